@@ -6,6 +6,7 @@ from . import models as models
 from . import report as report
 from . import stats as stats
 from . import studies as studies
+from .campaign import Execution as Execution
 from .campaign import Plan as Plan
 from .campaign import Store as Store
 from .campaign import Sweep as Sweep

@@ -6,6 +6,7 @@
 | ``parshall.quantities`` | a module, or an object of one, that defines quantities (`parshall.quantity`) |
 | ``parshall.figures`` | a `parshall.report.plot.Figure` |
 | ``parshall.studies`` | a `parshall.studies.study.Study` |
+| ``parshall.suites`` | a `parshall.studies.suite.Suite` |
 | ``parshall.verbs`` | a function with Typer's annotations, or a `typer.Typer` |
 
 A package is loaded when its group is asked for, and not before.

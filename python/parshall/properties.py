@@ -1,7 +1,7 @@
 """What formulas and pages ask of catalog entries: the Rust crates say it once, and nobody says it again.
 
-Queues declare their traits, losses their mean and pattern, congestion controls their defaults; distributions compute
-their own moments and quantiles, with the code that the simulator draws from.
+Queues and workloads declare their traits, losses their mean and pattern, congestion controls their defaults;
+distributions compute their own moments and quantiles, with the code that the simulator draws from.
 
 >>> queue("red").drops, queue("fq_codel").separates, title("bic")
 ('early', 'flows', 'BIC')
@@ -14,7 +14,7 @@ their own moments and quantiles, with the code that the simulator draws from.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -76,8 +76,31 @@ class QueueTraits:
     """Whether it can mark packets instead of dropping them."""
     own_rate: bool
     """Whether it lets pass no more than a rate of its own."""
+    random: bool
+    """Whether it draws random numbers; those of queues that are its parameters are not meant."""
+    thresholds: Sequence[str]
+    """Its parameters that are lengths at which it acts."""
     linux: Qdisc | str
     """The queueing discipline of Linux that is the same; or why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadTraits:
+    """What a workload declares of itself (`crates/workload/src/workloads/traits.rs`)."""
+
+    title: str
+    """What it is in text."""
+    datagrams: bool
+    """Whether it sends datagrams, without TCP."""
+    demand: str
+    """What it wants of the network: `endless`, `finite`, `steady`, `varying`, `controlled`."""
+    random: bool
+    """Whether it draws random numbers."""
+
+    @property
+    def greedy(self) -> bool:
+        """Whether it takes all that it gets, without a pause."""
+        return self.demand in {"endless", "finite"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +111,11 @@ class LossTraits:
     """Share of packets lost in the long run."""
     pattern: str
     """How losses follow each other: `none`, `independent`, `periodic`, `bursts`."""
+
+    @property
+    def random(self) -> bool:
+        """Whether they are drawn."""
+        return self.pattern not in {"none", "periodic"}
 
 
 @cache
@@ -109,6 +137,21 @@ def queue(name: str) -> QueueTraits:
         raise InputError(f"queue: found {name!r}, accepted is one of {', '.join(queues)}")
     declared = queues[name]
     return QueueTraits(**{**declared, "linux": _linux(**declared["linux"])})
+
+
+@cache
+def workload(name: str) -> WorkloadTraits:
+    """The traits of a workload.
+
+    Raises
+    ------
+    InputError
+        There is no such workload.
+    """
+    workloads = _declared()["workloads"]
+    if name not in workloads:
+        raise InputError(f"workload: found {name!r}, accepted is one of {', '.join(workloads)}")
+    return WorkloadTraits(**workloads[name])
 
 
 def _linux(has: Mapping[str, Any] | None = None, lacks: str = "") -> Qdisc | str:
@@ -212,8 +255,8 @@ def quantiles(distribution: Resolved, probabilities: ArrayLike) -> NDArray[np.fl
     [1.5874]
     """
     at = np.asarray(probabilities, dtype=np.float64)
-    found = _asked(lambda config: _core.distribution_quantiles(config, at.ravel().tolist()), distribution)
-    return np.reshape(found, at.shape)
+    values = _asked(lambda config: _core.distribution_quantiles(config, at.ravel().tolist()), distribution)
+    return np.reshape(values, at.shape)
 
 
 def _asked(ask: Callable[[str], Found], config: Resolved) -> Found:

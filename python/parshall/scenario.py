@@ -33,7 +33,6 @@ from parshall.schema.probes import Probes
 from parshall.schema.problems import messages, shown
 from parshall.schema.quantities import Duration, PositiveDuration, ProcessingTime
 from parshall.schema.resolve.scenario import resolve
-from parshall.schema.warnings import warnings_of
 from parshall.templates.shipped import located
 
 __all__ = ["Bottleneck", "FlowGroup", "Link", "NamedLink", "Probes", "ReverseLink", "Scenario"]
@@ -240,7 +239,9 @@ class Scenario(Part):
         ScenarioError
             It cannot be run at all.
         """
-        return warnings_of(self)
+        from parshall.caveats import caveats  # noqa: PLC0415 - what is asked of the catalog takes NumPy
+
+        return caveats(self.resolve(), self.repetitions)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

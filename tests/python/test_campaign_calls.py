@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import ModuleType
 
 import pytest
 
@@ -38,6 +39,14 @@ def test_what_goes_wrong_in_a_process_is_said_here() -> None:
         called([Call("gone", os._exit, (3,)), Call("root", math.sqrt, (4,))], 2)
     with pytest.raises(InputError, match="workers: found 0"):
         called([], 0)
+
+
+def test_what_a_process_cannot_read_is_said_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    here_alone = ModuleType("here_alone")
+    exec("def answer():\n    return 42", here_alone.__dict__)
+    monkeypatch.setitem(sys.modules, "here_alone", here_alone)
+    with pytest.raises(SimulationError, match="asked: ModuleNotFoundError: No module named 'here_alone'"):
+        called([Call("asked", here_alone.answer)], 1)
 
 
 def test_an_interruption_leaves_no_process() -> None:

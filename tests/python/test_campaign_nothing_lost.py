@@ -179,7 +179,7 @@ def test_the_description_of_a_store_can_be_made_again(content: str, store: ps.St
 
 
 def test_claims_of_killed_processes_are_removed(store: ps.Store) -> None:
-    held = store.claim("a" * 32)
+    held = store.lock("a" * 32)
     assert held is not None
     (store.directory / "claims" / ("b" * 32)).write_text("")
     maintenance.collect(store)

@@ -16,7 +16,7 @@ import parshall as ps
 from parshall.campaign import maintenance
 from parshall.campaign.merging import merge
 from parshall.campaign.pool import LocalPool
-from parshall.campaign.segments import gather
+from parshall.campaign.segments import compact
 from parshall.campaign.work import Task
 from parshall.errors import InputError, StoreError
 
@@ -119,9 +119,9 @@ def test_stores_of_shards_are_merged(
         others.append(ps.Store(tmp_path / f"store{k}", create=True))
         ps.sweep(plan, others[-1], shard=f"{k}/3")
         if gathered:
-            gather(others[-1])
+            compact(others[-1])
     if gathered:
-        gather(target)
+        compact(target)
     taken = [merge(target, other).runs for other in others]
     assert taken[0] == 0
     assert min(taken[1:]) > 0

@@ -33,11 +33,11 @@ def test_a_key_follows_from_all_that_decides_a_run() -> None:
 
 def test_a_claim_is_one_owner_s_until_released(tmp_path: Path) -> None:
     store = ps.Store(tmp_path / "store", create=True)
-    first = store.claim("run")
+    first = store.lock("run")
     assert first is not None
-    assert store.claim("run") is None
+    assert store.lock("run") is None
     first.release()
-    again = store.claim("run")
+    again = store.lock("run")
     assert again is not None
     again.release()
 

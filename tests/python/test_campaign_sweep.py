@@ -264,7 +264,7 @@ def test_progress_counts_and_estimates(tmp_path: Path) -> None:
     assert seen[-1].remaining_s == 0
     again: list[Progress] = []
     ps.sweep(plan(repetitions=61), tmp_path / "store", workers=2, progress=again.append)
-    assert again[-1].found == 180
+    assert again[-1].from_store == 180
     resolved = json.dumps(ps.Scenario(**SCENARIO).resolve())
     longer = json.dumps(ps.Scenario(**{**SCENARIO, "duration": "10 s"}).resolve())
     assert 5 * size_of(resolved) < size_of(longer) < 10 * size_of(resolved)

@@ -187,7 +187,7 @@ def test_a_queue_that_is_not_there() -> None:
 
 
 def test_a_queue_that_is_not_there_is_refused_before_others_are_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aqm, "simulated", lambda *_: pytest.fail("simulated"))
+    monkeypatch.setattr(aqm, "tried", lambda *_: pytest.fail("simulated"))
     with pytest.raises(InputError, match="codell"):
         aqm.choose(place(office()), Demand(delay_s=0.02), ["codel", "codell"])
 

@@ -15,11 +15,12 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
+from parshall.campaign.execution import Execution
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.shard import Shard
 from parshall.errors import InputError
 from parshall.itb import applications, benchmark, score
-from parshall.itb.benchmark import Entry, Execution, entries, plan, reference, run, run_shard
+from parshall.itb.benchmark import Entry, entries, plan, reference, run, run_shard
 from parshall.itb.building import Case, case, controls
 from parshall.itb.classes import CLASSES, classes
 from parshall.itb.discrimination import discrimination

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import parshall as ps
+from parshall.campaign import Execution
 from parshall.campaign.page import document as of_sweep
 from parshall.control_check import check
 from parshall.control_check.page import page as of_check
@@ -23,7 +24,6 @@ from parshall.design.recommendation import recommend
 from parshall.design.rio import rio
 from parshall.design.simulated import Setting
 from parshall.itb.applications import find
-from parshall.itb.benchmark import Execution
 from parshall.itb.benchmark import run as run_itb
 from parshall.itb.building import case
 from parshall.itb.classes import classes
@@ -89,7 +89,7 @@ def itb() -> Document:
 
 
 def control_check() -> Document:
-    return of_check(check("reno", repetitions=2, workers=1))
+    return of_check(check("reno", repetitions=2, execution=Execution(workers=1)))
 
 
 PAGES: dict[str, Callable[[], Document]] = {

@@ -2,6 +2,7 @@
 
 use parshall_net::queues::traits::Traits;
 use parshall_units::parameters::{Entry, Parameter, Variable};
+use parshall_workload::workloads::traits::Traits as WorkloadTraits;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -23,6 +24,7 @@ struct Catalog {
 #[derive(Serialize)]
 struct Properties {
     queues: &'static [(&'static str, Traits)],
+    workloads: &'static [(&'static str, WorkloadTraits)],
     control_titles: &'static [(&'static str, &'static str)],
 }
 
@@ -58,12 +60,13 @@ pub fn catalog() -> PyResult<String> {
     serde_json::to_string(&catalog).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What formulas and pages need to know of entries beyond their parameters, as JSON: the traits of queues, and the names of
+/// What formulas and pages need to know of entries beyond their parameters, as JSON: the traits of queues and workloads, and the names of
 /// congestion controls in text.
 #[pyfunction]
 pub fn properties() -> PyResult<String> {
     let properties = Properties {
         queues: parshall_net::queues::catalog::TRAITS,
+        workloads: parshall_workload::workloads::catalog::TRAITS,
         control_titles: parshall_congestion::catalog::TITLES,
     };
     serde_json::to_string(&properties).map_err(|error| PyValueError::new_err(error.to_string()))

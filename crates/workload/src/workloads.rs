@@ -13,7 +13,10 @@ mod open_loop;
 mod poisson;
 mod rate_controlled;
 mod spacing;
+pub mod traits;
 mod transfer;
+
+use traits::Demand;
 
 pub use bulk::BulkConfig;
 pub use catalog::WorkloadConfig;
@@ -45,6 +48,12 @@ trait Application {
     const SUMMARY: &'static str;
     /// Where it is specified.
     const REFERENCE: &'static str;
+    /// What it is in text.
+    const TITLE: &'static str;
+    /// What it wants of the network.
+    const DEMAND: Demand;
+    /// Whether it draws random numbers.
+    const RANDOM: bool;
     /// Whether it sends datagrams, without TCP.
     const DATAGRAMS: bool = false;
     /// Whether a congestion control sets the rate of these.

@@ -12,7 +12,8 @@
 | `shard`, `merging` | a part of a plan; what was done apart taken together |
 | `stopping` | when a point has been repeated often enough |
 | `runner` | `sweep`: doing what is missing |
-| `contents`, `recorder`, `gathering` | for it: what the store has, the record that is saved, runs gathered |
+| `execution` | who does runs, and where they are kept: for all that is more than one sweep |
+| `contents`, `recorder`, `compacting` | for it: what the store has, the record that is saved, runs compacted |
 | `progress` | how far it is, and how long it may take |
 | `query` | SQL over a store |
 | `maintenance` | verifying, cleaning, exporting |

@@ -1,3 +1,4 @@
+from .execution import Execution as Execution
 from .plan import Plan as Plan
 from .query import query as query
 from .result import Sweep as Sweep

@@ -142,5 +142,5 @@ def _package(name: str) -> str:
     if name == "parshall" or file is None:
         return ""
     path = Path(file)
-    found = [path] if path.name != "__init__.py" else [*path.parent.rglob("*.py"), *path.parent.rglob("*.toml")]
-    return hashlib.sha256("".join(digest(each) for each in sorted(found)).encode()).hexdigest()
+    files = [path] if path.name != "__init__.py" else [*path.parent.rglob("*.py"), *path.parent.rglob("*.toml")]
+    return hashlib.sha256("".join(digest(each) for each in sorted(files)).encode()).hexdigest()

@@ -75,16 +75,16 @@ def axes(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> list[Axis]:
     Problem
         A value is none of the accepted forms.
     """
-    found: list[Axis] = []
+    parsed: list[Axis] = []
     for key, given in table.items():
         path = (*before, *key.split("."))
         if isinstance(given, Mapping) and not _is_form(given):
             if not given:
                 raise Problem(path, f"found {shown(given)}; accepted: {_FORMS}")
-            found += axes(given, path)
+            parsed += axes(given, path)
         else:
-            found.append(_axis(path, given))
-    return found
+            parsed.append(_axis(path, given))
+    return parsed
 
 
 def column(key: str) -> str:
@@ -227,8 +227,8 @@ def _bell(where: tuple[str, ...], form: str, pair: Sequence[Any], example: str) 
 def _ends(path: tuple[str, ...], ends: list[Any], example: str) -> tuple[str, float, float]:
     kind = common_kind(ends)
     if kind is None:
-        found = " and ".join("nothing" if end is None else shown(end) for end in ends)
-        raise Problem(path, f"found {found}; accepted: two numbers, or two quantities of one kind, e.g. {example}")
+        ends_given = " and ".join("nothing" if end is None else shown(end) for end in ends)
+        raise Problem(path, f"found {ends_given}; accepted: two numbers, or two quantities of one kind, e.g. {example}")
     low, high = (each.number for end in ends if (each := measured(end)) is not None)
     if not low < high:
         raise Problem(path, f"found {shown(ends[0])} to {shown(ends[1])}; the first end is below the second")

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from parshall.campaign.answers import Answers
-from parshall.campaign.locks import Claim
-from parshall.campaign.pool import Pool, check, pool_of
+from parshall.campaign.locks import Lock
+from parshall.campaign.pool import Pool, Workers
 from parshall.campaign.store import Store
 from parshall.campaign.work import Call, Outcome
 from parshall.errors import SimulationError
@@ -53,16 +53,16 @@ def called(
     SimulationError
         A call raised something else, or its process ended again and again.
     InputError
-        As `pool.check`.
+        As `parshall.campaign.pool.Workers`.
     """
-    check(workers, scheduler)
+    by = Workers(workers, scheduler)
     if len({each.run for each in calls}) != len(calls):
         raise ValueError("calls: names must differ")
     with ExitStack() as stack:
         answers = None
         if store is not None:
             store.check_writable()
-            store.sweep_litter()
+            store.remove_orphans()
             stack.enter_context(store.working())
             answers = Answers(store)
         calling = _Calling(deque(calls), answers, progress)
@@ -70,9 +70,7 @@ def called(
         calling.find()
         if calling.left:
             # One call at a time and process: calls are long, and one that waits behind another could be done elsewhere.
-            pool = pool_of(workers, scheduler, most=calling.left)
-            stack.callback(pool.close)
-            calling.do(pool)
+            calling.do(stack.enter_context(by).pool(most=calling.left))
     return [calling.values[each.run] for each in calls]
 
 
@@ -83,7 +81,7 @@ class _Calling:
     waiting: deque[Call]
     answers: Answers | None
     progress: Callable[[Call], None]
-    running: dict[str, tuple[Call, Claim | None]] = field(default_factory=dict)
+    running: dict[str, tuple[Call, Lock | None]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -93,60 +91,60 @@ class _Calling:
 
     def find(self) -> None:
         """Take what the store has."""
-        self.waiting = deque(call for call in self.waiting if not self._there(call))
+        self.waiting = deque(call for call in self.waiting if not self._is_kept(call))
 
     def do(self, pool: Pool) -> None:
         """Have all that are left done."""
         while self.left:
-            others = self._hand_out(pool)
+            others = self._dispatch(pool)
             for outcome in pool.outcomes(_POLL_S):
-                self._take(outcome)
-            self.waiting.extend(call for call in others if not self._there(call))
+                self._on_outcome(outcome)
+            self.waiting.extend(call for call in others if not self._is_kept(call))
 
     def release(self) -> None:
         """Let others do what was not finished."""
-        for _, claim in self.running.values():
-            if claim is not None:
+        for _, lock in self.running.values():
+            if lock is not None:
                 with suppress(OSError):
-                    claim.release()
+                    lock.release()
 
-    def _hand_out(self, pool: Pool) -> list[Call]:
+    def _dispatch(self, pool: Pool) -> list[Call]:
         """Submit what there is a worker for; gives the calls that another program is doing."""
         others = []
         while self.waiting and len(self.running) < pool.workers:
             call = self.waiting.popleft()
-            claim = None
+            lock = None
             if self.answers is not None:
-                claim = self.answers.store.claim(call.run)
-                if claim is None:
+                lock = self.answers.store.lock(call.run)
+                if lock is None:
                     others.append(call)
                     continue
-                if self._there(call):  # finished by another program since we looked
-                    claim.release()
+                if self._is_kept(call):  # finished by another program since we looked
+                    lock.release()
                     continue
-            self.running[call.run] = call, claim
+            self.running[call.run] = call, lock
             pool.submit(call)
         return others
 
-    def _there(self, call: Call) -> bool:
+    def _is_kept(self, call: Call) -> bool:
         answer = None if self.answers is None else self.answers.get(call.run)
         if answer is not None:
             (self.values[call.run],) = answer
             self.progress(call)
         return answer is not None
 
-    def _take(self, outcome: Outcome) -> None:
+    def _on_outcome(self, outcome: Outcome) -> None:
         if outcome.fatal is not None:
             raise outcome.fatal
         if outcome.run not in self.running:
             return  # a worker that was thought lost
-        call, claim = self.running[outcome.run]
+        call, lock = self.running[outcome.run]
         if outcome.error is not None:
             raise SimulationError(f"{call.words or call.run}: {outcome.error}")
         if self.answers is not None:
             self.answers.put(outcome.run, outcome.value)
         del self.running[outcome.run]
-        if claim is not None:
-            claim.release()
+        if lock is not None:
+            lock.release()
         self.values[outcome.run] = outcome.value
         self.progress(call)

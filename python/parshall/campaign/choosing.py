@@ -12,10 +12,10 @@ MOST = 60
 
 def chooser(sweep: Sweep) -> list[Block]:
     """Fields that choose a metric and a parameter; none where there is nothing to choose."""
-    found, keys = families(sweep), [each.key for each in sweep.record.parameters]
-    if len(keys) < 2 and len(found) < 2:
+    metrics, keys = families(sweep), [each.key for each in sweep.record.parameters]
+    if len(keys) < 2 and len(metrics) < 2:
         return []
-    shown = found[: MOST // max(1, len(keys))]
+    shown = metrics[: MOST // max(1, len(keys))]
     drawn: dict[tuple[str, ...], Drawn] = {
         (family.title, key): figure
         for family in shown

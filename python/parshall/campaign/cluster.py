@@ -91,12 +91,12 @@ class DaskPool:
     def outcomes(self, timeout_s: float) -> list[Outcome]:
         """What was finished; waits for the first up to `timeout_s`."""
         self._count()
-        found: list[Outcome] = []
+        outcomes: list[Outcome] = []
         with suppress(Empty):
-            found += self._outcome(self._finished.get(timeout=timeout_s))
+            outcomes += self._outcome(self._finished.get(timeout=timeout_s))
             while True:
-                found += self._outcome(self._finished.get_nowait())
-        return found
+                outcomes += self._outcome(self._finished.get_nowait())
+        return outcomes
 
     def live(self) -> tuple[float, int]:
         """Nothing is known of runs that others do before they are done."""

@@ -176,17 +176,17 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
     if not common:
         raise InputError(f"compare: {a.name} and {b.name} have no point in common")
     paired = a.record.seed == b.record.seed and {a.record.random_numbers, b.record.random_numbers} == {"common"}
-    found = [
+    differences = [
         difference
         for metric in metrics or a.record.metrics
         for key in common
         if (difference := _difference(a, b, metric, (places_a[key], places_b[key]), paired=paired, at_least=at_least))
         is not None
     ]
-    if not found:
+    if not differences:
         raise InputError(f"compare: no run of both sweeps has {', '.join(metrics or a.record.metrics)}")
     only_a, only_b = len(places_a) - len(common), len(places_b) - len(common)
-    ordered = sorted(controlled(found), key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
+    ordered = sorted(controlled(differences), key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
     return Comparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
 
 
@@ -197,8 +197,8 @@ def _places(sweep: Sweep) -> dict[tuple[Any, ...], int]:
 
 
 def _same(value: Any) -> Any:
-    found = measured(value)
-    return label(value) if found is None else (found.kind, found.number)
+    quantity = measured(value)
+    return label(value) if quantity is None else (quantity.kind, quantity.number)
 
 
 def _difference(
@@ -234,10 +234,11 @@ def _p_value(after: np.ndarray[Any, Any], before: np.ndarray[Any, Any], paired: 
     return float(tested.pvalue)
 
 
-def controlled(found: Sequence[Difference]) -> list[Difference]:
+def controlled(differences: Sequence[Difference]) -> list[Difference]:
     """Say of each difference whether it is among those found (Benjamini & Hochberg 1995, §3.1)."""
-    known = [each.p_value for each in found if each.p_value is not None]
+    known = [each.p_value for each in differences if each.p_value is not None]
     adjusted = iter(false_discovery_control(known) if known else ())
     return [
-        each if each.p_value is None else replace(each, significant=bool(next(adjusted) <= LEVEL)) for each in found
+        each if each.p_value is None else replace(each, significant=bool(next(adjusted) <= LEVEL))
+        for each in differences
     ]

@@ -64,7 +64,7 @@ class Contents:
         self._known.add(outcome.run)
         rule = self._prepared.rule
         if isinstance(rule, Stopping):
-            with suppress(FileNotFoundError):  # gathered in between: it is read from there
+            with suppress(FileNotFoundError):  # compacted in between: it is read from there
                 self._values[outcome.run] = self._decides(outcome, rule.metric, scenario)
 
     def value(self, run: str, repetition: int) -> Value:
@@ -76,7 +76,7 @@ class Contents:
         return self._values.get(run)
 
     def _read(self, snapshot: Snapshot) -> tuple[set[str], dict[str, Value]]:
-        known, rule = set(snapshot.gathered) | set(snapshot.directories), self._prepared.rule
+        known, rule = set(snapshot.compacted) | set(snapshot.directories), self._prepared.rule
         if not isinstance(rule, Stopping) or not known:
             return known, {}
         own = {

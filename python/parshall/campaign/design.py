@@ -167,8 +167,8 @@ def _zipped(index: int, table: Mapping[str, Any]) -> _Group:
     columns = [axis.values or () for axis in group]
     lengths = {axis.key: len(values) for axis, values in zip(group, columns, strict=True)}
     if len(set(lengths.values())) != 1:
-        found = ", ".join(f"{length} of {key}" for key, length in lengths.items()) or "no parameter"
-        raise Problem((where,), f"found {found}; accepted: as many values of each")
+        counts = ", ".join(f"{length} of {key}" for key, length in lengths.items()) or "no parameter"
+        raise Problem((where,), f"found {counts}; accepted: as many values of each")
     rows = list(zip(*columns, strict=True))
     if (again := _repeated(rows)) is not None:
         raise Problem((where,), f"found {', '.join(map(shown, again))} twice; rows of values differ")
@@ -185,8 +185,10 @@ def _latin(table: Mapping[str, Any], seed: int) -> _Group:
 
     samples = table.get("samples")
     if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST_POINTS:
-        found = "nothing" if samples is None else shown(samples)
-        raise Problem(("latin_hypercube", "samples"), f"found {found}; accepted: a number from 1 to {MOST_POINTS}")
+        samples_given = "nothing" if samples is None else shown(samples)
+        raise Problem(
+            ("latin_hypercube", "samples"), f"found {samples_given}; accepted: a number from 1 to {MOST_POINTS}"
+        )
     group = _axes("latin_hypercube", {key: given for key, given in table.items() if key != "samples"})
     if not group:
         raise Problem(("latin_hypercube",), 'found no parameter; write e.g. "bottleneck.rate" = {uniform = [..., ...]}')
@@ -212,12 +214,12 @@ def _drawn(where: str, axis: Axis, probabilities: Any) -> tuple[Any, ...]:
         raise Problem((where, axis.key), f"a draw is not accepted: {error}") from None
 
 
-def _check_names(found: Sequence[Axis]) -> None:
+def _check_names(parsed: Sequence[Axis]) -> None:
     for what in ("key", "name"):
-        names = [getattr(axis, what) for axis in found]
+        names = [getattr(axis, what) for axis in parsed]
         for index, name in enumerate(names):
             if name in names[:index]:
-                raise Problem((found[index].key,), f"found the {what} {name} twice; {what}s of parameters differ")
+                raise Problem((parsed[index].key,), f"found the {what} {name} twice; {what}s of parameters differ")
 
 
 def _flat(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:

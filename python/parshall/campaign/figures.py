@@ -21,7 +21,7 @@ from parshall.quantities.naming import named
 from parshall.report.document import Drawn
 from parshall.report.numbers import Scale, scale_for, significant
 from parshall.report.palette import SERIES
-from parshall.report.plot import Axis, Grid, Guide, Line, Mark, Panel, Plot, Points, Style
+from parshall.report.plot import Axis, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, cell_edges
 
 _PANELS = 6
 """Most panels of a figure: more cannot be read side by side."""
@@ -80,10 +80,10 @@ def families(sweep: Sweep, metrics: Sequence[str] | None = None) -> list[Family]
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for metric in sweep.record.metrics if metrics is None else metrics:
         if any(sweep.interval(metric, number) for number in range(len(sweep.record.points))):
-            found = named(metric)
-            of_group = found.quantity.per == "group"
-            which = ("group", found.quantity.key) if of_group else ("", metric)
-            groups.setdefault(which, {})[found.place if of_group else ""] = metric
+            known = named(metric)
+            of_group = known.quantity.per == "group"
+            which = ("group", known.quantity.key) if of_group else ("", metric)
+            groups.setdefault(which, {})[known.place if of_group else ""] = metric
     made = []
     for (kind, key), members in groups.items():
         metric = next(iter(members.values()))
@@ -147,10 +147,10 @@ def _by_importance(sweep: Sweep, first: str | None) -> list[int]:
 
 def _values(sweep: Sweep, index: int) -> list[Any]:
     """The different values of a parameter, in the order of the sweep."""
-    found: dict[str, Any] = {}
+    by_label: dict[str, Any] = {}
     for point in sweep.record.points:
-        found.setdefault(label(point.values[index]), point.values[index])
-    return list(found.values())
+        by_label.setdefault(label(point.values[index]), point.values[index])
+    return list(by_label.values())
 
 
 def _abscissa(sweep: Sweep, index: int) -> _Abscissa:
@@ -224,13 +224,16 @@ def _series(
     """What the single runs have, a curve through the points' means, and the means with their intervals."""
     rows, alone = [], []
     for number in numbers:
-        found = sweep.interval(metric, number)
-        if found is not None:
+        interval = sweep.interval(metric, number)
+        if interval is not None:
             x = across.places[label(sweep.record.points[number].values[across.index])]
             own = sweep.own(metric, number)
             alone += [(x, value * scale.factor) for value in own if 1 < len(own) <= _MOST_DOTS]
-            ends = (found.mean if found.low is None else found.low, found.mean if found.high is None else found.high)
-            rows.append((x, found.mean * scale.factor, ends[0] * scale.factor, ends[1] * scale.factor))
+            ends = (
+                interval.mean if interval.low is None else interval.low,
+                interval.mean if interval.high is None else interval.high,
+            )
+            rows.append((x, interval.mean * scale.factor, ends[0] * scale.factor, ends[1] * scale.factor))
     if not rows:
         return []
     x, y, low, high = np.array(sorted(rows)).T
@@ -244,8 +247,8 @@ def _series(
 
 def _scale_of(sweep: Sweep, family: Family) -> Scale:
     points = range(len(sweep.record.points))
-    found = (sweep.interval(metric, number) for metric in family.members.values() for number in points)
-    return scale_for(max(abs(each.mean) for each in found if each is not None), family.unit)
+    intervals = (sweep.interval(metric, number) for metric in family.members.values() for number in points)
+    return scale_for(max(abs(each.mean) for each in intervals if each is not None), family.unit)
 
 
 def _ordinate(family: Family, scale: Scale) -> Axis:
@@ -297,37 +300,25 @@ def _map(sweep: Sweep, metric: str, x: _Abscissa, y: _Abscissa, wanted: dict[int
     columns, rows = sorted(x.places.values()), sorted(y.places.values())
     z = np.full((len(rows), len(columns)), np.nan)
     for number, point in enumerate(sweep.record.points):
-        found = sweep.interval(metric, number)
-        if found is not None and all(label(point.values[index]) == text for index, text in wanted.items()):
+        interval = sweep.interval(metric, number)
+        if interval is not None and all(label(point.values[index]) == text for index, text in wanted.items()):
             column = columns.index(x.places[label(point.values[x.index])])
-            z[rows.index(y.places[label(point.values[y.index])]), column] = found.mean
+            z[rows.index(y.places[label(point.values[y.index])]), column] = interval.mean
     if np.isnan(z).all():
         return None
     scale = scale_for(float(np.nanmax(np.abs(z))), named(metric).unit)
     unit = f" ({scale.unit})" if scale.unit else ""
     fits = len(columns) <= _MOST_NUMBERS and len(rows) <= _MOST_NUMBERS
     texts = [["" if np.isnan(each) else significant(each * scale.factor) for each in row] for row in z] if fits else ()
-    edges = _edges(columns, log=x.axis.log), _edges(rows, log=y.axis.log)
+    edges = cell_edges(columns, log=x.axis.log), cell_edges(rows, log=y.axis.log)
     grid = Grid(*edges, z * scale.factor, sweep.label(metric) + unit, texts=texts)
     caption = "Means over repetitions; each cell is a point of the sweep."
     return Plot([Panel([grid], x.axis, y.axis)], caption)
 
 
-def _edges(places: Sequence[float], *, log: bool) -> list[float]:
-    """The borders of cells around places.
-
-    >>> _edges([1.0, 2.0, 4.0], log=False)
-    [0.5, 1.5, 3.0, 5.0]
-    """
-    at = np.log(places) if log else np.asarray(places, dtype=float)
-    between = (at[1:] + at[:-1]) / 2
-    edges = np.concatenate([[at[0] - (between[0] - at[0])], between, [at[-1] + (at[-1] - between[-1])]])
-    return [float(edge) for edge in (np.exp(edges) if log else edges)]
-
-
 def _number(value: Any) -> float:
-    found = measured(value)
-    return 0.0 if found is None else found.number
+    quantity = measured(value)
+    return 0.0 if quantity is None else quantity.number
 
 
 def _scale(parameter: Parameter, magnitude: float) -> Scale:

@@ -32,35 +32,35 @@ def finding(sweep: Sweep) -> str:
 
 def _sentence(sweep: Sweep, metric: str) -> str:
     intervals = [sweep.interval(metric, number) for number in range(len(sweep.record.points))]
-    found = {number: each for number, each in enumerate(intervals) if each is not None}
-    if len(found) < 2:
+    by_point = {number: each for number, each in enumerate(intervals) if each is not None}
+    if len(by_point) < 2:
         return ""
-    least = min(found, key=lambda number: found[number].mean)
-    most = max(found, key=lambda number: found[number].mean)
+    least = min(by_point, key=lambda number: by_point[number].mean)
+    most = max(by_point, key=lambda number: by_point[number].mean)
     title = sweep.label(metric)
     title = title[:1].upper() + title[1:]
-    extremes = sweep.judged(metric, most, least, among=comb(len(found), 2))
+    extremes = sweep.judged(metric, most, least, among=comb(len(by_point), 2))
     if extremes is None:
         return ""
-    if extremes.verdict in _UNKNOWN and found[most].mean != found[least].mean:
+    if extremes.verdict in _UNKNOWN and by_point[most].mean != by_point[least].mean:
         return (
-            f"{title} is from {_value(found[least], metric)} at {_point(sweep, least)} to "
-            f"{_value(found[most], metric)} at {_point(sweep, most)}, {_UNKNOWN[extremes.verdict]}: whether that is "
+            f"{title} is from {_value(by_point[least], metric)} at {_point(sweep, least)} to "
+            f"{_value(by_point[most], metric)} at {_point(sweep, most)}, {_UNKNOWN[extremes.verdict]}: whether that is "
             "more than chance is not known."
         )
-    course = _course(sweep, metric, found)
+    course = _course(sweep, metric, by_point)
     if course is not None:
         first, last = course
-        way = "rises" if found[last].mean > found[first].mean else "falls"
+        way = "rises" if by_point[last].mean > by_point[first].mean else "falls"
         return (
-            f"{title} {way} from {_value(found[first], metric)} at {_point(sweep, first)} to "
-            f"{_value(found[last], metric)} at {_point(sweep, last)}."
+            f"{title} {way} from {_value(by_point[first], metric)} at {_point(sweep, first)} to "
+            f"{_value(by_point[last], metric)} at {_point(sweep, last)}."
         )
     if not extremes.matters:
-        return _alike(sweep, metric, title, least, list(found))
+        return _alike(sweep, metric, title, least, list(by_point))
     return (
-        f"{title} is highest, {_value(found[most], metric)}, at {_point(sweep, most)}, and lowest, "
-        f"{_value(found[least], metric)}, at {_point(sweep, least)}."
+        f"{title} is highest, {_value(by_point[most], metric)}, at {_point(sweep, most)}, and lowest, "
+        f"{_value(by_point[least], metric)}, at {_point(sweep, least)}."
     )
 
 
@@ -73,7 +73,9 @@ _UNKNOWN = {
 
 def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[int]) -> str:
     """Where no difference is shown that matters: whether the points are shown to be the same."""
-    verdicts = {found.verdict for each in points if each != least and (found := sweep.judged(metric, each, least))}
+    verdicts = {
+        judgement.verdict for each in points if each != least and (judgement := sweep.judged(metric, each, least))
+    }
     if verdicts == {Verdict.EQUAL}:
         return f"{title} is equal everywhere."
     if verdicts <= {Verdict.EQUAL, Verdict.SAME}:
@@ -81,7 +83,7 @@ def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[i
     return f"{title} is not shown to differ anywhere by as much as matters."
 
 
-def _course(sweep: Sweep, metric: str, found: Mapping[int, Interval]) -> tuple[int, int] | None:
+def _course(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> tuple[int, int] | None:
     """The first and last point along a single measured parameter, if the metric goes one way between them.
 
     A step back that is not shown, or does not matter, does not count.
@@ -89,10 +91,10 @@ def _course(sweep: Sweep, metric: str, found: Mapping[int, Interval]) -> tuple[i
     record = sweep.record
     if len(record.parameters) != 1 or record.parameters[0].kind is None:
         return None
-    places = {number: measured(record.points[number].values[0]) for number in found}
+    places = {number: measured(record.points[number].values[0]) for number in by_point}
     if None in places.values():
         return None
-    order = sorted(found, key=lambda number: 0.0 if (place := places[number]) is None else place.number)
+    order = sorted(by_point, key=lambda number: 0.0 if (place := places[number]) is None else place.number)
     ends = sweep.judged(metric, order[-1], order[0])
     if ends is None or not ends.matters:
         return None
@@ -102,8 +104,8 @@ def _course(sweep: Sweep, metric: str, found: Mapping[int, Interval]) -> tuple[i
     return order[0], order[-1]
 
 
-def _value(found: Interval, metric: str) -> str:
-    return quantity(found.mean, named(metric).unit)
+def _value(interval: Interval, metric: str) -> str:
+    return quantity(interval.mean, named(metric).unit)
 
 
 def _point(sweep: Sweep, number: int) -> str:

@@ -18,7 +18,7 @@ WORKING = "working"
 """The file whose lock every sweep shares while it goes on."""
 
 
-class Claim:
+class Lock:
     """A lock on a file, for as long as this process lives or until it is released."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
@@ -26,8 +26,8 @@ class Claim:
         self._descriptor = descriptor
 
     @classmethod
-    def take(cls, path: Path) -> Claim | None:
-        """The claim, or None if somebody else has it."""
+    def take(cls, path: Path) -> Lock | None:
+        """The lock, or None if somebody else has it."""
         descriptor = _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return None if descriptor is None else cls(path, descriptor)
 

@@ -18,8 +18,8 @@ from parshall.campaign.result import Sweep
 from parshall.campaign.segments import (
     HOW_MADE,
     SEGMENT_FILE,
+    compact,
     first_line,
-    gather,
     intact,
     keys_of,
     read_segment,
@@ -64,11 +64,11 @@ def verify(store: Store) -> Verified:
     damage: list[Damage] = []
     for name in sweeps:
         try:
-            found = record.load(store, name)
+            sweep = record.load(store, name)
         except StoreError as error:
             damage.append(Damage(store.directory / "sweeps" / f"{name}.json", first_line(error)))
             continue
-        wanted |= {run for point in found.points for run in point.runs if run not in found.failed}
+        wanted |= {run for point in sweep.points for run in point.runs if run not in sweep.failed}
     directories = store.run_directories()
     damage += damaged_parts(store)
     bad = {each.path for each in damage}
@@ -106,7 +106,7 @@ class Collected:
 def collect(
     store: Store, *, unreferenced: bool = False, dry_run: bool = False, older_than_s: float = YOUNG_S
 ) -> Collected:
-    """Set damaged parts aside, remove litter, and gather small runs.
+    """Set damaged parts aside, remove unfinished files, and compact small runs.
 
     Parameters
     ----------
@@ -149,19 +149,19 @@ def _collected(store: Store, older_than_s: float | None, *, dry_run: bool) -> Co
     try:
         store.check_writable()
         for each in damage:
-            store.set_aside(each.path)
-        removed = store.sweep_litter()
+            store.quarantine(each.path)
+        removed = store.remove_orphans()
         for path in litter:
             if path.exists():
                 remove(path)
                 removed += 1
         for path in old:
             remove(path)
-        store.release_unused_claims()
+        store.release_unused_locks()
         _replaced(store)
     except OSError as error:
         raise storage_error(error) from None
-    return Collected(max(removed, len(litter)), len(damage), len(old), spared, gather(store), size)
+    return Collected(max(removed, len(litter)), len(damage), len(old), spared, compact(store), size)
 
 
 def _older(path: Path, than_s: float) -> bool:
@@ -176,11 +176,11 @@ def _unreferenced(store: Store, without: set[Path]) -> list[Path]:
     listed: set[str] = set()
     scenarios: set[str] = set()
     for name in store.sweeps:
-        found = record.load(store, name)
-        listed |= {run for point in found.points for run in point.runs}
-        if not found.finished and not found.scenarios:
+        sweep = record.load(store, name)
+        listed |= {run for point in sweep.points for run in point.runs}
+        if not sweep.finished and not sweep.scenarios:
             return []  # an earlier version wrote it: what else is its own cannot be told
-        scenarios |= set() if found.finished else set(found.scenarios)
+        scenarios |= set() if sweep.finished else set(sweep.scenarios)
     orphans = [
         at
         for run, at in store.run_directories().items()
@@ -276,20 +276,20 @@ def listed(store: Store) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for name in store.sweeps:
         try:
-            found = record.load(store, name)
+            sweep = record.load(store, name)
         except ParshallError as error:
             rows.append({"sweep": name, "status": f"damaged: {first_line(error)}"})
             continue
         rows.append(
             {
                 "sweep": name,
-                "status": found.status,
-                "points": len(found.points),
-                "runs": found.runs,
-                "failed": len(found.failed),
-                "parameters": ", ".join(each.name for each in found.parameters),
-                "started": found.started,
-                "code": found.code,
+                "status": sweep.status,
+                "points": len(sweep.points),
+                "runs": sweep.runs,
+                "failed": len(sweep.failed),
+                "parameters": ", ".join(each.name for each in sweep.parameters),
+                "started": sweep.started,
+                "code": sweep.code,
             }
         )
     schema = {

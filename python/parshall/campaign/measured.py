@@ -55,13 +55,13 @@ def frames_of(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What each run has by itself: one row a run and metric; and one row a run, its summary as columns."""
     numbers = {run: number for number, run in enumerate(runs)}
-    found = series_of(snapshot, numbers, list(dict.fromkeys([*SUMMARY, *wanted])), link)
-    rows = [(runs[number], key, value) for key, series in found.items() for number, value in series.own().items()]
+    by_key = series_of(snapshot, numbers, list(dict.fromkeys([*SUMMARY, *wanted])), link)
+    rows = [(runs[number], key, value) for key, series in by_key.items() for number, value in series.own().items()]
     schema = {"run": pl.String, "metric": pl.String, "value": pl.Float64}
     columns = {
         key: [own.get(number) for number in range(len(runs))]
         for key in SUMMARY
-        for own in [found[key].own() if key in found else {}]
+        for own in [by_key[key].own() if key in by_key else {}]
     }
     wide = pl.DataFrame({"run": list(runs), **columns}, schema={"run": pl.String, **dict.fromkeys(SUMMARY, pl.Float64)})
     return pl.DataFrame(rows, schema=schema, orient="row"), wide

@@ -51,17 +51,17 @@ def merge(store: Store, other: Store) -> Merged:
 
 
 def _merged(store: Store, other: Store) -> Merged:
-    found = Snapshot.take(other)
+    theirs = Snapshot.take(other)
     here = Snapshot.take(store)
-    known = {*here.gathered, *here.directories}
+    known = {*here.compacted, *here.directories}
     runs = damaged = answers = 0
-    for segment in found.segments:
+    for segment in theirs.segments:
         new = keys_of([segment]) - known
         if new:
             _take(store, segment, new)
             known |= new
             runs += len(new)
-    for run, directory in found.directories.items():
+    for run, directory in theirs.directories.items():
         if run in known:
             continue
         if intact(directory) is None:

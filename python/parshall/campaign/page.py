@@ -120,9 +120,9 @@ def _differences(sweep: Sweep) -> list[Section]:
     for metric in sweep.record.metrics:
         rows = []
         for point, base in pairs[:_MOST_ROWS]:
-            found = sweep.judged(metric, point, base)
-            difference = None if found is None else found.difference
-            said = "no values" if found is None else found.verdict.text(sweep.at_least)
+            judgement = sweep.judged(metric, point, base)
+            difference = None if judgement is None else judgement.difference
+            said = "no values" if judgement is None else judgement.verdict.text(sweep.at_least)
             rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), said))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))

@@ -62,8 +62,8 @@ class Stopping(Part):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if (self.half_width is None) == (self.relative_half_width is None):
-            found = "neither" if self.half_width is None else "both"
-            raise ValueError(f"found {found} of relative_half_width and half_width; write one of them")
+            given = "neither" if self.half_width is None else "both"
+            raise ValueError(f"found {given} of relative_half_width and half_width; write one of them")
         if self.minimum > self.maximum:
             raise ValueError(f"found minimum = {self.minimum}; accepted: the maximum, {self.maximum}, or less")
         return self
@@ -201,7 +201,7 @@ class Plan(Part):
         reading.apply(document, overrides)
         try:
             with reading.within_limits():
-                plan = cls(**{"name": _slug(path.stem), **document})
+                plan = cls(**{"name": slug(path.stem), **document})
         except ScenarioError as error:
             raise ScenarioError(error.problems, str(path)) from None
         plan._folder, plan._source = path.parent, str(path)
@@ -242,6 +242,11 @@ class Plan(Part):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **cls.model_json_schema()}
 
 
-def _slug(stem: str) -> str:
+def slug(stem: str) -> str:
+    """A name that a sweep may have, of any text.
+
+    >>> slug("my office, at night")
+    'my-office--at-night'
+    """
     kept = "".join(character if character.isalnum() or character in "-_" else "-" for character in stem)
     return kept.strip("-_") or "sweep"

@@ -3,6 +3,9 @@
 A run may take its process down (no memory, a fault, somebody's `kill`); then the runs that the process had are done
 again by another, up to `ATTEMPTS` times. Processes are started with the interpreter and not forked or re-imported, so
 that a script needs no ``if __name__ == "__main__"``. A process whose owner is gone ends at once.
+
+A congestion control that only this process knows, as a class of a notebook, cannot be sent to others: then threads of
+this process do the runs.
 """
 
 from __future__ import annotations
@@ -12,18 +15,22 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Protocol
+from queue import Empty, SimpleQueue
+from typing import Protocol, Self
 
 from parshall.campaign.work import Call, Outcome, Task, call, execute
 from parshall.errors import InputError
 from parshall.records import about
 from parshall.runs.single import Monitor
+from parshall.schema import external
 
 ATTEMPTS = 3
 _AHEAD = 2
@@ -67,31 +74,124 @@ class _Process:
     packets: int = 0
 
 
-def pool_of(workers: int | None, scheduler: str | None, most: int | None = None) -> Pool:
-    """Processes of this machine, as many as it has cores unless `workers` says, or the workers of a Dask scheduler.
+class Workers:
+    """What does the work of one or several sweeps: started when there is something to do, and closed at the end.
+
+    Parameters
+    ----------
+    workers
+        Processes of this machine; by default as many as it has cores.
+    scheduler
+        The address of a Dask scheduler, whose workers are taken instead.
 
     Raises
     ------
     InputError
-        `check` refuses the two, or Dask is not installed.
-    ClusterError
-        The scheduler cannot be reached, or has no workers.
+        There are fewer than one, or a number of them for a cluster, which has its own.
     """
-    check(workers, scheduler)
-    if scheduler is None:
-        wanted = workers or about.cores()
-        return LocalPool(wanted if most is None else min(wanted, most))
-    from parshall.campaign.cluster import DaskPool  # noqa: PLC0415 - an extra
 
-    return DaskPool(scheduler)
+    def __init__(self, workers: int | None = None, scheduler: str | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise InputError(f"workers: found {workers}; accepted: 1 or more")
+        if workers is not None and scheduler is not None:
+            raise InputError("workers: found beside scheduler; a cluster has as many as it was started with")
+        self._workers = workers
+        self._scheduler = scheduler
+        self._pool: Pool | None = None
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether they are on other machines."""
+        return self._scheduler is not None
+
+    def pool(self, most: int | None = None) -> Pool:
+        """They, started if they are not; no more than `most` processes of this machine.
+
+        Raises
+        ------
+        MissingExtraError
+            Dask is not installed.
+        ClusterError
+            The scheduler cannot be reached, or has no workers.
+        """
+        if self._pool is None:
+            self._pool = self._started(most)
+        return self._pool
+
+    def _started(self, most: int | None) -> Pool:
+        if self._scheduler is not None:
+            from parshall.campaign.cluster import DaskPool  # noqa: PLC0415 - an extra
+
+            return DaskPool(self._scheduler)
+        wanted = min(self._workers or about.cores(), most or sys.maxsize)
+        return ThreadPool(wanted) if external.known_here_alone() else LocalPool(wanted)
+
+    def close(self) -> None:
+        """Stop them, whatever they do; the next call of `pool` starts others."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def check(workers: int | None, scheduler: str | None) -> None:
-    """Refuse fewer workers than one, and a number of them for a cluster, which has its own."""
-    if workers is not None and workers < 1:
-        raise InputError(f"workers: found {workers}; accepted: 1 or more")
-    if workers is not None and scheduler is not None:
-        raise InputError("workers: found beside scheduler; a cluster has as many as it was started with")
+class ThreadPool:
+    """Threads of this process."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._threads = ThreadPoolExecutor(workers)
+        self._finished: SimpleQueue[Outcome] = SimpleQueue()
+        self._held: dict[str, Monitor | None] = {}
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it takes now."""
+        return max(0, _AHEAD * self.workers - len(self._held))
+
+    def submit(self, task: Task | Call) -> None:
+        """Have a run or a call done."""
+        self._held[task.run] = None
+        self._threads.submit(self._do, task).add_done_callback(self._put)
+
+    def outcomes(self, timeout_s: float) -> list[Outcome]:
+        """What was finished; waits for the first up to `timeout_s`."""
+        finished: list[Outcome] = []
+        with suppress(Empty):
+            finished.append(self._finished.get(timeout=timeout_s))
+            while True:
+                finished.append(self._finished.get_nowait())
+        for outcome in finished:
+            self._held.pop(outcome.run, None)
+        return finished
+
+    def live(self) -> tuple[float, int]:
+        """Simulated seconds and packets of the runs that are being done."""
+        monitors = [each for each in list(self._held.values()) if each is not None]
+        return sum(each.simulated_s for each in monitors), sum(each.packets for each in monitors)
+
+    def close(self) -> None:
+        """Stop, whatever is being done."""
+        for monitor in list(self._held.values()):
+            if monitor is not None:
+                monitor.cancel()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _do(self, task: Task | Call) -> Outcome:
+        return _done(task, lambda monitor: self._held.update({task.run: monitor}))
+
+    def _put(self, future: Future[Outcome]) -> None:
+        if not future.cancelled():
+            self._finished.put(future.result())
+
+
+def _done(task: Task | Call, watched: Callable[[Monitor], None]) -> Outcome:
+    """What a worker makes of a task; `watched` is given the monitor of a run."""
+    return call(task) if isinstance(task, Call) else execute(task, watched)
 
 
 class LocalPool:
@@ -126,12 +226,12 @@ class LocalPool:
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
         """What was finished; waits for the first up to `timeout_s`."""
-        found, self._lost = self._lost, []
-        ready = wait([each.connection for each in self._processes], 0 if found else timeout_s)
+        outcomes, self._lost = self._lost, []
+        ready = wait([each.connection for each in self._processes], 0 if outcomes else timeout_s)
         for process in [each for each in self._processes if each.connection in ready]:
-            found += self._received(process)
+            outcomes += self._received(process)
         self._hand_out()
-        return found
+        return outcomes
 
     def live(self) -> tuple[float, int]:
         """Simulated seconds and packets of the runs that are being done."""
@@ -147,7 +247,7 @@ class LocalPool:
 
     def _received(self, process: _Process) -> list[Outcome]:
         """Everything that a process has said."""
-        found = []
+        outcomes = []
         try:
             while process.connection.poll():
                 message = process.connection.recv()
@@ -155,12 +255,12 @@ class LocalPool:
                     process.tasks.popleft()
                     process.simulated_s, process.packets = 0.0, 0
                     self._attempts.pop(message.run, None)
-                    found.append(message)
+                    outcomes.append(message)
                 else:
                     process.simulated_s, process.packets = message
         except (EOFError, OSError):
-            found += self._replace(process)
-        return found
+            outcomes += self._replace(process)
+        return outcomes
 
     def _hand_out(self) -> None:
         while self._waiting:
@@ -180,16 +280,16 @@ class LocalPool:
         process.process.kill()
         status = process.process.wait()
         self._processes[self._processes.index(process)] = _start()
-        found, again = [], list(process.tasks)
+        outcomes, again = [], list(process.tasks)
         if again:
             task = again[0]
             self._attempts[task.run] = self._attempts.get(task.run, 0) + 1
             if self._attempts[task.run] >= ATTEMPTS:
                 again.pop(0)
                 error = f"its process ended {ATTEMPTS} times, the last time with {_words(status)}"
-                found.append(Outcome(task.run, error=error))
+                outcomes.append(Outcome(task.run, error=error))
         self._waiting.extendleft(reversed(again))
-        return found
+        return outcomes
 
 
 def _start() -> _Process:
@@ -241,7 +341,9 @@ def serve() -> None:
         try:
             while True:
                 tasks.put(connection.recv())
-        except (EOFError, OSError):
+        except BaseException as error:  # noqa: BLE001 - a process that hears nothing more would never be missed
+            if not isinstance(error, EOFError | OSError):
+                traceback.print_exc()
             os._exit(1)
 
     def report() -> None:
@@ -254,7 +356,7 @@ def serve() -> None:
         threading.Thread(target=target, daemon=True).start()
     while True:
         task = tasks.get()
-        outcome = call(task) if isinstance(task, Call) else execute(task, current.append)
+        outcome = _done(task, current.append)
         current.clear()
         _send(connection, sending, outcome)
 

@@ -22,7 +22,7 @@ class Progress:
 
     done: int
     """Runs that are there, those found in the store included."""
-    found: int
+    from_store: int
     """Of these, found in the store."""
     running: int
     failed: int

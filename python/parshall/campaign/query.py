@@ -29,7 +29,7 @@ import polars as pl
 from parshall.campaign import record
 from parshall.campaign.damage import damaged_parts
 from parshall.campaign.measured import frames_of, link_of
-from parshall.campaign.segments import OWN_TABLES, damaged, gather
+from parshall.campaign.segments import OWN_TABLES, compact, damaged
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import Store
 from parshall.errors import InputError, StorageError
@@ -39,8 +39,8 @@ with extra("query", "query"):
     import duckdb
     import pyarrow as pa  # noqa: F401 - tables go to DuckDB and come back by it
 
-_GATHER_FROM = 512
-"""Runs with directories of their own are gathered first if there are so many: reading their files would take longer."""
+_COMPACT_FROM = 512
+"""Runs with directories of their own are compacted first if there are so many: reading their files takes longer."""
 
 
 def query(store: Store | str | Path, sql: str, sweeps: Sequence[str] = ()) -> pl.DataFrame:
@@ -65,7 +65,7 @@ def query(store: Store | str | Path, sql: str, sweeps: Sequence[str] = ()) -> pl
     place = store if isinstance(store, Store) else Store(store)
     chosen = record.chosen(place, sweeps)
     with suppress(StorageError):  # a store that can only be read
-        gather(place, least=_GATHER_FROM)
+        compact(place, least=_COMPACT_FROM)
     return reading(place, lambda snapshot: _answer(snapshot, chosen, sql))
 
 
@@ -204,12 +204,12 @@ def _metrics(
     """The view ``metrics``, and what summarises each run in ``runs``: computed now, and only for who asks."""
     if not re.search(r"\b(runs|metrics)\b", sql, re.IGNORECASE):
         return
-    found = []
+    by_sweep = []
     for each in chosen:
         runs = each.members()["run"].unique(maintain_order=True).to_list()
         frames = frames_of(snapshot, runs, each.metrics, link_of(snapshot, runs))
-        found.append([frame.select(pl.lit(each.name).alias("_sweep"), pl.all()) for frame in frames])
-    for name, frames in zip(("_metrics", "_summaries"), zip(*found, strict=True), strict=True):
+        by_sweep.append([frame.select(pl.lit(each.name).alias("_sweep"), pl.all()) for frame in frames])
+    for name, frames in zip(("_metrics", "_summaries"), zip(*by_sweep, strict=True), strict=True):
         connection.register(name, pl.concat(frames).rename({"run": "_run"}).to_arrow())
     on = "ON m.sweep = t._sweep AND m.run = t._run"
     connection.execute(

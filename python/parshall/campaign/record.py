@@ -188,8 +188,8 @@ def chosen(store: Store, wanted: Sequence[str]) -> list[SweepRecord]:
         return [load(store, name) for name in wanted]
     known = store.sweeps
     if len(known) != 1:
-        found = f"{len(known)} sweeps: {quoted(known)}; name one or more of them" if known else "no sweep"
-        raise InputError(f"{store.directory}: found {found}")
+        present = f"{len(known)} sweeps: {quoted(known)}; name one or more of them" if known else "no sweep"
+        raise InputError(f"{store.directory}: found {present}")
     return [load(store, known[0])]
 
 
@@ -207,5 +207,5 @@ def _numbers(kind: str, values: Sequence[Any]) -> pl.Series:
 
 
 def _number(value: Any) -> float | None:
-    found = measured(value)
-    return None if found is None else found.number
+    quantity = measured(value)
+    return None if quantity is None else quantity.number

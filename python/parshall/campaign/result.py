@@ -140,8 +140,8 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
         Of a quantile they are those of `parshall.stats.quantiles.Pooled`: their mean is the quantile of all values.
         """
-        found = self.estimate(metric, point)
-        return {} if found is None else dict(found.by_repetition)
+        estimate = self.estimate(metric, point)
+        return {} if estimate is None else dict(estimate.by_repetition)
 
     def fair_share(self, group: str) -> float | None:
         """The share of a group if each flow had the same: its share of the flows; None where that differs by point."""
@@ -175,8 +175,8 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     def interval(self, metric: str, point: int) -> Interval | None:
         """A metric at a point and its 95 % interval; None without a value."""
-        found = self.estimate(metric, point)
-        return None if found is None else found.interval
+        estimate = self.estimate(metric, point)
+        return None if estimate is None else estimate.interval
 
     def difference(self, metric: str, point: int, baseline: int) -> Interval | None:
         """The difference of a metric to another point's, repetition by repetition, and its 95 % interval."""
@@ -246,10 +246,10 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
     @cached_property
     def _places(self) -> dict[int, dict[int, int]]:
         """Of each point: the numbers of its runs, and their repetitions."""
-        found: dict[int, dict[int, int]] = {}
+        repetitions: dict[int, dict[int, int]] = {}
         for point, repetition, run in self.record.members().select("point", "repetition", "run").iter_rows():
-            found.setdefault(point, {})[self._numbers[run]] = repetition
-        return found
+            repetitions.setdefault(point, {})[self._numbers[run]] = repetition
+        return repetitions
 
     @cached_property
     def _several_links(self) -> bool:
@@ -277,8 +277,8 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         missing = [each for each in wanted if (each, named(each).quantity) not in self._measured]
         if missing:
             link, numbers = self.link, self._numbers
-            found = reading(self.store, lambda snapshot: series_of(snapshot, numbers, missing, link))
-            self._measured |= {(key, named(key).quantity): found.get(key) for key in missing}
+            series = reading(self.store, lambda snapshot: series_of(snapshot, numbers, missing, link))
+            self._measured |= {(key, named(key).quantity): series.get(key) for key in missing}
 
     @cached_property
     def _measured(self) -> dict[tuple[str, Quantity], Series | None]:
@@ -299,8 +299,8 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         return notebook.fragment(self.name, remark, notebook.table(labels, rows))
 
     def _mean(self, metric: str, point: int) -> float | None:
-        found = self.interval(metric, point)
-        return None if found is None else found.mean
+        interval = self.interval(metric, point)
+        return None if interval is None else interval.mean
 
     def __repr__(self) -> str:
         return f"<Sweep {self.name!r}: {self.status}, {len(self.record.points)} points, {self.record.runs} runs>"

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from parshall.campaign.compacting import Compactor
 from parshall.campaign.contents import Contents
-from parshall.campaign.gathering import Gatherer
-from parshall.campaign.locks import Claim
+from parshall.campaign.locks import Lock
 from parshall.campaign.plan import Plan
-from parshall.campaign.pool import Pool, check, pool_of
+from parshall.campaign.pool import Pool, Workers
 from parshall.campaign.preparing import Prepared, prepare
 from parshall.campaign.progress import Estimate, Progress
 from parshall.campaign.recorder import Recorder
 from parshall.campaign.result import Sweep
-from parshall.campaign.segments import GATHER
+from parshall.campaign.segments import COMPACTED_AT_ONCE
 from parshall.campaign.shard import Shard
 from parshall.campaign.stopping import Planner
 from parshall.campaign.store import Store
@@ -94,20 +94,34 @@ def sweep(
     KeyboardInterrupt
         After an interruption; what was finished is kept.
     """
-    check(workers, scheduler)
     declare(controls)
+    with Workers(workers, scheduler) as by:
+        return swept(plan, store, by, progress=progress, shard=shard, at_once=at_once)
+
+
+def swept(
+    plan: Plan | str | Path,
+    store: str | Path | Store,
+    by: Workers,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    shard: Shard | str | None = None,
+    at_once: bool = False,
+) -> Sweep:
+    """`sweep`, by workers that may do others before and after; parameters and errors are the same."""
     part = Shard.parse(shard) if isinstance(shard, str) else shard
     read = plan if isinstance(plan, Plan) else Plan.load(plan)
     if part is not None and read.budget.runs is not None:
         raise InputError(f"shard {part}: found budget.runs, which is of all shards together; leave one of them out")
     prepared = prepare(read)
-    for text in prepared.texts:
-        external.check_found(text)
+    if by.elsewhere:
+        for text in prepared.texts:
+            external.check_found(text)
     place = store if isinstance(store, Store) else Store(store, create=True)
     place.check_writable()
-    place.sweep_litter()
+    place.remove_orphans()
     with place.working():
-        return _Execution(prepared, place, progress, part, at_once).run(workers, scheduler)
+        return _Execution(prepared, place, by, progress, part, at_once).run()
 
 
 @dataclass
@@ -116,24 +130,25 @@ class _Execution:
 
     prepared: Prepared
     store: Store
+    by: Workers
     progress: Callable[[Progress], None] | None
     shard: Shard | None
     at_once: bool
     failed: dict[str, str] = field(default_factory=dict)
-    claims: dict[str, Claim] = field(default_factory=dict)
+    locks: dict[str, Lock] = field(default_factory=dict)
     waiting: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """Runs that are being done, and for which points."""
-    elsewhere: dict[str, tuple[int, int]] = field(default_factory=dict)
+    owned_by_others: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Runs that another process does."""
     estimate: Estimate = field(default_factory=Estimate)
     tasks: list[Task] = field(default_factory=list)
     """What is to be done as soon as there is a pool."""
     pool: Pool | None = None
     done: int = 0
-    found: int = 0
+    from_store: int = 0
     packets: int = 0
     fresh: int = 0
-    """Runs that were published since some were gathered."""
+    """Runs that were published since some were compacted."""
 
     def __post_init__(self) -> None:
         self.code = about.code_version()
@@ -142,22 +157,22 @@ class _Execution:
         self.planner = Planner(self.prepared.cells, self.rule, self.plan.budget.runs, self.shard)
         self.contents = Contents(self.prepared, self.store, self.code)
         self.recorder = Recorder(self.prepared, self.store, self.contents, self.planner, self.code, self.failed)
-        self.gatherer = Gatherer(self.store)
+        self.compactor = Compactor(self.store)
 
     # --- from start to end ---
 
-    def run(self, workers: int | None, scheduler: str | None) -> Sweep:
+    def run(self) -> Sweep:
         status = "interrupted"
         try:
-            self._look()
+            self.contents.look()
             self.recorder.save("running")
-            self._fill()
-            if self.tasks or self.elsewhere:
+            self._dispatch()
+            if self.tasks or self.owned_by_others:
                 in_turn = self.plan.instrument == "emulate" and not self.at_once
                 most = 1 if in_turn else None  # emulations of a machine take turns
-                self._work(pool_of(workers, scheduler, most))
-            self.gatherer.start(_LEFT)
-            self.gatherer.finish()
+                self._work(self.by.pool(most))
+            self.compactor.start(_LEFT)
+            self.compactor.finish()
             finished = "failures" if self.failed else "complete"
             status = finished if self.shard is None else "shard"
         except OSError as error:
@@ -176,13 +191,13 @@ class _Execution:
             self.recorder.save(status)
 
     def _release(self) -> None:
-        if self.pool is not None:
-            self.pool.close()
-        self.gatherer.wait()
-        for claim in self.claims.values():
+        if self.waiting:  # runs whose locks are given back must not go on
+            self.by.close()
+        self.compactor.wait()
+        for lock in self.locks.values():
             with suppress(OSError):
-                claim.release()
-        self.store.sweep_litter()
+                lock.release()
+        self.store.remove_orphans()
 
     def _work(self, pool: Pool) -> None:
         self.pool = pool
@@ -191,10 +206,10 @@ class _Execution:
         for task in self.tasks:
             pool.submit(task)
         self.tasks.clear()
-        while not self.planner.finished or self.waiting or self.elsewhere:
+        while not self.planner.finished or self.waiting or self.owned_by_others:
             for outcome in pool.outcomes(POLL_S):
-                self._take(outcome)
-            self._fill()
+                self._on_outcome(outcome)
+            self._dispatch()
             now = time.monotonic()
             if self.progress is not None and now - looked > POLL_S:
                 looked = now
@@ -211,20 +226,16 @@ class _Execution:
         limit = self.plan.budget.time_s
         if limit is not None and now - self.recorder.clock > limit and not self.planner.finished:
             self.planner.end("time")
-        self.gatherer.look()
-        if self.fresh >= GATHER:
+        self.compactor.look()
+        if self.fresh >= COMPACTED_AT_ONCE:
             self.fresh = 0
-            self.gatherer.start(GATHER)
-
-    def _look(self) -> None:
-        """Which runs the store has."""
-        self.contents.look()
+            self.compactor.start(COMPACTED_AT_ONCE)
 
     # --- handing out and taking ---
 
-    def _fill(self) -> None:
+    def _dispatch(self) -> None:
         """Hand out what there is room for; runs of the store are taken at once."""
-        self._elsewhere()
+        self._follow_others()
         while self.pool is None or self.pool.room > 0:
             following = self.planner.next()
             if following is None:
@@ -241,27 +252,27 @@ class _Execution:
         """What is to be done for a repetition; None if it is there, or somebody is at it."""
         run = self.contents.key(point, repetition)
         if run in self.contents:
-            self.found += 1
-            self._there(point, repetition, run)
+            self.from_store += 1
+            self._record_done(point, repetition, run)
         elif run in self.failed:
             self.planner.record(point, repetition, None)
         elif run in self.waiting:
             self.waiting[run].append((point, repetition))
         else:
-            return self._claimed(run, point, repetition)
+            return self._locked(run, point, repetition)
         return None
 
-    def _claimed(self, run: str, point: int, repetition: int) -> Task | None:
-        claim = self.store.claim(run)
-        if claim is None:
-            self.elsewhere[run] = (point, repetition)
+    def _locked(self, run: str, point: int, repetition: int) -> Task | None:
+        lock = self.store.lock(run)
+        if lock is None:
+            self.owned_by_others[run] = (point, repetition)
             return None
         if self.contents.has_now(run):
-            claim.release()
-            self.found += 1
-            self._there(point, repetition, run)
+            lock.release()
+            self.from_store += 1
+            self._record_done(point, repetition, run)
             return None
-        self.claims[run] = claim
+        self.locks[run] = lock
         self.waiting[run] = [(point, repetition)]
         text = self.texts[point]
         wanted = tuple(name for name in self.prepared.deciding if not named(name).quantity.source)
@@ -270,23 +281,23 @@ class _Execution:
         how = (plan.instrument, plan.accept_invalid)
         return Task(run, text, repetition, wanted, *place, self.code, controls, *how, self.at_once)
 
-    def _elsewhere(self) -> None:
+    def _follow_others(self) -> None:
         """Look after the runs that other processes had: done, or given up when the process ended."""
-        for run, (point, repetition) in list(self.elsewhere.items()):
+        for run, (point, repetition) in list(self.owned_by_others.items()):
             if self.pool is not None and self.pool.room == 0:
                 return
-            del self.elsewhere[run]
-            task = self._claimed(run, point, repetition)
+            del self.owned_by_others[run]
+            task = self._locked(run, point, repetition)
             if task is not None and self.pool is not None:
                 self.pool.submit(task)
             elif task is not None:
                 self.tasks.append(task)
 
-    def _there(self, point: int, repetition: int, run: str) -> None:
+    def _record_done(self, point: int, repetition: int, run: str) -> None:
         self.done += 1
         self.planner.record(point, repetition, self.contents.value(run, repetition))
 
-    def _take(self, outcome: Outcome) -> None:
+    def _on_outcome(self, outcome: Outcome) -> None:
         """Take what a worker gives."""
         if outcome.run not in self.waiting:
             return  # a worker that was thought lost
@@ -305,12 +316,12 @@ class _Execution:
             text = self.texts[places[0][0]]
             self.contents.add(outcome, text)
             self.estimate.learn(text, outcome)
-        self.claims.pop(outcome.run).release()
+        self.locks.pop(outcome.run).release()
         for point, repetition in places:
             if outcome.error is not None:
                 self.planner.record(point, repetition, None)
             else:
-                self._there(point, repetition, outcome.run)
+                self._record_done(point, repetition, outcome.run)
 
     def _receive(self, run: str, files: Mapping[str, bytes]) -> None:
         """Write the files of a worker that does not see the store."""
@@ -328,10 +339,10 @@ class _Execution:
         workers = self.pool.workers if self.pool is not None else 1
         return Progress(
             done=self.done,
-            found=self.found,
+            from_store=self.from_store,
             running=min(len(self.waiting), workers),
             failed=len(self.failed),
-            planned=self.done + len(self.failed) + len(left) + len(self.elsewhere),
+            planned=self.done + len(self.failed) + len(left) + len(self.owned_by_others),
             bounded=isinstance(self.rule, int),
             packets=self.packets + (self.pool.live()[1] if self.pool is not None else 0),
             elapsed_s=self.recorder.elapsed_s,

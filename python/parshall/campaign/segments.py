@@ -1,7 +1,7 @@
 """Segments: many small runs in one Parquet file a table.
 
 A hundred thousand runs are half a million files if each has its own; listing and opening them takes minutes. So runs
-with a directory of their own are gathered into segments, a few thousand at a time:
+with a directory of their own are compacted into segments, a few thousand at a time:
 
 | file of ``segments/ID/`` | rows |
 | --- | --- |
@@ -42,8 +42,8 @@ OWN_TABLES = ("runs", "scenarios")
 OUTDATED = ("metrics",)
 """Tables that earlier versions wrote: metrics are computed from the records when they are asked for."""
 
-GATHER = 2000
-"""So many runs are gathered at a time."""
+COMPACTED_AT_ONCE = 2000
+"""So many runs are compacted at a time."""
 
 LARGEST = 8_000_000
 """Bytes of a run's tables; a larger run keeps its directory: gathering it would save nothing."""
@@ -81,15 +81,15 @@ def read_segments(store: Store) -> list[Segment]:
     StoreError
         One is damaged.
     """
-    found = []
+    segments = []
     for directory in store.segment_directories():
         try:
-            found.append(read_segment(directory))
+            segments.append(read_segment(directory))
         except FileNotFoundError:  # it was replaced while we looked
             if directory.exists():
                 raise
-    replaced = frozenset[str]().union(*(segment.replaces for segment in found))
-    return [segment for segment in found if segment.name not in replaced]
+    replaced = frozenset[str]().union(*(segment.replaces for segment in segments))
+    return [segment for segment in segments if segment.name not in replaced]
 
 
 def read_segment(directory: Path) -> Segment:
@@ -114,7 +114,7 @@ def damaged(path: Path, why: str) -> StoreError:
     )
 
 
-def gather(store: Store, *, least: int = 1) -> int:
+def compact(store: Store, *, least: int = 1) -> int:
     """Gather runs with directories of their own into a segment, if there are at least `least`; returns how many.
 
     Does nothing while another process is at it.
@@ -128,12 +128,12 @@ def gather(store: Store, *, least: int = 1) -> int:
         if not held:
             return 0
         try:
-            return _gather(store, least)
+            return _compact(store, least)
         except OSError as error:
             raise storage_error(error) from None
 
 
-def _gather(store: Store, least: int) -> int:
+def _compact(store: Store, least: int) -> int:
     segments = read_segments(store)
     known = keys_of(segments)
     loose: dict[str, dict[str, Any]] = {}
@@ -143,7 +143,7 @@ def _gather(store: Store, least: int) -> int:
             continue
         described = intact(directory)
         if described is None:
-            store.set_aside(directory)
+            store.quarantine(directory)
         elif _size(directory) <= LARGEST:
             loose[run] = described
     if len(loose) < least:
@@ -160,18 +160,18 @@ def _gather(store: Store, least: int) -> int:
 
 def keys_of(segments: Iterable[Segment]) -> set[str]:
     """The keys of the runs in segments."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for segment in segments:
         path = segment.directory / "runs.parquet"
         try:
-            found |= set(pl.read_parquet(path, columns=["run"])["run"].to_list())
+            keys |= set(pl.read_parquet(path, columns=["run"])["run"].to_list())
         except FileNotFoundError:
             if segment.directory.exists():
                 raise damaged(path, "it is missing") from None
             raise
         except (OSError, pl.exceptions.PolarsError) as error:
             raise damaged(path, first_line(error)) from None
-    return found
+    return keys
 
 
 def intact(directory: Path) -> dict[str, Any] | None:
@@ -296,7 +296,7 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
     except BaseException as error:
         shutil.rmtree(partial, ignore_errors=True)
         if isinstance(error, pl.exceptions.PolarsError):
-            raise StoreError(f"runs cannot be gathered: {first_line(error)}") from None
+            raise StoreError(f"runs cannot be compacted: {first_line(error)}") from None
         raise
 
 

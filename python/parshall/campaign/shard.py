@@ -40,10 +40,10 @@ class Shard:
         >>> Shard.parse("3/40")
         Shard(number=3, count=40)
         """
-        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
-        if found is None:
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+        if match is None:
             raise InputError(f"shard: found {text}; accepted: K/N with K from 1 to N, such as 3/40")
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(match[1]), int(match[2]))
 
     def of(self, work: Sequence[Work]) -> list[Work]:
         """What of the work is this shard's.

@@ -37,14 +37,14 @@ class Snapshot:
     segments: tuple[Segment, ...]
     directories: dict[str, Path]
     """Runs with a directory of their own that no segment has."""
-    gathered: frozenset[str]
+    compacted: frozenset[str]
     """The keys of those in segments."""
 
     @classmethod
     def take(cls, store: Store) -> Snapshot:
         """Look at a store.
 
-        Runs first, then segments: a run that is gathered in between is seen twice and counted once.
+        Runs first, then segments: a run that is compacted in between is seen twice and counted once.
 
         Raises
         ------
@@ -53,27 +53,27 @@ class Snapshot:
         """
         directories = store.run_directories()
         segments = tuple(read_segments(store))
-        gathered = frozenset(keys_of(segments))
-        return cls(store, segments, {run: at for run, at in directories.items() if run not in gathered}, gathered)
+        compacted = frozenset(keys_of(segments))
+        return cls(store, segments, {run: at for run, at in directories.items() if run not in compacted}, compacted)
 
     def __contains__(self, run: object) -> bool:
-        return run in self.gathered or run in self.directories
+        return run in self.compacted or run in self.directories
 
     def __len__(self) -> int:
-        return len(self.gathered) + len(self.directories)
+        return len(self.compacted) + len(self.directories)
 
     @cached_property
     def _described(self) -> list[dict[str, Any]]:
         """The descriptions of runs with directories of their own."""
-        found = []
+        frames = []
         for directory in self.directories.values():
             content = intact(directory)
             if content is None and directory.exists():
                 raise damaged(directory, "its files are not what was written")
             if content is None:
                 raise FileNotFoundError(directory)
-            found.append(content)
-        return found
+            frames.append(content)
+        return frames
 
     def scan(self, name: str) -> pl.LazyFrame | None:
         """A table of all runs, the key in the column ``run``; None if no run has it.
@@ -115,7 +115,7 @@ class Snapshot:
 
 
 def reading(store: Store, action: Callable[[Snapshot], T]) -> T:
-    """What `action` makes of a snapshot; taken again if another process gathers runs meanwhile.
+    """What `action` makes of a snapshot; taken again if another process compacts runs meanwhile.
 
     Raises
     ------

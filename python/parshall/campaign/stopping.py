@@ -39,11 +39,11 @@ def looks(stopping: Stopping) -> list[int]:
     >>> looks(Stopping(metric="goodput_bps", half_width=1.0, minimum=10, maximum=30))
     [10, 13, 17, 23, 30]
     """
-    found, n = [], stopping.minimum
+    numbers, n = [], stopping.minimum
     while n < stopping.maximum:
-        found.append(n)
+        numbers.append(n)
         n = math.ceil(n * GROWTH)
-    return [*found, stopping.maximum]
+    return [*numbers, stopping.maximum]
 
 
 @dataclass(frozen=True)
@@ -204,14 +204,14 @@ class Planner:
         return all(self._narrow(point, baseline, rule) for point, baseline in state.cell.series)
 
     def _narrow(self, point: int, baseline: int | None, rule: Stopping) -> bool:
-        found = interval(self._values[point], None if baseline is None else self._values[baseline])
+        estimate = interval(self._values[point], None if baseline is None else self._values[baseline])
         known = sum(value is not None for value in self._values[point].values())
-        if found is None or min(found.n, known) < _LEAST or found.half_width is None:
+        if estimate is None or min(estimate.n, known) < _LEAST or estimate.half_width is None:
             return False
         if rule.half_width is not None:
-            return found.half_width <= rule.half_width
-        scale = found if baseline is None else interval(self._values[baseline])
-        return scale is not None and found.half_width <= (rule.relative_half_width or 0.0) * abs(scale.mean)
+            return estimate.half_width <= rule.half_width
+        scale = estimate if baseline is None else interval(self._values[baseline])
+        return scale is not None and estimate.half_width <= (rule.relative_half_width or 0.0) * abs(scale.mean)
 
 
 def interval(values: Mapping[int, Value], baseline: Mapping[int, Value] | None = None) -> Interval | None:
@@ -219,11 +219,11 @@ def interval(values: Mapping[int, Value], baseline: Mapping[int, Value] | None =
 
     It is not cut to what the metric can be: an interval that is cut would seem narrow.
     """
-    found = _together(values)
-    if found is None or (estimate := found.estimate()) is None:
+    numbers = _together(values)
+    if numbers is None or (estimate := numbers.estimate()) is None:
         return None
     if baseline is None:
-        return mean_interval(list(found.values.values())) if isinstance(found, Means) else estimate.interval
+        return mean_interval(list(numbers.values.values())) if isinstance(numbers, Means) else estimate.interval
     other = _together(baseline)
     base = None if other is None else other.estimate()
     common = [] if base is None else sorted(estimate.by_repetition.keys() & base.by_repetition.keys())

@@ -14,8 +14,8 @@
 | ``damaged/`` | what was found damaged, set aside | |
 | ``answers/ab/KEY`` | what a call of a study returned (`parshall.campaign.answers`) | in ``partial/``, then renamed |
 
-A rename either happened or did not, so a kill at any moment leaves complete runs and litter in ``partial/``, never
-half a run. Several processes may write: a run that two of them finish has the same content, and the first one's
+A rename either happened or did not, so a kill at any moment leaves complete runs, and unfinished ones in ``partial/``,
+never half a run. Several processes may write: a run that two of them finish has the same content, and the first one's
 stays. Files with other names are not ours: nothing reads or removes them, and `Store.strays` finds them.
 
 Runs are not forced to the disk one by one (that would take longer than many of them); a crash of the machine may lose
@@ -38,7 +38,7 @@ from typing import Any, Self
 
 from parshall import notebook
 from parshall.campaign import locks
-from parshall.campaign.locks import Claim
+from parshall.campaign.locks import Lock
 from parshall.errors import InputError, StorageError, StoreError
 from parshall.files import sync, write_atomically
 from parshall.records.storage import REPORT_FILE, storage_error
@@ -82,8 +82,8 @@ class Store:
         if create and not _is_described(self.directory):
             _make(self.directory, str(directory))
         elif not (self.directory / STORE_FILE).exists():
-            found = "is no store of runs: it has no store.json" if self.directory.is_dir() else "does not exist"
-            raise InputError(f"{directory} {found}; `parshall sweep --store DIR` makes one")
+            problem = "is no store of runs: it has no store.json" if self.directory.is_dir() else "does not exist"
+            raise InputError(f"{directory} {problem}; `parshall sweep --store DIR` makes one")
         self.identity = _identity(self.directory)
 
     @classmethod
@@ -96,10 +96,10 @@ class Store:
     def at(cls, directory: str, identity: str) -> Self | None:
         """The store of that identity, or None if this machine does not see it there."""
         try:
-            found = cls(directory)
+            store = cls(directory)
         except (InputError, StoreError):
             return None
-        return found if found.identity == identity else None
+        return store if store.identity == identity else None
 
     @property
     def sweeps(self) -> list[str]:
@@ -129,16 +129,18 @@ class Store:
 
     def run_directories(self) -> dict[str, Path]:
         """Every run with a directory of its own, in the order of their keys."""
-        found: dict[str, Path] = {}
+        directories: dict[str, Path] = {}
         for shard in _entries(self.directory / "runs"):
             if _SHARD.fullmatch(shard.name) and shard.is_dir():
-                found |= {entry.name: Path(entry.path) for entry in _entries(shard.path) if _KEY.fullmatch(entry.name)}
-        return dict(sorted(found.items()))
+                directories |= {
+                    entry.name: Path(entry.path) for entry in _entries(shard.path) if _KEY.fullmatch(entry.name)
+                }
+        return dict(sorted(directories.items()))
 
     def segment_directories(self) -> list[Path]:
         """Every segment, replaced ones too, in the order of their names."""
-        found = _entries(self.directory / "segments")
-        return sorted(Path(entry.path) for entry in found if _SEGMENT.fullmatch(entry.name))
+        entries = _entries(self.directory / "segments")
+        return sorted(Path(entry.path) for entry in entries if _SEGMENT.fullmatch(entry.name))
 
     def answers(self) -> list[Path]:
         """The files of calls' answers (`parshall.campaign.answers`)."""
@@ -146,14 +148,14 @@ class Store:
 
     def strays(self) -> list[Path]:
         """What somebody else put beside runs and segments; nothing reads it."""
-        found: list[os.DirEntry[str]] = []
+        entries: list[os.DirEntry[str]] = []
         for shard in _entries(self.directory / "runs"):
             if _SHARD.fullmatch(shard.name) and shard.is_dir():
-                found += [entry for entry in _entries(shard.path) if not _KEY.fullmatch(entry.name)]
+                entries += [entry for entry in _entries(shard.path) if not _KEY.fullmatch(entry.name)]
             else:
-                found.append(shard)
-        found += [entry for entry in _entries(self.directory / "segments") if not _SEGMENT.fullmatch(entry.name)]
-        return sorted(Path(entry.path) for entry in found)
+                entries.append(shard)
+        entries += [entry for entry in _entries(self.directory / "segments") if not _SEGMENT.fullmatch(entry.name)]
+        return sorted(Path(entry.path) for entry in entries)
 
     def partial(self, name: str) -> Path:
         """A path below ``partial/`` that nobody else uses; it says who does."""
@@ -172,7 +174,7 @@ class Store:
         if (failure := self._failure(run)).exists():
             failure.unlink(missing_ok=True)
 
-    def set_aside(self, path: Path) -> Path:
+    def quarantine(self, path: Path) -> Path:
         """Move something that is damaged out of the way; returns where it is now."""
         folder = self.directory / _DAMAGED
         folder.mkdir(exist_ok=True)
@@ -180,7 +182,7 @@ class Store:
         path.rename(target)
         return target
 
-    def sweep_litter(self) -> int:
+    def remove_orphans(self) -> int:
         """Remove what killed processes of this machine left in ``partial/``; returns how many things."""
         removed = 0
         for entry in _entries(self.directory / "partial"):
@@ -200,21 +202,21 @@ class Store:
 
     def failures(self) -> dict[str, dict[str, Any]]:
         """The failed runs and what is known of each."""
-        found = {}
+        by_run = {}
         for entry in _entries(self.directory / "failures"):
             if entry.name.endswith(".json") and not entry.name.startswith("."):
                 with contextlib.suppress(OSError, ValueError):
-                    found[entry.name.removesuffix(".json")] = json.loads(Path(entry.path).read_text(encoding="utf-8"))
-        return dict(sorted(found.items()))
+                    by_run[entry.name.removesuffix(".json")] = json.loads(Path(entry.path).read_text(encoding="utf-8"))
+        return dict(sorted(by_run.items()))
 
     def _failure(self, run: str) -> Path:
         return self.directory / "failures" / f"{run}.json"
 
     # --- locks ---
 
-    def claim(self, run: str) -> Claim | None:
+    def lock(self, run: str) -> Lock | None:
         """The right to do a run, or None if another process has it."""
-        return Claim.take(self.directory / "claims" / run)
+        return Lock.take(self.directory / "claims" / run)
 
     def working(self) -> contextlib.AbstractContextManager[None]:
         """Say that a sweep is being done: until then `alone` is held by nobody."""
@@ -224,16 +226,16 @@ class Store:
         """Keep sweeps from beginning; gives False if one is being done."""
         return locks.alone(self.directory / "claims" / locks.WORKING)
 
-    def release_unused_claims(self) -> None:
-        """Remove the files of claims that nobody holds: whoever did was killed."""
+    def release_unused_locks(self) -> None:
+        """Remove the files of locks that nobody holds: whoever did was killed."""
         for entry in _entries(self.directory / "claims"):
-            if _KEY.fullmatch(entry.name) and (claim := self.claim(entry.name)) is not None:
-                claim.release()
+            if _KEY.fullmatch(entry.name) and (lock := self.lock(entry.name)) is not None:
+                lock.release()
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[bool]:
         """Hold the store's own lock, which one process at a time has; gives whether it is held."""
-        held = Claim.take(self.directory / "claims" / "store")
+        held = Lock.take(self.directory / "claims" / "store")
         try:
             yield held is not None
         finally:
@@ -316,8 +318,8 @@ def _description(path: Path) -> tuple[Any, str]:
 
 def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as found:
-            return list(found)
+        with os.scandir(folder) as entries:
+            return list(entries)
     except (FileNotFoundError, NotADirectoryError):
         return []
 

@@ -72,9 +72,9 @@ def measured(value: Any) -> Measured | None:
 
 def common_kind(values: list[Any]) -> str | None:
     """The kind that all values have; integers among numbers are numbers."""
-    found = [measured(value) for value in values]
-    kinds = {each.kind for each in found if each is not None}
-    if not found or any(each is None for each in found):
+    measures = [measured(value) for value in values]
+    kinds = {each.kind for each in measures if each is not None}
+    if not measures or any(each is None for each in measures):
         return None
     if kinds == {"integer", "number"}:
         return "number"

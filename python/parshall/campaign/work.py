@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import shutil
 import tempfile
 import time
@@ -99,6 +100,15 @@ class Call:
     controls: tuple[external.Code, ...] = field(default_factory=external.codes)
     code: str = field(default_factory=_code_of_calls)
     at_once: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As it is sent: function and arguments packed, to be read when the controls are declared that these name."""
+        return {**self.__dict__, "function": _unpacked, "arguments": (pickle.dumps((self.function, self.arguments)),)}
+
+
+def _unpacked(content: bytes) -> Any:
+    function, arguments = pickle.loads(content)  # noqa: S301 - of whoever had the call done
+    return function(*arguments)
 
 
 @dataclass(frozen=True)
@@ -198,8 +208,8 @@ def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Out
     return outcome
 
 
-def _other_code(found: str, wanted: str) -> ClusterError:
-    text = f"a worker on {about.host_name()} runs Parshall {found}, this is {wanted}"
+def _other_code(theirs: str, wanted: str) -> ClusterError:
+    text = f"a worker on {about.host_name()} runs Parshall {theirs}, this is {wanted}"
     return ClusterError(f"{text}; install the same one there")
 
 

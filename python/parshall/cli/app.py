@@ -34,6 +34,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "query": ("query", "query"),
     "store": ("store", "store"),
     "study": ("study", "study"),
+    "suite": ("suite", "suite"),
     "itb": ("itb", "itb"),
     "design": ("design", "design"),
     "new": ("new", "new"),

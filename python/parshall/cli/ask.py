@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import Json, Quiet, console, note, print_json, table, verb
+from parshall.cli.console import Json, Quiet, Scheduler, Workers, console, note, print_json, table, verb
+from parshall.cli.execution import Kept, execution
 
 if TYPE_CHECKING:
     from parshall.design.transfer import TransferTime
@@ -34,43 +35,49 @@ def transfer(
     others: Annotated[int, typer.Option(help="Flows that send beside it without end.", min=0)] = 0,
     repetitions: Annotated[int, typer.Option(help="How many transfers are simulated.", min=1)] = 100,
     seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
+    store: Kept = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """How long a transfer takes: half of them, 95 % of them, the longest."""
     from parshall.design.transfer import transfer_time
 
-    if not (quiet or as_json):
+    silent = quiet or as_json
+    if not silent:
         note(f"simulating {repetitions} transfers ...")
-    found = transfer_time(
-        size,
-        rate,
-        rtt,
-        loss=loss,
-        control=control,
-        buffer=buffer,
-        others=others,
-        repetitions=repetitions,
-        seed=seed,
-    )
+    with execution(store, workers, scheduler, bar=None if silent else "transfer") as by:
+        answer = transfer_time(
+            size,
+            rate,
+            rtt,
+            loss=loss,
+            control=control,
+            buffer=buffer,
+            others=others,
+            repetitions=repetitions,
+            seed=seed,
+            execution=by,
+        )
     if as_json:
-        print_json(found.to_json())
+        print_json(answer.to_json())
     else:
-        _show(found)
+        _show(answer)
 
 
-def _show(found: TransferTime) -> None:
+def _show(answer: TransferTime) -> None:
     from parshall.report.numbers import quantity
 
     shown = table("", "done", "within", "95 % interval")
     shown.title = None
-    for share, each in found.quantiles.items():
+    for share, each in answer.quantiles.items():
         known = each.low is not None and each.high is not None
         between = f"{quantity(each.low, 's')} to {quantity(each.high, 's')}" if known else "too few transfers"
         shown.add_row(f"{100 * share:g} %", quantity(each.mean, "s"), between)
-    shown.add_row("all", quantity(found.times_s[-1], "s"), "")
+    shown.add_row("all", quantity(answer.times_s[-1], "s"), "")
     out = console()
-    out.print(f"{found.scenario.description}: {len(found.times_s)} transfers")
+    out.print(f"{answer.scenario.description}: {len(answer.times_s)} transfers")
     out.print(shown)
-    for model, time_s in found.predicted.items():
+    for model, time_s in answer.predicted.items():
         out.print(f"model {model}: {quantity(time_s, 's')}")

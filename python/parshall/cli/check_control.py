@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from parshall.cli.console import (
     Controls,
     Json,
     Quiet,
+    Scheduler,
     Workers,
     console,
     declare_controls,
@@ -21,6 +23,7 @@ from parshall.cli.console import (
     table,
     verb,
 )
+from parshall.cli.execution import Kept, execution
 from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
@@ -53,7 +56,9 @@ def check_control(
         bool,
         typer.Option("--measure/--no-measure", help="Whether to simulate it, or to run the conformance kit alone."),
     ] = True,
+    store: Kept = None,
     workers: Workers = None,
+    scheduler: Scheduler = None,
     output: PageOutput = None,
     formats: Formats = None,
     width: Width = WIDTH,
@@ -61,11 +66,24 @@ def check_control(
     quiet: Quiet = False,
 ) -> None:
     """Put a congestion control to the test: what it must keep, and what it does beside Reno and CUBIC."""
+    from parshall.cli.progress import working
     from parshall.control_check import check
 
     drawn = files(formats, width, output)
     declare_controls(controls)
-    card = check(control, parameters or (), seed=seed, repetitions=repetitions, measured=measure, workers=workers)
+    with (
+        execution(store, workers, scheduler) as by,
+        working(shown=sys.stderr.isatty() and not (quiet or as_json)) as progress,
+    ):
+        card = check(
+            control,
+            parameters or (),
+            seed=seed,
+            repetitions=repetitions,
+            measured=measure,
+            execution=by,
+            progress=progress,
+        )
     if output is not None:
         path = _write(card, output, drawn)
         if not quiet:

@@ -12,6 +12,13 @@ def studies(incomplete: str) -> list[str]:
     return _beginning(incomplete, (study.name for study in catalog.studies()))
 
 
+def suites(incomplete: str) -> list[str]:
+    """Names of suites."""
+    from parshall.studies import catalog
+
+    return _beginning(incomplete, (suite.name for suite in catalog.suites()))
+
+
 def controls(incomplete: str) -> list[str]:
     """Names of congestion controls."""
     return _beginning(incomplete, _names("congestion_controls"))
@@ -23,7 +30,9 @@ def listed(incomplete: str) -> list[str]:
 
     families = catalog.families()
     entries = (name for family in families for name in _names(family))
-    return _beginning(incomplete, dict.fromkeys([*families, "models", "studies", "records", "scenarios", *entries]))
+    return _beginning(
+        incomplete, dict.fromkeys([*families, "models", "studies", "suites", "records", "scenarios", *entries])
+    )
 
 
 def each_of(complete: Callable[[str], list[str]]) -> Callable[[str], list[str]]:

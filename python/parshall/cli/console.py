@@ -187,10 +187,10 @@ def duration_s(option: str, text: str | None) -> float | None:
     from parshall.schema.quantities import PS_PER_S
 
     # Divided: a product with 1e-12 is 0.09999999999999999 for 100 ms.
-    found = parsed(option, "duration", text) / PS_PER_S
-    if found <= 0:
+    seconds = parsed(option, "duration", text) / PS_PER_S
+    if seconds <= 0:
         raise InputError(f'{option}: found "{text}"; accepted: times above 0, e.g. "100 ms"')
-    return found
+    return seconds
 
 
 def parsed(option: str, kind: str, text: str) -> float:
@@ -301,10 +301,10 @@ def share(text: str | None) -> float:
 
     if text is None:
         return AT_LEAST
-    found = _as_share(text)
-    if not 0 <= found < 1:
+    value = _as_share(text)
+    if not 0 <= value < 1:
         raise InputError(f'--at-least: found "{text}"; accepted: a share such as "1 %" or 0.01')
-    return found
+    return value
 
 
 def asked_share(option: str, text: str) -> float:
@@ -322,10 +322,10 @@ def asked_share(option: str, text: str) -> float:
     """
     from parshall.errors import InputError
 
-    found = _as_share(text)
-    if not 0 < found <= 1:
+    value = _as_share(text)
+    if not 0 < value <= 1:
         raise InputError(f'{option}: found "{text}"; accepted: above 0 and at most 1, such as "98 %" or 0.98')
-    return found
+    return value
 
 
 def _as_share(text: str) -> float:

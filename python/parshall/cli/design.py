@@ -11,6 +11,8 @@ from parshall.cli import design_network
 from parshall.cli.console import (
     Json,
     Quiet,
+    Scheduler,
+    Workers,
     console,
     duration_s,
     note,
@@ -19,6 +21,7 @@ from parshall.cli.console import (
     table,
     verb,
 )
+from parshall.cli.execution import Kept, execution
 from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
@@ -77,6 +80,9 @@ def rio(
     repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=2)] = 4,
     duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
     seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
+    store: Kept = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     output: PageOutput = None,
     formats: Formats = None,
     width: Width = WIDTH,
@@ -102,10 +108,13 @@ def rio(
     answer = solve(given, capacity_per_s=capacity_per_s, agreement=agreement, limit_packets=limit)
     recommendation = None
     if simulate and answer.choice is not None:
-        if not (quiet or as_json):
+        silent = quiet or as_json
+        if not silent:
             note("simulating the model's point, and others until one keeps the agreement ...")
         span = duration_s("--duration", duration)
-        recommendation = recommend(answer, Setting(span, span / 4, repetitions, seed, packet_bytes))
+        setting = Setting(span, span / 4, repetitions, seed, packet_bytes)
+        with execution(store, workers, scheduler, bar=None if silent else "rio") as by:
+            recommendation = recommend(answer, setting, execution=by)
     if output is not None:
         from parshall.design.page import page
 
@@ -164,7 +173,7 @@ def result(answer: RioDesign, recommendation: Recommendation | None) -> dict[str
 
     from parshall.design import recommendation as recommended
 
-    found = None if answer.choice is None else answer.choice.found
+    state = None if answer.choice is None else answer.choice.state
     router = answer.router
     if recommendation is not None:
         router = None if recommendation.kept is None else recommendation.kept.router
@@ -174,16 +183,16 @@ def result(answer: RioDesign, recommendation: Recommendation | None) -> dict[str
         "answer": recommended.answer(answer, recommendation),
         "router": None if router is None else {name: float(np.asarray(getattr(router, name))) for name in names},
         "predicted": None
-        if found is None
+        if state is None
         else {
-            "load_per_s": float(found.load_per_s[0]),
-            "load_in_per_s": float(found.load_in_per_s[0]),
-            "loss_in": float(found.loss_in[0]),
-            "loss_out": float(found.loss_out[0]),
-            "queue_packets": float(found.queue_packets[0]),
-            "utilisation": float(found.utilisation[0]),
-            "session_per_s": found.session_per_s.tolist(),
-            "residual": float(found.residual),
+            "load_per_s": float(state.load_per_s[0]),
+            "load_in_per_s": float(state.load_in_per_s[0]),
+            "loss_in": float(state.loss_in[0]),
+            "loss_out": float(state.loss_out[0]),
+            "queue_packets": float(state.queue_packets[0]),
+            "utilisation": float(state.utilisation[0]),
+            "session_per_s": state.session_per_s.tolist(),
+            "residual": float(state.residual),
         },
         "costs": [asdict(cost) for cost in answer.costs],
         "conflict": None if answer.conflict is None else asdict(answer.conflict),

@@ -13,6 +13,8 @@ from parshall.cli.console import (
     Json,
     Overrides,
     Quiet,
+    Scheduler,
+    Workers,
     asked_share,
     console,
     duration_s,
@@ -21,6 +23,7 @@ from parshall.cli.console import (
     table,
     verb,
 )
+from parshall.cli.execution import Kept, execution
 from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
@@ -49,6 +52,9 @@ def buffer(
     delay: Delay = None,
     late: Late = None,
     link: Link = None,
+    store: Kept = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     output: PageOutput = None,
     formats: Formats = None,
     width: Width = WIDTH,
@@ -62,9 +68,10 @@ def buffer(
     out = _Output(output, files(formats, width, output), as_json, quiet)
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
     out.note("simulating limits of the queue ...")
-    found = design.choose(where, demand)
-    size = {"limit_packets": found.limit(found.nearest), "bdp_packets": where.bdp_packets}
-    out.queue(found, design.sentences(found), size, lambda: buffer_page(found))
+    with execution(store, workers, scheduler, bar=out.bar("buffer")) as by:
+        chosen = design.choose(where, demand, execution=by)
+    size = {"limit_packets": chosen.limit(chosen.nearest), "bdp_packets": where.bdp_packets}
+    out.queue(chosen, design.sentences(chosen), size, lambda: buffer_page(chosen))
 
 
 @verb
@@ -80,6 +87,9 @@ def aqm(
         typer.Option(help="Which, with commas between them.", show_default="all that Linux has"),
     ] = None,
     link: Link = None,
+    store: Kept = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     output: PageOutput = None,
     formats: Formats = None,
     width: Width = WIDTH,
@@ -94,8 +104,9 @@ def aqm(
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
     names = () if queues is None else design.checked(queues)
     out.note("simulating queues ...")
-    found = design.choose(where, demand, names)
-    out.queue(found, design.sentences(found), {}, lambda: aqm_page(found))
+    with execution(store, workers, scheduler, bar=out.bar("aqm")) as by:
+        chosen = design.choose(where, demand, names, execution=by)
+    out.queue(chosen, design.sentences(chosen), {}, lambda: aqm_page(chosen))
 
 
 @verb
@@ -106,6 +117,9 @@ def repetitions(
     within: Annotated[str, typer.Option(help="Half width of the 95 % interval over the mean.")] = "5 %",
     pilot: Annotated[int, typer.Option(help="How many are simulated first.", min=3)] = 8,
     most: Annotated[int, typer.Option(help="How many at most.", min=3)] = 2000,
+    store: Kept = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     output: PageOutput = None,
     formats: Formats = None,
     width: Width = WIDTH,
@@ -121,10 +135,11 @@ def repetitions(
     given = Scenario.load(scenario, overrides or ())
     share = asked_share("--within", within)
     out.note("simulating repetitions ...")
-    found = design.choose(given, metric, share, pilot=pilot, most=most)
-    looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in found.looks]
-    said = {"kept": found.judged.verdict == "kept", "repetitions": found.repetitions, "looks": looks}
-    out.answer(design.sentences(found), [found.judged], said, lambda: repetitions_page(found))
+    with execution(store, workers, scheduler, bar=out.bar("repetitions")) as by:
+        chosen = design.choose(given, metric, share, pilot=pilot, most=most, execution=by)
+    looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in chosen.looks]
+    said = {"kept": chosen.judged.verdict == "kept", "repetitions": chosen.repetitions, "looks": looks}
+    out.answer(design.sentences(chosen), [chosen.judged], said, lambda: repetitions_page(chosen))
 
 
 def _asked(
@@ -160,25 +175,29 @@ class _Output:
         if not (self.quiet or self.as_json):
             note(words)
 
+    def bar(self, name: str) -> str | None:
+        """What the bar of progress is called; None: there is none."""
+        return None if self.quiet or self.as_json else name
+
     def queue(
-        self, found: QueueDesign, sentences: Sequence[str], more: Mapping[str, Any], page: Callable[[], Document]
+        self, chosen: QueueDesign, sentences: Sequence[str], more: Mapping[str, Any], page: Callable[[], Document]
     ) -> None:
         """A queue: what was tried, and what to paste. `more` is JSON of its own."""
         from parshall.design import tc
 
-        queue = dict(found.nearest.queue)
-        typed = tc.commands(found.place.resolved(queue), found.place.packet_bytes)
+        queue = dict(chosen.nearest.queue)
+        typed = tc.commands(chosen.place.resolved(queue), chosen.place.packet_bytes)
         trials = [
             {
                 "queue": dict(each.queue),
                 "verdict": each.verdict,
                 "measured": {key: asdict(value) for key, value in each.measured.items()},
             }
-            for each in found.trials
+            for each in chosen.trials
         ]
         pasted = {"queue": queue, "tc": list(typed.lines), "tc_note": typed.note}
-        said = {"kept": found.kept is not None, **more, **pasted, "trials": trials}
-        self.answer(sentences, found.nearest.judged, said, page, typed.lines)
+        said = {"kept": chosen.kept is not None, **more, **pasted, "trials": trials}
+        self.answer(sentences, chosen.nearest.judged, said, page, typed.lines)
 
     def answer(
         self,

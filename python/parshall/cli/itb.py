@@ -36,8 +36,9 @@ from parshall.cli.console import (
 from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
+    from parshall.campaign import Execution
     from parshall.itb import benchmark
-    from parshall.itb.benchmark import CaseResult, Execution, Result
+    from parshall.itb.benchmark import CaseResult, Result
     from parshall.itb.building import Case
     from parshall.report.document import Document
 
@@ -84,9 +85,10 @@ def itb(
     quiet: Quiet = False,
 ) -> None:
     """Compare congestion controls by what their users get: applications, classes, a ranking with intervals."""
+    from parshall.campaign import Execution
     from parshall.campaign.shard import Shard as Part
     from parshall.errors import InputError
-    from parshall.itb.benchmark import Execution, run, run_shard
+    from parshall.itb.benchmark import run, run_shard
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
     from parshall.itb.instruments import check_hosts

@@ -35,16 +35,16 @@ def list_(
     name = family.replace("-", "_")
     if name not in families:
         entries = {
-            kind: found
+            kind: matching
             for kind, listed in families.items()
-            if (found := [each for each in listed() if each["name"] == family])
+            if (matching := [each for each in listed() if each["name"] == family])
         }
         if entries:
             if as_json:
                 print_json(entries)
             else:
-                for kind, found in entries.items():
-                    _show_one(kind, found)
+                for kind, matching in entries.items():
+                    _show_one(kind, matching)
             return
         from parshall.errors import InputError
         from parshall.schema.problems import did_you_mean, quoted
@@ -67,6 +67,7 @@ def _families() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
         **{name: _of_rust(name) for name in catalog.families()},
         "models": _models,
         "studies": _studies,
+        "suites": _suites,
         "records": _records,
         "scenarios": _scenarios,
     }
@@ -93,6 +94,12 @@ def _studies() -> list[dict[str, Any]]:
     from parshall.studies.catalog import studies
 
     return [{"name": study.name, "summary": study.summary, "reference": study.reference} for study in studies()]
+
+
+def _suites() -> list[dict[str, Any]]:
+    from parshall.studies.catalog import suites
+
+    return [{"name": suite.name, "summary": suite.summary, "reference": suite.reference} for suite in suites()]
 
 
 def _records() -> list[dict[str, Any]]:

@@ -162,20 +162,20 @@ def result(
 
 def _spread(close: Close) -> dict[str, Any]:
     """Ranges of the throughput at each scale, observed and of the fitted chain, and why there are none."""
-    found, flow = close.found, close.flow
-    if found is None:
+    spread, flow = close.variability, close.flow
+    if spread is None:
         return {"reason": close.reason, "scales": []}
     scales: list[dict[str, Any]] = []
-    for each in found.empirical:
-        low, high = found.bounds(flow.windows.size, each.scale) or (None, None)
+    for each in spread.empirical:
+        low, high = spread.bounds(flow.windows.size, each.scale) or (None, None)
         seen = {"scale_rtts": each.scale, "lowest": float(each.lowest), "highest": float(each.highest)}
         scales.append({**seen, "chain_lowest": low, "chain_highest": high})
     return {
-        "congestion_control": found.control.lower(),
+        "congestion_control": spread.control.lower(),
         "mean_packets": float(flow.windows.mean()),
-        "chain_mean_packets": None if found.fitted is None else float(found.fitted.mean),
-        "superposition_p": None if found.superposition is None else float(found.superposition.p_value),
-        "reason": found.reason or None,
+        "chain_mean_packets": None if spread.fitted is None else float(spread.fitted.mean),
+        "superposition_p": None if spread.superposition is None else float(spread.superposition.p_value),
+        "reason": spread.reason or None,
         "scales": scales,
     }
 
@@ -213,8 +213,8 @@ def _looked_at(
 def _warn_of_chains(close: Sequence[Close]) -> None:
     """Say of which flows the fitted chain predicts nothing."""
     for each in close:
-        if each.found is not None and each.found.fitted is not None and each.found.reason:
-            note(f"flow {each.flow.row['flow']}: {each.found.reason}.")
+        if each.variability is not None and each.variability.fitted is not None and each.variability.reason:
+            note(f"flow {each.flow.row['flow']}: {each.variability.reason}.")
 
 
 def _progress(shown: bool) -> Any:

@@ -41,10 +41,10 @@ def newest(folder: Path) -> Path:
     from parshall.errors import InputError
     from parshall.records.storage import RUN_FILE
 
-    found = [path for path in folder.glob("*/") if (path / RUN_FILE).exists()]
-    if not found:
+    runs = [path for path in folder.glob("*/") if (path / RUN_FILE).exists()]
+    if not runs:
         raise InputError(f"found no result in {folder}; write the directory of one")
-    return max(found, key=lambda path: (path / RUN_FILE).stat().st_mtime_ns)
+    return max(runs, key=lambda path: (path / RUN_FILE).stat().st_mtime_ns)
 
 
 def page_of(place: Path) -> Path:

@@ -31,7 +31,7 @@ def predict_throughput(
     rtt_s = duration_s("--rtt", rtt)
     if control == "cubic" and rtt_s is None:
         raise InputError('--rtt: found none; CUBIC grows with time, so it needs one, e.g. --rtt "100 ms"')
-    found = variants.for_control(control, loss, rtt_s=rtt_s, w_max=w_max)
+    model = variants.for_control(control, loss, rtt_s=rtt_s, w_max=w_max)
     chosen = scales or [n for n in SCALES if n <= rtts]
     asked = {
         "loss": loss,
@@ -39,7 +39,7 @@ def predict_throughput(
         "rtt_s": rtt_s,
         "w_max": w_max or variants.default_w_max(control),
     }
-    answer = {**asked, **_answer(found, loss, rtts, chosen, *acceptable, reno=control == "reno")}
+    answer = {**asked, **_answer(model, loss, rtts, chosen, *acceptable, reno=control == "reno")}
     if as_json:
         print_json(answer)
     else:

@@ -81,8 +81,8 @@ def sweep_bar(name: str) -> Iterator[Callable[[SweepProgress], None]]:
 def said(progress: SweepProgress) -> str:
     """A sweep's progress in words."""
     counts = f"{progress.done}/{progress.planned} runs"
-    if progress.found:
-        counts += f" ({progress.found} found)"
+    if progress.from_store:
+        counts += f" ({progress.from_store} from the store)"
     failed = f", {progress.failed} failed" if progress.failed else ""
     rate = f"{progress.packets_per_s / 1e6:.2f} M packets/s"
     return f"{counts}, {progress.running} running{failed}, {rate}, {_left(progress)}"

@@ -132,10 +132,10 @@ def _predicted(scenario: Scenario, emulated: Run) -> tuple[Predicted | None, str
     if (problem := emulated.metadata["prediction_problem"]) is not None:
         return None, str(problem)
     try:
-        found = predict(scenario)
+        predicted = predict(scenario)
     except ParshallError as error:
         return None, str(error)
-    return (found, None) if found.quantities() else (None, "no model holds there")
+    return (predicted, None) if predicted.quantities() else (None, "no model holds there")
 
 
 def _side_by_side(made: Run, predicted: Predicted | None, emulated: Run) -> Comparison:

@@ -51,24 +51,24 @@ def verify(directory: Directory = Path("store"), as_json: Json = False, quiet: Q
     from parshall.campaign.maintenance import verify as check
     from parshall.campaign.store import Store
 
-    found = check(Store(directory))
+    report = check(Store(directory))
     if as_json:
-        damage = [{"path": str(each.path), "what": each.what} for each in found.damage]
-        print_json({**asdict(found), "damage": damage, "strays": [str(path) for path in found.strays]})
+        damage = [{"path": str(each.path), "what": each.what} for each in report.damage]
+        print_json({**asdict(report), "damage": damage, "strays": [str(path) for path in report.strays]})
     elif not quiet:
         print(
-            f"{directory}: {found.runs} intact runs, {found.segments} segments, {found.sweeps} sweeps, "
-            f"{found.failures} failures, {found.missing} runs missing, {found.answers} answers of studies"
+            f"{directory}: {report.runs} intact runs, {report.segments} segments, {report.sweeps} sweeps, "
+            f"{report.failures} failures, {report.missing} runs missing, {report.answers} answers of studies"
         )
-    for each in found.damage:
+    for each in report.damage:
         note(f"parshall: {each.path}: damaged: {each.what}")
-    if found.damage:
+    if report.damage:
         note("parshall: `parshall store gc` sets aside what is damaged, and `parshall sweep` or `study` does it again")
-    for path in found.strays:
+    for path in report.strays:
         note(f"parshall: {path}: ignored: it is not the store's")
-    if found.missing:
-        note(f"parshall: {found.missing} runs of sweeps are missing; `parshall sweep` does them again")
-    if found.damage or found.missing:
+    if report.missing:
+        note(f"parshall: {report.missing} runs of sweeps are missing; `parshall sweep` does them again")
+    if report.damage or report.missing:
         raise typer.Exit(FAILURE)
 
 
@@ -86,7 +86,7 @@ def gc(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Set aside what is damaged, remove what killed processes left, gather small runs."""
+    """Set aside what is damaged, remove what killed processes left, compact small runs."""
     from parshall.campaign.maintenance import collect
     from parshall.campaign.store import Store
 
@@ -97,7 +97,7 @@ def gc(
     elif not quiet:
         print(
             f"{directory}: {'would be ' if dry_run else ''}set aside {done.damaged}, removed {done.litter} unfinished "
-            f"and {done.unreferenced} unreferenced ({done.bytes / 1e6:.1f} MB), gathered {done.gathered}"
+            f"and {done.unreferenced} unreferenced ({done.bytes / 1e6:.1f} MB), compacted {done.gathered}"
         )
         if done.spared:
             print(f"{directory}: {done.spared} unreferenced are younger than {older_than} and stay (--older-than)")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +9,6 @@ import typer
 
 from parshall.cli.console import (
     FAILURE,
-    INTERRUPTED,
     AtOnce,
     Controls,
     Json,
@@ -24,16 +20,14 @@ from parshall.cli.console import (
     Workers,
     console,
     declare_controls,
-    fail,
     note,
     print_json,
     table,
-    termination_interrupts,
     verb,
 )
+from parshall.cli.execution import execution
 
 if TYPE_CHECKING:
-    from parshall.campaign.progress import Progress
     from parshall.campaign.result import Sweep
 
 Changes = Annotated[
@@ -100,20 +94,8 @@ def result(made: Sweep, page: Path | None) -> dict[str, Any]:
 def _done(plan: Any, store: Path, by: dict[str, Any], *, quiet: bool) -> Sweep:
     from parshall.campaign.runner import sweep as do
 
-    try:
-        with termination_interrupts(), _bar(plan.name, shown=not quiet) as progress:
-            return do(plan, store, progress=progress, **by)
-    except KeyboardInterrupt:
-        fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", INTERRUPTED)
-        raise
-
-
-def _bar(name: str, *, shown: bool) -> AbstractContextManager[Callable[[Progress], None] | None]:
-    if not shown or not sys.stderr.isatty():
-        return nullcontext()
-    from parshall.cli.progress import sweep_bar
-
-    return sweep_bar(name)
+    with execution(store, by["workers"], by["scheduler"], bar=None if quiet else plan.name) as who:
+        return do(plan, store, progress=who.progress, **by)
 
 
 def _page(made: Sweep) -> Path:

@@ -32,15 +32,15 @@ def validate(
     declare_controls(controls)
     checked = {str(path): _checked(path, overrides or []) for path in scenarios}
     if as_json:
-        print_json([{"file": path, "valid": not found["problems"], **found} for path, found in checked.items()])
-    for path, found in checked.items():
-        for problem in found["problems"]:
+        print_json([{"file": path, "valid": not verdict["problems"], **verdict} for path, verdict in checked.items()])
+    for path, verdict in checked.items():
+        for problem in verdict["problems"]:
             print(f"parshall: {path}: {problem}", file=sys.stderr)
-        for warning in found["warnings"]:
+        for warning in verdict["warnings"]:
             print(f"parshall: {path}: warning: {warning}", file=sys.stderr)
-        if not (found["problems"] or as_json or quiet):
+        if not (verdict["problems"] or as_json or quiet):
             print(f"{path}: valid")
-    if any(found["problems"] for found in checked.values()):
+    if any(verdict["problems"] for verdict in checked.values()):
         raise typer.Exit(BAD_INPUT)
 
 

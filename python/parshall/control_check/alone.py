@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from parshall.control_check.card import Row, Trajectory, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
-from parshall.control_check.running import Course, Found, Key, Reading
+from parshall.control_check.running import Course, Key, Reading, Readings
 from parshall.quantities.measuring import series_of
 from parshall.quantities.naming import named
 from parshall.quantities.tables import Tables
@@ -37,15 +37,15 @@ def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
 
 def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
     samples = tables["flow_samples"].drop_nulls("cwnd_packets")
-    found = series_of(Tables(tables.get), [each.name for each in _MEASURES])
+    by_key = series_of(Tables(tables.get), [each.name for each in _MEASURES])
     return {
-        **{name: next(iter(series.own().values()), None) for name, series in found.items()},
+        **{name: next(iter(series.own().values()), None) for name, series in by_key.items()},
         "time_s": samples["time_s"].to_list(),
         "cwnd_packets": samples["cwnd_packets"].to_list(),
     }
 
 
-def rows(found: Found, names: list[str]) -> list[Row]:
+def rows(readings: Readings, names: list[str]) -> list[Row]:
     """Utilisation, queue and loss at each buffer."""
     return [
         Row(
@@ -53,16 +53,16 @@ def rows(found: Found, names: list[str]) -> list[Row]:
             f"{each.name}_{buffer:g}_bdp",
             f"{each.label()}, alone at {buffer:g} BDP",
             each.unit,
-            {name: interval([reading[each.name] for reading in found["alone", buffer, name]]) for name in names},
+            {name: interval([reading[each.name] for reading in readings["alone", buffer, name]]) for name in names},
         )
         for buffer in BUFFERS
         for each in _MEASURES
     ]
 
 
-def trajectories(found: Found, names: list[str]) -> list[Trajectory]:
+def trajectories(readings: Readings, names: list[str]) -> list[Trajectory]:
     """Windows over time, of the first repetition."""
-    first = {(buffer, name): found["alone", buffer, name][0] for buffer in BUFFERS for name in names}
+    first = {(buffer, name): readings["alone", buffer, name][0] for buffer in BUFFERS for name in names}
     return [
         Trajectory(name, buffer, reading["time_s"], reading["cwnd_packets"])
         for (buffer, name), reading in first.items()

@@ -52,13 +52,13 @@ class Row:
 
     def cells(self, controls: Sequence[str]) -> list[str]:
         """What is shown of it: label, the value of each control, Reno's formula, verdict."""
-        found = [interval_text(self.values[name], self.unit) for name in controls]
+        intervals = [interval_text(self.values[name], self.unit) for name in controls]
         formula = "" if self.formula is None else significant(self.formula)
-        return [self.label, *found, formula, self.verdict]
+        return [self.label, *intervals, formula, self.verdict]
 
     def as_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        values = {name: None if found is None else asdict(found) for name, found in self.values.items()}
+        values = {name: None if estimate is None else asdict(estimate) for name, estimate in self.values.items()}
         return {
             "part": self.part,
             "key": self.key,

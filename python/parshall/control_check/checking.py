@@ -5,12 +5,13 @@ from __future__ import annotations
 import keyword
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from parshall import controls
+from parshall.campaign import Execution
 from parshall.control_check import alone, harming, response, sharing
 from parshall.control_check.card import RIVALS, Card
 from parshall.control_check.conformance import Finding, conformance
@@ -34,7 +35,8 @@ def check(
     seed: int = 1,
     repetitions: int = REPETITIONS,
     measured: bool = True,
-    workers: int | None = None,
+    execution: Execution | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Card:
     """Put a congestion control to the test, and measure it beside Reno and CUBIC.
 
@@ -51,13 +53,17 @@ def check(
         Of each simulation; their spread gives the intervals.
     measured
         Whether to simulate; otherwise there is the conformance kit alone, which takes a second.
-    workers
-        Simulations at a time; by default as many as there are cores.
+    execution
+        Who simulates, and where what was measured is kept.
+    progress
+        Told in a few words what was simulated.
 
     Raises
     ------
     InputError
         There is no such control, or its parameters are refused.
+    ParshallError
+        As `parshall.campaign.calls.called`.
     """
     if repetitions < 1:
         raise InputError(f"repetitions: found {repetitions}; accepted: 1 or more")
@@ -75,25 +81,25 @@ def check(
     if failed is not None:
         return replace(card, not_measured=failed)
     compared: dict[str, Control] = {label: value, **{rival: rival for rival in RIVALS if rival != label}}
-    return _measured(card, compared, workers, begun)
+    try:
+        card = _measured(card, compared, execution or Execution(), progress)
+    except ControlError as error:
+        card = replace(card, not_measured=str(error))
+    return replace(card, wall_s=time.monotonic() - begun)
 
 
-def _measured(card: Card, compared: dict[str, Control], workers: int | None, begun: float) -> Card:
+def _measured(card: Card, compared: dict[str, Control], by: Execution, progress: Callable[[str], None]) -> Card:
     names = list(compared)
     parts = (response, alone, sharing, harming)
     courses = {key: course for part in parts for key, course in part.courses(compared).items()}
-    try:
-        found = done(courses, card.seed, card.repetitions, workers)
-    except ControlError as error:
-        return replace(card, not_measured=str(error), wall_s=time.monotonic() - begun)
+    readings = done(courses, card.seed, card.repetitions, by, progress)
     rows = [
-        *response.rows(found, card.control, names),
-        *alone.rows(found, names),
-        *sharing.rows(found, card.control, names),
-        *harming.rows(found, card.control, names),
+        *response.rows(readings, card.control, names),
+        *alone.rows(readings, names),
+        *sharing.rows(readings, card.control, names),
+        *harming.rows(readings, card.control, names),
     ]
-    trajectories = alone.trajectories(found, names)
-    return replace(card, rows=rows, trajectories=trajectories, wall_s=time.monotonic() - begun)
+    return replace(card, rows=rows, trajectories=alone.trajectories(readings, names))
 
 
 def _failure(findings: list[Finding]) -> str | None:

@@ -15,7 +15,7 @@ import polars as pl
 
 from parshall.control_check.card import RIVALS, Row, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
-from parshall.control_check.running import Course, Found, Key, Reading
+from parshall.control_check.running import Course, Key, Reading, Readings
 from parshall.control_check.sharing import with_verdict
 from parshall.itb.fairness import harm
 from parshall.properties import title
@@ -51,12 +51,12 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
     }
 
 
-def rows(found: Found, own: str, names: list[str]) -> list[Row]:
+def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
     """Harm to each rival, and what it is left."""
-    harmed = _harm(found, names)
+    harmed = _harm(readings, names)
     made = []
     for rival in RIVALS:
-        shares = {name: [reading["share"] for reading in found["beside", name, rival]] for name in names}
+        shares = {name: [reading["share"] for reading in readings["beside", name, rival]] for name in names}
         for each in _HARMS:
             values = {name: interval(_values(harmed, name, rival, each.key)) for name in names}
             verdict, accepted = _verdict(values[own], own == rival, title(rival))
@@ -73,7 +73,7 @@ def rows(found: Found, own: str, names: list[str]) -> list[Row]:
     return made
 
 
-def _harm(found: Found, names: list[str]) -> pl.DataFrame:
+def _harm(readings: Readings, names: list[str]) -> pl.DataFrame:
     """`parshall.itb.fairness.harm` of these runs."""
     points = {key: number for number, key in enumerate(product(dict.fromkeys((*names, *RIVALS)), RIVALS))}
     keys = ("goodput_bps", "flow_loss_rate", "rtt_excess_s")
@@ -81,7 +81,7 @@ def _harm(found: Found, names: list[str]) -> pl.DataFrame:
         [
             {"point": point, "repetition": number, "completion_s": None, **{key: reading[key] for key in keys}}
             for (name, rival), point in points.items()
-            for number, reading in enumerate(found["beside", name, rival])
+            for number, reading in enumerate(readings["beside", name, rival])
         ],
         schema_overrides={"point": pl.UInt32, "completion_s": pl.Float64},
     )
@@ -93,12 +93,12 @@ def _values(harmed: pl.DataFrame, name: str, rival: str, key: str) -> list[float
     return values
 
 
-def _verdict(found: Interval | None, same: bool, rival: str) -> tuple[str, bool | None]:
+def _verdict(harm_done: Interval | None, same: bool, rival: str) -> tuple[str, bool | None]:
     """In words; None where the repetitions do not tell."""
-    if same or found is None:
+    if same or harm_done is None:
         return "", None
-    shown = judged(found, 1.0, 1.0 + found.mean, at_least=AT_LEAST)
-    if shown in DIFFERENT and not matters(shown, found.mean, AT_LEAST):
+    shown = judged(harm_done, 1.0, 1.0 + harm_done.mean, at_least=AT_LEAST)
+    if shown in DIFFERENT and not matters(shown, harm_done.mean, AT_LEAST):
         return f"{shown} than beside another {rival} flow, on average by less than {100 * AT_LEAST:g} %", None
     as_another = f"what another {rival} flow would do"
     words = {

@@ -99,10 +99,10 @@ def _response(card: Card) -> list[Drawn]:
     ]
     for number, name in enumerate(card.controls):
         known = [(loss, row.values[name]) for loss, row in zip(LOSSES, rows, strict=True)]
-        found = [(loss, each) for loss, each in known if each is not None and each.mean > 0]
-        x, y = [loss for loss, _ in found], [each.mean for _, each in found]
-        low = [each.mean if each.low is None else max(each.low, each.mean / 10) for _, each in found]
-        high = [each.mean if each.high is None else each.high for _, each in found]
+        points = [(loss, each) for loss, each in known if each is not None and each.mean > 0]
+        x, y = [loss for loss, _ in points], [each.mean for _, each in points]
+        low = [each.mean if each.low is None else max(each.low, each.mean / 10) for _, each in points]
+        high = [each.mean if each.high is None else each.high for _, each in points]
         marks.append(Points(x, y, name, Style(series=number), low, high))
     axes = Axis("probability of loss", log=True), Axis("delivered a round trip", "packets", log=True)
     plot = Plot([Panel(marks, *axes)], "Means and 95 % intervals over the repetitions.")

@@ -15,13 +15,17 @@ References: T. Ott, J. Kemperman, M. Mathis 1996; RFC 9743 §5.1.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from parshall.control_check.card import Row, interval
 from parshall.control_check.networks import PACKET_BITS, RTT_S, WARM_UP_S, Control, flow, network
-from parshall.control_check.running import Course, Found, Key, Reading
+from parshall.control_check.running import Course, Key, Reading, Readings
 from parshall.models.square_root import independent_losses_window
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LOSSES = (0.001, 0.003, 0.01, 0.03)
 _DURATION_S = 60 + WARM_UP_S
@@ -38,14 +42,18 @@ def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
                 limit="1000 packets",
                 loss=loss,
             ),
-            lambda tables: {"window": tables["flows"]["throughput_bps"][0] * RTT_S / PACKET_BITS},
+            _read,
         )
         for loss in LOSSES
         for name, control in controls.items()
     }
 
 
-def rows(found: Found, own: str, names: list[str]) -> list[Row]:
+def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
+    return {"window": tables["flows"]["throughput_bps"][0] * RTT_S / PACKET_BITS}
+
+
+def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
     """W at each loss rate, and d."""
     made = [
         Row(
@@ -53,30 +61,30 @@ def rows(found: Found, own: str, names: list[str]) -> list[Row]:
             f"response_{loss:g}",
             f"packets a round trip at {100 * loss:g} % loss",
             "packets",
-            {name: interval(_windows(found["response", loss, name])) for name in names},
+            {name: interval(_windows(readings["response", loss, name])) for name in names},
             formula=float(independent_losses_window(loss)),
         )
         for loss in LOSSES
     ]
-    falls = _falls(found, own)
+    falls = _falls(readings, own)
     verdict = "sends less where more is lost" if falls else "sends no less where more is lost"
-    slopes = {name: interval(_exponents(found, name)) for name in names}
+    slopes = {name: interval(_exponents(readings, name)) for name in names}
     label = "exponent d of the response function"
     return [*made, Row("response", "response_exponent", label, "", slopes, 0.5, verdict, falls)]
 
 
-def _windows(readings: list[Reading]) -> list[float]:
-    return [reading["window"] for reading in readings]
+def _windows(of_course: list[Reading]) -> list[float]:
+    return [reading["window"] for reading in of_course]
 
 
-def _falls(found: Found, name: str) -> bool:
+def _falls(readings: Readings, name: str) -> bool:
     """Whether the rate at the largest loss is below that at the smallest, in every repetition."""
-    least, most = (_windows(found["response", loss, name]) for loss in (LOSSES[0], LOSSES[-1]))
+    least, most = (_windows(readings["response", loss, name]) for loss in (LOSSES[0], LOSSES[-1]))
     return all(heavy < light for light, heavy in zip(least, most, strict=True))
 
 
-def _exponents(found: Found, name: str) -> list[float | None]:
-    windows = np.array([_windows(found["response", loss, name]) for loss in LOSSES])
+def _exponents(readings: Readings, name: str) -> list[float | None]:
+    windows = np.array([_windows(readings["response", loss, name]) for loss in LOSSES])
     if (windows <= 0).any():
         return [None] * windows.shape[1]
     return [float(slope) for slope in -np.polyfit(np.log(LOSSES), np.log(windows), 1)[0]]

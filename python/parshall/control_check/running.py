@@ -1,13 +1,14 @@
-"""All simulations of a report card: several at a time, several repetitions of each."""
+"""All simulations of a report card: calls of a campaign, one a course and repetition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from parshall.records import about
+from parshall.campaign import Execution
+from parshall.campaign.answers import call_of
+from parshall.campaign.calls import called
 from parshall.runs.single import recorded
 from parshall.scenario import Scenario
 
@@ -18,40 +19,63 @@ Key = tuple[Any, ...]
 """Which course: the measure, its setting, the controls."""
 Reading = Mapping[str, Any]
 """What one repetition gave."""
-Found = Mapping[Key, list[Reading]]
+Readings = Mapping[Key, list[Reading]]
 """By course, one a repetition."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A scenario, and what is read from its tables."""
+    """A scenario, and what is read from its tables by a function of a module."""
 
     document: Mapping[str, Any]
     read: Callable[[Mapping[str, pl.DataFrame]], Reading]
     tables: tuple[str, ...] = ("flows",)
 
 
-def done(courses: Mapping[Key, Course], seed: int, repetitions: int, workers: int | None = None) -> Found:
+def done(
+    courses: Mapping[Key, Course],
+    seed: int,
+    repetitions: int,
+    execution: Execution,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Readings:
     """Simulate all courses. Repetitions of the same number share their random numbers.
+
+    Parameters
+    ----------
+    progress
+        Told in a few words what was done.
 
     Raises
     ------
     ControlError
         A control failed.
+    ParshallError
+        As `parshall.campaign.calls.called`.
     """
-    scenarios = {
-        key: Scenario.from_document({**course.document, "seed": seed, "repetitions": repetitions}).resolve()
-        for key, course in courses.items()
-    }
+    calls = {}
+    for key, course in courses.items():
+        resolved = Scenario.from_document({**course.document, "seed": seed, "repetitions": repetitions}).resolve()
+        for number in range(repetitions):
+            call = call_of(_reading, (resolved, number, course.read, course.tables))
+            calls[key, number] = replace(call, words=f"{' '.join(map(str, key))}, repetition {number}")
+    different = {call.run: call for call in calls.values()}
+    told = iter(range(1, len(different) + 1))
+    answers = called(
+        list(different.values()),
+        execution.workers,
+        lambda call: progress(f"{call.words} ({next(told)} of {len(different)})"),
+        scheduler=execution.scheduler,
+        store=execution.kept,
+    )
+    readings = dict(zip(different, answers, strict=True))
+    return {key: [readings[calls[key, number].run] for number in range(repetitions)] for key in courses}
 
-    def run(key: Key, repetition: int) -> Reading:
-        course = courses[key]
-        return course.read(recorded(scenarios[key], *course.tables, repetition=repetition).tables)
 
-    with ThreadPoolExecutor(workers or about.cores()) as pool:
-        made = {key: [pool.submit(run, key, number) for number in range(repetitions)] for key in courses}
-        try:
-            return {key: [future.result() for future in futures] for key, futures in made.items()}
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _reading(
+    resolved: Mapping[str, Any],
+    repetition: int,
+    read: Callable[[Mapping[str, pl.DataFrame]], Reading],
+    tables: tuple[str, ...],
+) -> Reading:
+    return read(recorded(resolved, *tables, repetition=repetition).tables)

@@ -19,7 +19,7 @@ import polars as pl
 
 from parshall.control_check.card import Row, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
-from parshall.control_check.running import Course, Found, Key, Reading
+from parshall.control_check.running import Course, Key, Reading, Readings
 from parshall.quantities.tables import Tables
 from parshall.quantities.transport import convergence
 from parshall.report.starved import SHARE
@@ -74,11 +74,11 @@ def _convergence(tables: Mapping[str, pl.DataFrame]) -> Reading:
     return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), None)}
 
 
-def rows(found: Found, own: str, names: list[str]) -> list[Row]:
+def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
     """One row a measure."""
 
     def of(course: str, key: str, name: str) -> list[float | None]:
-        return [reading[key] for reading in found[course, name]]
+        return [reading[key] for reading in readings[course, name]]
 
     def row(course: str, key: str, label: str, unit: str = "") -> Row:
         values = {name: interval(of(course, key, name)) for name in names}

@@ -74,20 +74,20 @@ class Agreement:
         left: dict[str, Any] = {name: False if name == "reservations" else None}
         return replace(self, **left)
 
-    def margins(self, sessions: Sessions, found: FixedPoint) -> dict[str, FloatArray]:
+    def margins(self, sessions: Sessions, state: FixedPoint) -> dict[str, FloatArray]:
         """How far each constraint on the steady state is kept: a ratio, 1 at the bound, less where it is kept."""
         kept = {}
         if self.loss_in is not None:
-            kept["loss_in"] = found.loss_in[..., 0] / self.loss_in
+            kept["loss_in"] = state.loss_in[..., 0] / self.loss_in
         if self.mean_delay_s is not None:
-            kept["mean_delay_s"] = found.delay_s[..., 0] / self.mean_delay_s
+            kept["mean_delay_s"] = state.delay_s[..., 0] / self.mean_delay_s
         if self.reservations:
-            kept["reservations"] = np.max(sessions.reservations_per_s / found.session_per_s, axis=-1)
+            kept["reservations"] = np.max(sessions.reservations_per_s / state.session_per_s, axis=-1)
         return {name: np.asarray(each) for name, each in kept.items()}
 
-    def kept(self, sessions: Sessions, found: FixedPoint) -> FloatArray:
+    def kept(self, sessions: Sessions, state: FixedPoint) -> FloatArray:
         """Whether all constraints on the steady state are kept, of each parameter set."""
-        good = np.array(found.converged)
-        for margin in self.margins(sessions, found).values():
+        good = np.array(state.converged)
+        for margin in self.margins(sessions, state).values():
             good &= margin <= 1.0
         return np.asarray(good)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parshall.design.queueing import DELAY, Demand, Place, QueueDesign, Trial, simulated
+from parshall.campaign import Execution
+from parshall.design.queueing import DELAY, Demand, Place, QueueDesign, Trial, tried
 from parshall.errors import InputError
 from parshall.properties import queue as traits_of
 from parshall.schema.catalog import family
@@ -28,15 +29,17 @@ def candidates() -> tuple[str, ...]:
     >>> "codel" in candidates(), "drop_tail" in candidates(), "rio" in candidates()
     (True, False, False)
     """
-    found = []
+    names = []
     for entry in family("queues"):
         traits = traits_of(entry.name)
         if traits.drops != "tail" and not isinstance(traits.linux, str):
-            found.append(entry.name)
-    return tuple(found)
+            names.append(entry.name)
+    return tuple(names)
 
 
-def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> QueueDesign:
+def choose(
+    where: Place, demand: Demand, names: Sequence[str] = (), *, execution: Execution | None = None
+) -> QueueDesign:
     """Simulate each queue, the scenario's own first, and choose.
 
     Parameters
@@ -47,11 +50,15 @@ def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> QueueDesi
         What is asked.
     names
         Queues of the catalog, with their defaults; none: `candidates`.
+    execution
+        Who simulates, and where that is kept.
 
     Raises
     ------
     InputError
         There is no such queue, or nothing passed the link.
+    ParshallError
+        As `parshall.sweep`.
 
     Examples
     --------
@@ -68,9 +75,9 @@ def choose(where: Place, demand: Demand, names: Sequence[str] = ()) -> QueueDesi
     listed = [first]
     listed += [{"name": name} for name in names or candidates() if {"name": name} != first]
     targets = [target_s(where.resolved(queue)) for queue in listed]  # what is no queue is refused before all else
-    trials = tuple(
-        simulated(where, queue, demand.asked, {DELAY: target}) for queue, target in zip(listed, targets, strict=True)
-    )
+    queues = [(queue, {DELAY: target}) for queue, target in zip(listed, targets, strict=True)]
+    with (execution or Execution()).sweeping() as swept:
+        trials = tried(swept, "aqm", where, queues, demand.asked)
     kept = [each for each in trials if each.verdict == "kept"]
     best = _best(kept) if kept else None
     return QueueDesign(where, demand, trials, best, best or min(trials, key=lambda each: each.excess))
@@ -92,18 +99,18 @@ def named(trial: Trial) -> str:
     return traits_of(str(trial.queue["name"])).title
 
 
-def sentences(found: QueueDesign) -> list[str]:
+def sentences(design: QueueDesign) -> list[str]:
     """The answer in words."""
-    others = [named(each) for each in found.trials if each.verdict == "kept" and each is not found.kept]
-    if found.kept is None:
-        open_ = [named(each) for each in found.trials if each.verdict == "open"]
+    others = [named(each) for each in design.trials if each.verdict == "kept" and each is not design.kept]
+    if design.kept is None:
+        open_ = [named(each) for each in design.trials if each.verdict == "open"]
         more = f" More or longer repetitions would tell of {', '.join(open_)}." if open_ else ""
         return [
-            f"None of {len(found.trials)} queues is shown to keep all that is asked. Nearest: "
-            f"{named(found.nearest)}.{more}"
+            f"None of {len(design.trials)} queues is shown to keep all that is asked. Nearest: "
+            f"{named(design.nearest)}.{more}"
         ]
     also = f" Kept as well: {', '.join(others)}." if others else " No other one does."
-    return [f"Set {named(found.kept)}: it keeps what is asked.{also}"]
+    return [f"Set {named(design.kept)}: it keeps what is asked.{also}"]
 
 
 def checked(names: str) -> tuple[str, ...]:
@@ -119,9 +126,9 @@ def checked(names: str) -> tuple[str, ...]:
     >>> checked("codel, pie")
     ('codel', 'pie')
     """
-    found = tuple(each.strip() for each in names.split(",") if each.strip())
-    if not found:
+    listed = tuple(each.strip() for each in names.split(",") if each.strip())
+    if not listed:
         raise InputError("queues: found none; accepted are names of the catalog with commas between them")
-    for each in found:
+    for each in listed:
         traits_of(each)
-    return found
+    return listed

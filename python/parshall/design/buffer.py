@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall.campaign import Execution
 from parshall.design.judging import of_all
-from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Demand, Place, QueueDesign, Trial, simulated
+from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Demand, Place, QueueDesign, Trial, tried
 from parshall.models.buffers import utilisation
 
 MOST_SIMULATIONS = 16
@@ -56,7 +57,9 @@ def reno_flows(where: Place) -> int | None:
     return sum(int(group["count"]) for group in groups) if alike and len(resolved["links"]) == 1 else None
 
 
-def choose(where: Place, demand: Demand, most: int = MOST_SIMULATIONS) -> BufferDesign:
+def choose(
+    where: Place, demand: Demand, most: int = MOST_SIMULATIONS, *, execution: Execution | None = None
+) -> BufferDesign:
     """Search the limit.
 
     Parameters
@@ -67,11 +70,15 @@ def choose(where: Place, demand: Demand, most: int = MOST_SIMULATIONS) -> Buffer
         What is asked.
     most
         Simulations, at most.
+    execution
+        Who simulates, and where that is kept.
 
     Raises
     ------
     InputError
         Nothing passed the link.
+    ParshallError
+        As `parshall.sweep`.
 
     Examples
     --------
@@ -87,23 +94,27 @@ def choose(where: Place, demand: Demand, most: int = MOST_SIMULATIONS) -> Buffer
     trials: dict[int, Trial] = {}
     growing = [each.key for each in demand.asked if each.key in {UTILISATION, LOSS}]
 
-    def trial(limit: int) -> Trial:
-        if limit not in trials:
-            models = _models(where, limit, flows)
-            queue = {"name": "drop_tail", "limit": f"{limit} packets"}
-            trials[limit] = simulated(where, queue, demand.asked, models)
-        return trials[limit]
-
     def enough(limit: int) -> bool:
         """Whether the limit is on the side of the answer from which the search comes."""
-        judged = [each.verdict for each in trial(limit).judged if not growing or each.asked.key in growing]
+        if limit not in trials:
+            limits = [*trials, limit]
+            queues = [(_queue(each), _models(where, each, flows)) for each in limits]
+            trials.update(zip(limits, tried(swept, "buffer", where, queues, demand.asked), strict=True))
+        judged = [each.verdict for each in trials[limit].judged if not growing or each.asked.key in growing]
         return (of_all(judged) == "kept") == bool(growing)
 
-    found = _least(enough, _first(where, demand, flows), _LARGEST_BDP * max(bdp, 10), lambda: len(trials) < most)
-    if found is not None and not growing:  # the shortest one that breaks it is known: the longest one that does not
-        found = max((limit for limit, each in trials.items() if each.verdict == "kept"), default=None)
-    answer = None if found is None or trials[found].verdict != "kept" else trials[found]
-    nearest = answer or (trials[found] if found is not None else min(trials.values(), key=lambda each: each.excess))
+    with (execution or Execution()).sweeping() as swept:
+        answer_limit = _least(
+            enough, _first(where, demand, flows), _LARGEST_BDP * max(bdp, 10), lambda: len(trials) < most
+        )
+    if (
+        answer_limit is not None and not growing
+    ):  # the shortest one that breaks it is known: the longest one that does not
+        answer_limit = max((limit for limit, each in trials.items() if each.verdict == "kept"), default=None)
+    answer = None if answer_limit is None or trials[answer_limit].verdict != "kept" else trials[answer_limit]
+    nearest = answer or (
+        trials[answer_limit] if answer_limit is not None else min(trials.values(), key=lambda each: each.excess)
+    )
     if answer is None and not growing and all(each.verdict == "kept" for each in trials.values()):
         answer = nearest = trials[max(trials)]
     return BufferDesign(where, demand, tuple(trials.values()), answer, nearest, flows)
@@ -125,6 +136,10 @@ def _least(enough: Callable[[int], bool], first: int, largest: int, goes_on: Cal
         middle = max(low + 1, min(high - 1, round((low * high) ** 0.5)))
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def _queue(limit: int) -> dict[str, str]:
+    return {"name": "drop_tail", "limit": f"{limit} packets"}
 
 
 def _first(where: Place, demand: Demand, flows: int | None) -> int:
@@ -150,20 +165,20 @@ def modelled(where: Place, limit: int, flows: int | None) -> float | None:
     return None if flows is None else float(utilisation(limit / where.bdp_packets, flows))
 
 
-def sentences(found: BufferDesign) -> list[str]:
+def sentences(design: BufferDesign) -> list[str]:
     """The answer in words."""
-    bdp = found.place.bdp_packets
-    limit = found.limit(found.nearest)
+    bdp = design.place.bdp_packets
+    limit = design.limit(design.nearest)
     size = f"{limit} packets ({limit / bdp:.3g} BDP)"
-    tried = sorted(found.limit(each) for each in found.trials)
-    if found.kept is not None:
-        grows = any(each.asked.key in {UTILISATION, LOSS} for each in found.kept.judged)
+    tried = sorted(design.limit(each) for each in design.trials)
+    if design.kept is not None:
+        grows = any(each.asked.key in {UTILISATION, LOSS} for each in design.kept.judged)
         which = "smallest" if grows else "longest"
         return [
             f"Set a limit of {size}: the {which} of those tried ({tried[0]} to {tried[-1]} packets) that keeps what is "
             "asked."
         ]
-    missed = [each.asked.label for each in found.nearest.judged if each.verdict != "kept"]
+    missed = [each.asked.label for each in design.nearest.judged if each.verdict != "kept"]
     return [
         f"No drop-tail buffer of those tried ({tried[0]} to {tried[-1]} packets) keeps all that is asked.",
         f"Nearest: {size}, where this is not confirmed: {', '.join(missed)}. Active queue management may keep it: "

@@ -10,8 +10,7 @@ from parshall.design import judging
 from parshall.design.agreement import LABELS
 from parshall.design.judging import Verdict
 from parshall.design.search import Problem
-from parshall.design.simulated import Setting, Simulated, simulate
-from parshall.models.diffserv import Router
+from parshall.design.simulated import Setting, Simulated
 from parshall.stats.confidence import Interval, mean_interval
 
 
@@ -49,9 +48,8 @@ class Confirmation:
         return max(each.value.mean / each.bound for each in self.kept)
 
 
-def confirm(problem: Problem, router: Router, setting: Setting) -> Confirmation:
-    """Simulate a router, and judge each constraint of the problem's agreement."""
-    seen = simulate(problem.sessions, router, setting)
+def confirm(problem: Problem, setting: Setting, seen: Simulated) -> Confirmation:
+    """Judge each constraint of the problem's agreement by what was simulated."""
     agreement, kept = problem.agreement, []
     if agreement.loss_in is not None and seen.loss_in is not None:
         kept.append(_judged("loss_in", seen.loss_in, agreement.loss_in))

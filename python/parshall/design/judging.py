@@ -88,5 +88,5 @@ def verdict(value: Interval, bound: float, *, at_least: bool = False) -> Verdict
 
 def of_all(verdicts: Iterable[Verdict]) -> Verdict:
     """One verdict on several: broken where one is, kept where all are."""
-    found = set(verdicts)
-    return "broken" if "broken" in found else "open" if "open" in found else "kept"
+    different = set(verdicts)
+    return "broken" if "broken" in different else "open" if "open" in different else "kept"

@@ -30,65 +30,66 @@ _SHOWN: Mapping[str, tuple[str, str]] = {
 _PER_CENT, _MS = 100.0, 1e3
 
 
-def buffer_page(found: BufferDesign) -> Document:
+def buffer_page(design: BufferDesign) -> Document:
     """The page of a buffer."""
-    said = buffer.sentences(found)
-    name = "Reno flows' model" if found.flows is not None else "Model"
+    said = buffer.sentences(design)
+    name = "Reno flows' model" if design.flows is not None else "Model"
     shown = [
-        _dial(each, name if each.asked.key == UTILISATION else "If the buffer is full") for each in found.nearest.judged
+        _dial(each, name if each.asked.key == UTILISATION else "If the buffer is full")
+        for each in design.nearest.judged
     ]
-    asked = Section("What was asked", [*said[1:], _about_buffer(found)], blocks=[dials(shown)])
-    drawn = Section("Over the size of the buffer", figures=[_over_limits(found)])
-    return _queue_page("Drop-tail buffer for what is asked", said[0], found, [asked, drawn])
+    asked = Section("What was asked", [*said[1:], _about_buffer(design)], blocks=[dials(shown)])
+    drawn = Section("Over the size of the buffer", figures=[_over_limits(design)])
+    return _queue_page("Drop-tail buffer for what is asked", said[0], design, [asked, drawn])
 
 
-def aqm_page(found: QueueDesign) -> Document:
+def aqm_page(design: QueueDesign) -> Document:
     """The page of a queue."""
-    said = aqm.sentences(found)
-    shown = [_dial(each, "The queue's own target") for each in found.nearest.judged]
+    said = aqm.sentences(design)
+    shown = [_dial(each, "The queue's own target") for each in design.nearest.judged]
     about = (
         "Each queue has the defaults of the catalog. Of those that keep all that is asked, the one with the most "
         "goodput is recommended; of those within 1 % of that, the one where packets wait least."
     )
     asked = Section("What was asked", [*said[1:], about], blocks=[dials(shown)])
-    drawn = Section("All queues", figures=[_candidates(found)])
-    return _queue_page("Queue for what is asked", said[0], found, [asked, drawn])
+    drawn = Section("All queues", figures=[_candidates(design)])
+    return _queue_page("Queue for what is asked", said[0], design, [asked, drawn])
 
 
-def _queue_page(heading: str, finding: str, found: QueueDesign, sections: Sequence[Section]) -> Document:
+def _queue_page(heading: str, finding: str, design: QueueDesign, sections: Sequence[Section]) -> Document:
     """The page of any queue: what was tried, and what to paste, follow its own sections."""
-    return _document(heading, found.place.scenario, finding, [*sections, _tried(found), _paste(found)])
+    return _document(heading, design.place.scenario, finding, [*sections, _tried(design), _paste(design)])
 
 
-def repetitions_page(found: RepetitionsDesign) -> Document:
+def repetitions_page(design: RepetitionsDesign) -> Document:
     """The page of a number of repetitions."""
-    said = repetitions.sentences(found)
-    looks = [(f"{look.repetitions}", interval_text(look.interval, found.unit)) for look in found.looks]
+    said = repetitions.sentences(design)
+    looks = [(f"{look.repetitions}", interval_text(look.interval, design.unit)) for look in design.looks]
     about = (
         "The model is Student's: the half width that was to be expected of so many, from the repetitions before. An "
         "interval that was looked at several times holds a little less often than 95 %."
     )
-    scenario = found.scenario.with_values({"repetitions": found.repetitions})
-    text = f"repetitions = {found.repetitions}"
-    source = found.scenario.source or "scenario.toml"
+    scenario = design.scenario.with_values({"repetitions": design.repetitions})
+    text = f"repetitions = {design.repetitions}"
+    source = design.scenario.source or "scenario.toml"
     snippets = [
         {"title": "In the scenario", "text": text, "note": ""},
         {
             "title": "On the command line",
-            "text": f"parshall run {source} --set repetitions={found.repetitions}",
+            "text": f"parshall run {source} --set repetitions={design.repetitions}",
             "note": "",
         },
     ]
     sections = [
-        Section("What was asked", [about], blocks=[dials([_dial(found.judged, "Student's t")])]),
-        Section("How the interval shrinks", figures=[_shrinking(found)]),
+        Section("What was asked", [about], blocks=[dials([_dial(design.judged, "Student's t")])]),
+        Section("How the interval shrinks", figures=[_shrinking(design)]),
         Section(
             "What was simulated",
-            tables=[Table("", ("Repetitions", f"{found.label[0].upper()}{found.label[1:]}"), looks, (0, 1))],
+            tables=[Table("", ("Repetitions", f"{design.label[0].upper()}{design.label[1:]}"), looks, (0, 1))],
         ),
         _taken_away(scenario, snippets),
     ]
-    return _document("Repetitions for an interval", found.scenario, said[0], sections)
+    return _document("Repetitions for an interval", design.scenario, said[0], sections)
 
 
 def _document(heading: str, scenario: Scenario, finding: str, sections: Sequence[Section]) -> Document:
@@ -102,22 +103,22 @@ def _dial(each: Judged, model_name: str) -> Dial:
     return Dial(label, asked.unit, asked.bound, asked.at_least, each.model, model_name, each.simulated, each.verdict)
 
 
-def _about_buffer(found: BufferDesign) -> str:
-    product = f"The bandwidth-delay product is {counted(found.place.bdp_packets, 'packet')}."
-    if found.flows is None:
+def _about_buffer(design: BufferDesign) -> str:
+    product = f"The bandwidth-delay product is {counted(design.place.bdp_packets, 'packet')}."
+    if design.flows is None:
         return f"{product} The model of the utilisation is for long Reno flows over one link, and does not hold here."
-    return f"{product} The model is that of {counted(found.flows, 'long Reno flow')}, {_MODELS}."
+    return f"{product} The model is that of {counted(design.flows, 'long Reno flow')}, {_MODELS}."
 
 
 _MODELS = "in step (one, or few) or not (many: Appenzeller, Keslassy & McKeown 2004)"
 
 
-def _over_limits(found: BufferDesign) -> Drawn:
+def _over_limits(design: BufferDesign) -> Drawn:
     """Utilisation, delay and loss over the limit."""
-    trials = sorted(found.trials, key=found.limit)
+    trials = sorted(design.trials, key=design.limit)
     x = Axis("limit of the queue", "packets", log=True)
-    limits = [found.limit(each) for each in trials]
-    bounds = {each.key: each.bound for each in found.demand.asked}
+    limits = [design.limit(each) for each in trials]
+    bounds = {each.key: each.bound for each in design.demand.asked}
     panels = []
     for key, label, unit, factor in (
         (UTILISATION, "utilisation", "%", _PER_CENT),
@@ -127,17 +128,17 @@ def _over_limits(found: BufferDesign) -> Drawn:
         marks: list[Line | Points | Guide] = [
             Points(limits, [factor * each.measured[key].mean for each in trials], "simulated", Style(0))
         ]
-        if key == UTILISATION and found.flows is not None:
-            modelled = [factor * (buffer.modelled(found.place, limit, found.flows) or 0.0) for limit in limits]
+        if key == UTILISATION and design.flows is not None:
+            modelled = [factor * (buffer.modelled(design.place, limit, design.flows) or 0.0) for limit in limits]
             marks.append(Line(limits, modelled, "model", Style(1, 1)))
         if key in bounds:
             marks.append(Guide(factor * bounds[key], "asked"))
-        marks.append(Guide(found.limit(found.nearest), "answer" if found.kept else "nearest", along="x"))
+        marks.append(Guide(design.limit(design.nearest), "answer" if design.kept else "nearest", along="x"))
         panels.append(Panel(marks, x, Axis(label, unit)))
     return Drawn("limits", "What the limit does", Plot(panels, "Means over all repetitions of each limit."))
 
 
-def _candidates(found: QueueDesign) -> Drawn:
+def _candidates(design: QueueDesign) -> Drawn:
     """Goodput against the mean wait, a point a queue."""
     marks: list[Points | Guide] = [
         Points(
@@ -146,47 +147,48 @@ def _candidates(found: QueueDesign) -> Drawn:
             f"{aqm.named(each)} ({each.verdict})",
             Style(number, number),
         )
-        for number, each in enumerate(found.trials)
+        for number, each in enumerate(design.trials)
     ]
-    bound = found.demand.delay_s
+    bound = design.demand.delay_s
     if bound is not None:
         marks.append(Guide(_MS * bound, "asked", along="x"))
     panel = Panel(marks, Axis("mean queueing delay", "ms", log=True), Axis("goodput, all flows", "Mbit/s"))
     return Drawn("candidates", "Goodput against delay", Plot([panel], "Best is the upper left corner."))
 
 
-def _shrinking(found: RepetitionsDesign) -> Drawn:
+def _shrinking(design: RepetitionsDesign) -> Drawn:
     """Half widths of the first n repetitions, and what Student's t says from the first look on."""
     marks: list[Line | Points | Guide] = []
-    seen = repetitions.widths(found.values)
+    seen = repetitions.widths(design.values)
     if seen:
         marks.append(Points([n for n, _ in seen], [half for _, half in seen], "simulated", Style(0)))
-    first = found.looks[0]
+    first = design.looks[0]
     if first.interval.half_width is not None:
-        last = max(found.repetitions, first.repetitions + 1)
+        last = max(design.repetitions, first.repetitions + 1)
         numbers = sorted({*range(3, min(last, 40) + 1), *range(40, last + 1, max(1, last // 60)), last})
         modelled = [repetitions.expected(first.interval.half_width, first.repetitions, n) for n in numbers]
         marks.append(Line(numbers, modelled, f"expected from the first {first.repetitions}", Style(1, 1)))
-    marks.append(Guide(found.judged.asked.bound, "asked"))
-    x, y = Axis("repetitions"), Axis("half width", found.unit, minimum=0.0)
+    marks.append(Guide(design.judged.asked.bound, "asked"))
+    x, y = Axis("repetitions"), Axis("half width", design.unit, minimum=0.0)
     return Drawn(
         "shrinking", "Half width of the 95 % interval", Plot([Panel(marks, x, y)], "Of the first n repetitions.")
     )
 
 
-def _tried(found: QueueDesign) -> Section:
+def _tried(design: QueueDesign) -> Section:
     """Everything that was simulated."""
     rows = [
         (
-            f"{title(str(each.queue['name']))}{_parameters(each.queue)}{' (the answer)' if each is found.kept else ''}",
+            f"{title(str(each.queue['name']))}{_parameters(each.queue)}"
+            f"{' (the answer)' if each is design.kept else ''}",
             *(interval_text(each.measured[key], unit) for key, (_, unit) in _SHOWN.items()),
             each.verdict,
         )
-        for each in found.trials
+        for each in design.trials
     ]
     header = ("Queue", *(label for label, _ in _SHOWN.values()), "Verdict")
     said = (
-        f"All have the same random numbers. Link: {found.place.link}. What is asked is kept, or broken, where the "
+        f"All have the same random numbers. Link: {design.place.link}. What is asked is kept, or broken, where the "
         "whole 95 % interval is on one side of the bound; else it is open, and longer or more repetitions would tell."
     )
     return Section("What was simulated, in order", [said], tables=[Table("", header, rows, tuple(range(1, 6)))])
@@ -197,9 +199,9 @@ def _parameters(queue: Mapping[str, Any]) -> str:
     return f", {', '.join(others)}" if others else ""
 
 
-def _paste(found: QueueDesign) -> Section:
+def _paste(design: QueueDesign) -> Section:
     """The queue to paste: into a scenario, and into the shell of a Linux router."""
-    where, answer = found.place, found.nearest
+    where, answer = design.place, design.nearest
     typed = tc.commands(where.resolved(answer.queue), where.packet_bytes)
     about = (
         "For a Linux router; `eth0` is the device of the link. It works where the queue is this router's own: if a "

@@ -12,7 +12,7 @@ from parshall.design.simulated import scenario
 from parshall.report.dials import Dial, dials
 from parshall.report.document import Block, Document, Drawn, Section, Table
 from parshall.report.numbers import quantity, significant, with_half_width
-from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
+from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.schema import writing
 from parshall.stats.confidence import Interval
 from parshall.version import __version__
@@ -53,8 +53,8 @@ def page(design: RioDesign, recommendation: Recommendation | None = None) -> Doc
 def _asked(design: RioDesign, recommendation: Recommendation | None) -> Table:
     agreement = design.problem.agreement
     rows = []
-    found = None if design.choice is None else design.choice.found
-    margins = {} if found is None else agreement.margins(design.problem.sessions, found)
+    state = None if design.choice is None else design.choice.state
+    margins = {} if state is None else agreement.margins(design.problem.sessions, state)
     judged = (
         {} if recommendation is None else {each.constraint: each for each in recommendation.nearest.confirmation.kept}
     )
@@ -114,8 +114,8 @@ def region_figure(design: RioDesign, recommendation: Recommendation | None = Non
     marks: list[Grid | Line | Points | Guide] = []
     if region.kept.any():
         shown = np.where(region.kept, 100 * region.utilisation, np.nan)
-        edges = np.clip(_edges(np.sqrt(region.in_probability)), 0.0, 1.0) ** 2
-        marks.append(Grid(_log_edges(region.out_probability), edges, shown, "used capacity, %"))
+        edges = np.clip(cell_edges(np.sqrt(region.in_probability)), 0.0, 1.0) ** 2
+        marks.append(Grid(cell_edges(region.out_probability, log=True), edges, shown, "used capacity, %"))
     for number, (name, margin) in enumerate(region.margins.items(), start=1):
         x, y = _boundary(region.out_probability, region.in_probability, margin)
         if x.size:
@@ -146,15 +146,6 @@ def _boundary(outside: np.ndarray, inside: np.ndarray, margin: np.ndarray) -> tu
     return np.array(xs), np.array(ys)
 
 
-def _edges(centres: np.ndarray) -> np.ndarray:
-    middle = (centres[:-1] + centres[1:]) / 2
-    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
-
-
-def _log_edges(centres: np.ndarray) -> np.ndarray:
-    return np.asarray(np.exp(_edges(np.log(centres))))
-
-
 def _costs(design: RioDesign) -> Table:
     rows = []
     for cost in design.costs:
@@ -177,18 +168,18 @@ def _along(design: RioDesign, recommendation: Recommendation | None) -> Drawn:
     """Loss, queue and use along p_out^max, with tail drop for in-packets."""
     problem = design.problem
     scan = np.geomspace(1e-3, 1.0, 61)
-    found = problem.solve(problem.router(scan))
+    states = problem.solve(problem.router(scan))
     x = Axis("maximum drop probability of out-packets", log=True)
     chosen = [] if design.choice is None else [Guide(design.choice.out_probability, "model", along="x")]
     if recommendation is not None and recommendation.kept and recommendation.kept is not recommendation.trials[0]:
         chosen.append(Guide(recommendation.nearest.out_probability, "confirmed", along="x"))
     panels = [
-        Panel([Line(scan, 100 * found.utilisation[:, 0]), *chosen], x, Axis("used capacity", "%")),
-        Panel([Line(scan, found.queue_packets[:, 0]), *chosen], x, Axis("mean queue", "packets")),
+        Panel([Line(scan, 100 * states.utilisation[:, 0]), *chosen], x, Axis("used capacity", "%")),
+        Panel([Line(scan, states.queue_packets[:, 0]), *chosen], x, Axis("mean queue", "packets")),
         Panel(
             [
-                Line(scan, np.maximum(found.loss_in[:, 0], 1e-8), "in"),
-                Line(scan, found.loss_out[:, 0], "out", Style(1, 1)),
+                Line(scan, np.maximum(states.loss_in[:, 0], 1e-8), "in"),
+                Line(scan, states.loss_out[:, 0], "out", Style(1, 1)),
                 *chosen,
             ],
             x,
@@ -221,14 +212,14 @@ def _simulated(design: RioDesign, recommendation: Recommendation) -> Section:
         for each in trial.confirmation.kept
     ]
     header = ("p_out^max", "Constraint", "Simulated", "Bound", "Verdict", "Used capacity")
-    found = design.problem.solve(point.router)
+    state = design.problem.solve(point.router)
     pairs: list[tuple[str, float, Interval | None]] = [
-        ("T, packets/s", float(found.load_per_s[0]), seen.load_per_s),
-        ("T_in, packets/s", float(found.load_in_per_s[0]), seen.load_in_per_s),
-        ("loss of in-packets", float(found.loss_in[0]), seen.loss_in),
-        ("loss of out-packets", float(found.loss_out[0]), seen.loss_out),
-        ("packets in the queue", float(found.queue_packets[0]), seen.queue_packets),
-        ("used capacity", float(found.utilisation[0]), seen.utilisation),
+        ("T, packets/s", float(state.load_per_s[0]), seen.load_per_s),
+        ("T_in, packets/s", float(state.load_in_per_s[0]), seen.load_in_per_s),
+        ("loss of in-packets", float(state.loss_in[0]), seen.loss_in),
+        ("loss of out-packets", float(state.loss_out[0]), seen.loss_out),
+        ("packets in the queue", float(state.queue_packets[0]), seen.queue_packets),
+        ("used capacity", float(state.utilisation[0]), seen.utilisation),
     ]
     rows = [(label, significant(value, 4), _interval(interval)) for label, value, interval in pairs]
     where = f"Model and simulation at p_out^max = {point.out_probability:.4g}"

@@ -1,22 +1,23 @@
-"""A queue of a scenario, tried: the scenario simulated with it, and what was asked judged.
+"""Queues of a scenario, tried: the scenario simulated with each, and what was asked judged.
 
-All trials have the same random numbers, so that they differ by the queue alone.
+The trials are a sweep over the queue, with the same random numbers, so that they differ by the queue alone.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from parshall import notebook
+from parshall.campaign.plan import Plan, slug
+from parshall.campaign.result import Sweep
 from parshall.design import judging
 from parshall.design.judging import Asked, Judged, Verdict
 from parshall.drawn import HasFigures
 from parshall.errors import InputError
 from parshall.quantities import naming
-from parshall.runs import run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval
 
@@ -52,8 +53,8 @@ class Place:
     def resolved(self, queue: Any = None) -> dict[str, Any]:
         """Its queue, or another one in its place, in the smallest units."""
         scenario = self.scenario if queue is None else self.having(queue)
-        found: dict[str, Any] = next(link["queue"] for link in scenario.resolve()["links"] if link["name"] == self.link)
-        return found
+        own: dict[str, Any] = next(link["queue"] for link in scenario.resolve()["links"] if link["name"] == self.link)
+        return own
 
     def having(self, queue: Any) -> Scenario:
         """The scenario with another queue there."""
@@ -209,29 +210,54 @@ class QueueDesign(HasFigures, page="parshall.design.network_page:aqm_page"):
 
 
 def _excess(each: Judged) -> float:
-    found, bound = each.simulated.mean, each.asked.bound
+    mean, bound = each.simulated.mean, each.asked.bound
     if each.asked.at_least:  # of what is not used
-        return (1 - found) / (1 - bound) if bound < 1 else (1.0 if found >= 1 else float("inf"))
-    return found / bound
+        return (1 - mean) / (1 - bound) if bound < 1 else (1.0 if mean >= 1 else float("inf"))
+    return mean / bound
 
 
-def simulated(
-    where: Place, queue: Mapping[str, Any], asked: Sequence[Asked], models: Mapping[str, float | None]
-) -> Trial:
-    """Simulate the scenario with a queue, and judge.
+def tried(
+    swept: Callable[[Plan], Sweep],
+    what: str,
+    where: Place,
+    queues: Sequence[tuple[Mapping[str, Any], Mapping[str, float | None]]],
+    asked: Sequence[Asked],
+) -> tuple[Trial, ...]:
+    """Simulate the scenario with each queue, and judge.
 
     Parameters
     ----------
-    models
-        What models say, by the keys of what is asked.
+    swept
+        Does a sweep (`parshall.campaign.execution.Execution.sweeping`).
+    what
+        What is designed: a part of the sweep's name.
+    queues
+        Each with what models say of it, by the keys of what is asked.
 
     Raises
     ------
     InputError
         Nothing passed the link.
     """
-    made = run(where.having(queue))
-    found = {key: made.quantity(f"link/{where.link}/{key}").interval for key in (UTILISATION, DELAY, LATE, LOSS)}
-    found["goodput_bps"] = made.quantity("goodput_bps").interval
-    judged = tuple(Judged(each, models.get(each.key), found[each.key]) for each in asked)
-    return Trial(queue, judged, found)
+    keys = {key: f"link/{where.link}/{key}" for key in (UTILISATION, DELAY, LATE, LOSS)} | {
+        "goodput_bps": "goodput_bps"
+    }
+    made = swept(
+        Plan(
+            name=slug(f"{where.scenario.name}-{what}"),
+            scenario=where.scenario,
+            parameters={where.path: {"values": [dict(queue) for queue, _ in queues], "name": "tried_queue"}},
+            metrics=list(keys.values()),
+        )
+    )
+    trials = []
+    for point, (queue, models) in enumerate(queues):
+        measured = {}
+        for key, name in keys.items():
+            interval = made.interval(name, point)
+            if interval is None:
+                raise InputError(f"{where.scenario.name}: nothing passed link {where.link}, of which nothing is known")
+            measured[key] = interval
+        judged = tuple(Judged(each, models.get(each.key), measured[each.key]) for each in asked)
+        trials.append(Trial(queue, judged, measured))
+    return tuple(trials)

@@ -8,13 +8,16 @@ costs utilisation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from parshall import notebook
+from parshall.campaign import Execution, Plan
 from parshall.design.agreement import LABELS, UNITS
 from parshall.design.confirm import Confirmation, Kept, confirm
 from parshall.design.rio import RioDesign, sentences, setting_of
-from parshall.design.simulated import Setting
+from parshall.design.search import Problem
+from parshall.design.simulated import Setting, measured, scenario
 from parshall.errors import InputError
 from parshall.models.diffserv import Router
 
@@ -62,7 +65,9 @@ class Recommendation:
         return self.nearest.confirmation.verdict
 
 
-def recommend(design: RioDesign, setting: Setting, most: int = MOST_SIMULATIONS) -> Recommendation:
+def recommend(
+    design: RioDesign, setting: Setting, most: int = MOST_SIMULATIONS, *, execution: Execution | None = None
+) -> Recommendation:
     """Simulate the model's point, and if need be others, until one keeps the agreement.
 
     Parameters
@@ -73,11 +78,15 @@ def recommend(design: RioDesign, setting: Setting, most: int = MOST_SIMULATIONS)
         Of each simulation.
     most
         Simulations, at most.
+    execution
+        Who simulates, and where that is kept.
 
     Raises
     ------
     InputError
         If the model has no feasible point.
+    ParshallError
+        As `parshall.sweep`.
     """
     if design.choice is None:
         raise InputError("recommend: found no feasible point, accepted is a design with one")
@@ -85,12 +94,22 @@ def recommend(design: RioDesign, setting: Setting, most: int = MOST_SIMULATIONS)
 
     def keeps(out_probability: float) -> bool:
         router = design.problem.router(out_probability)
-        trials.append(Trial(out_probability, router, confirm(design.problem, router, setting)))
+        made = swept(_plan(design.problem, [*(trial.router for trial in trials), router], setting))
+        tables = (made.table(name) for name in ("links", "flows"))
+        links, flows = (table.filter(point=len(trials)) for table in tables if table is not None)
+        seen = measured(design.problem.sessions, setting, links, flows)
+        trials.append(Trial(out_probability, router, confirm(design.problem, setting, seen)))
         return trials[-1].confirmation.verdict == "kept"
 
-    low = design.choice.out_probability
+    with (execution or Execution()).sweeping() as swept:
+        best = _searched(keeps, trials, design.choice.out_probability, most)
+    return Recommendation(tuple(trials), best)
+
+
+def _searched(keeps: Callable[[float], bool], trials: list[Trial], low: float, most: int) -> Trial | None:
+    """The trial of the lowest p_out^max that is kept, to a factor of `_FINE`; `keeps` adds each to `trials`."""
     if keeps(low):
-        return Recommendation(tuple(trials), trials[-1])
+        return trials[-1]
     best: Trial | None = None
     while best is None and low < 1 and len(trials) < most:
         high = min(1.0, 2 * low)
@@ -104,7 +123,16 @@ def recommend(design: RioDesign, setting: Setting, most: int = MOST_SIMULATIONS)
             best = trials[-1]
         else:
             low = middle
-    return Recommendation(tuple(trials), best)
+    return best
+
+
+def _plan(problem: Problem, routers: Sequence[Router], setting: Setting) -> Plan:
+    """The sweep over what was tried."""
+    tables = [scenario(problem.sessions, router, setting) for router in routers]
+    queues = [each["bottleneck"]["queue"] for each in tables]
+    return Plan(
+        name="rio-design", scenario=tables[0], parameters={"bottleneck.queue": {"values": queues, "name": "rio"}}
+    )
 
 
 def answer(design: RioDesign, recommendation: Recommendation | None) -> list[str]:

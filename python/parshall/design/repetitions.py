@@ -1,8 +1,8 @@
 """How many repetitions a scenario needs for an interval as narrow as is asked.
 
 A few are simulated first. The half width of a confidence interval shrinks as t(n - 1)/sqrt(n), t being Student's
-quantile, which says how many are needed. So many are then simulated: the first ones are the same again. Where their
-interval is still too wide, as the spread of few values is not known well, the same is asked of them.
+quantile, which says how many are needed. So many are then simulated, of which the first ones are there already. Where
+their interval is still too wide, as the spread of few values is not known well, the same is asked of them.
 
 An interval that is looked at again and again holds a little less often than it says: with ten repetitions and more the
 difference is small (Law, Simulation Modeling and Analysis, 5th ed., 2015, section 9.4.1).
@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from parshall import notebook
+from parshall.campaign import Execution, Plan
+from parshall.campaign.plan import slug
 from parshall.design.judging import Asked, Judged
 from parshall.distributions import student_quantile
 from parshall.drawn import HasFigures
 from parshall.errors import InputError
-from parshall.quantities.measuring import Metric
+from parshall.quantities.naming import named
 from parshall.report.uncertainty import interval_text
-from parshall.runs import run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
 
@@ -107,7 +108,13 @@ def needed(half_width: float, had: int, wanted: float, most: int = MOST) -> int:
 
 
 def choose(
-    scenario: Scenario, key: str = "goodput_bps", within: float = 0.05, *, pilot: int = PILOT, most: int = MOST
+    scenario: Scenario,
+    key: str = "goodput_bps",
+    within: float = 0.05,
+    *,
+    pilot: int = PILOT,
+    most: int = MOST,
+    execution: Execution | None = None,
 ) -> RepetitionsDesign:
     """Simulate until the interval is narrow enough.
 
@@ -123,11 +130,15 @@ def choose(
         How many are simulated first, 3 at least.
     most
         So many at most.
+    execution
+        Who simulates, and where that is kept.
 
     Raises
     ------
     InputError
         A number is out of its bounds, nothing was measured of the quantity, or its mean is 0.
+    ParshallError
+        As `parshall.sweep`.
 
     Examples
     --------
@@ -143,51 +154,53 @@ def choose(
         raise InputError(f"pilot: found {pilot}; accepted: 3 to {most} repetitions")
     n, looks = pilot, list[Look]()
     before = np.inf
-    while True:
-        metric = _measured(scenario, n, key)
-        interval = metric.interval
-        if interval.mean == 0 or interval.half_width is None:
-            raise InputError(
-                f"{key}: found a mean of {interval.mean:g}, of which no share can be asked; choose another"
-            )
-        looks.append(Look(n, interval))
-        wanted = within * abs(interval.mean)
-        half = interval.half_width
-        if half <= wanted or n >= most or len(looks) >= _ROUNDS:
-            break
-        n = max(n + 1, needed(half, n, wanted, most))
-        before = expected(half, looks[-1].repetitions, n)
+    name = slug(f"{scenario.name}-repetitions")
+    with (execution or Execution()).sweeping() as swept:
+        while True:
+            made = swept(Plan(name=name, scenario=scenario, repetitions=n, metrics=[key]))
+            estimate = made.estimate(key, 0)
+            if estimate is None:
+                raise InputError(f"{key}: nothing was measured of it")
+            interval = estimate.interval
+            if interval.mean == 0 or interval.half_width is None:
+                raise InputError(
+                    f"{key}: found a mean of {interval.mean:g}, of which no share can be asked; choose another"
+                )
+            looks.append(Look(n, interval))
+            wanted = within * abs(interval.mean)
+            half = interval.half_width
+            if half <= wanted or n >= most or len(looks) >= _ROUNDS:
+                break
+            n = max(n + 1, needed(half, n, wanted, most))
+            before = expected(half, looks[-1].repetitions, n)
+        label = made.label(key)
     predicted = half if np.isinf(before) else before
-    values = tuple(metric.values[number] for number in sorted(metric.values))
+    values = tuple(estimate.by_repetition[number] for number in sorted(estimate.by_repetition))
     return RepetitionsDesign(
-        scenario, key, metric.label, metric.unit, within, tuple(looks), values if len(values) == n else (), predicted
+        scenario, key, label, named(key).unit, within, tuple(looks), values if len(values) == n else (), predicted
     )
-
-
-def _measured(scenario: Scenario, n: int, key: str) -> Metric:
-    return run(scenario.with_values({"repetitions": n})).quantity(key)
 
 
 def widths(values: tuple[float, ...]) -> list[tuple[int, float]]:
     """The half width of the first n values, for each n from 3 on."""
-    found = [(n, mean_interval(values[:n]).half_width) for n in range(3, len(values) + 1)]
-    return [(n, half) for n, half in found if half is not None]
+    halves = [(n, mean_interval(values[:n]).half_width) for n in range(3, len(values) + 1)]
+    return [(n, half) for n, half in halves if half is not None]
 
 
-def sentences(found: RepetitionsDesign) -> list[str]:
+def sentences(design: RepetitionsDesign) -> list[str]:
     """The answer in words."""
-    last = found.looks[-1]
+    last = design.looks[-1]
     half = last.interval.half_width or 0.0
     share = 100 * half / abs(last.interval.mean)
-    if found.judged.verdict == "kept":
-        first = found.looks[0]
+    if design.judged.verdict == "kept":
+        first = design.looks[0]
         was = 100 * (first.interval.half_width or 0.0) / abs(first.interval.mean)
         of_pilot = f" With {first.repetitions} it is {was:.3g} %." if last is not first else ""
         return [
             f"Set repetitions = {last.repetitions}: the half width of the 95 % interval is then {share:.3g} % of the "
-            f"{found.label}.{of_pilot}"
+            f"{design.label}.{of_pilot}"
         ]
     return [
         f"{last.repetitions} repetitions are not enough: the half width of the 95 % interval is {share:.3g} % of the "
-        f"{found.label}, {100 * found.within:g} % are asked. Longer repetitions may do."
+        f"{design.label}, {100 * design.within:g} % are asked. Longer repetitions may do."
     ]

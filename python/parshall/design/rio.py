@@ -131,8 +131,8 @@ def _cost(problem: Problem, choice: Choice, name: str) -> Cost:
     without = lowest(replace(problem, agreement=problem.agreement.without(name)))
     if without is None:  # the delay of every packet shortens the queue, and with it what the others can have
         return Cost(name, None, None, None)
-    utilisation = float(without.found.utilisation[0])
-    return Cost(name, without.out_probability, utilisation, utilisation - float(choice.found.utilisation[0]))
+    utilisation = float(without.state.utilisation[0])
+    return Cost(name, without.out_probability, utilisation, utilisation - float(choice.state.utilisation[0]))
 
 
 def _conflict(problem: Problem) -> Conflict:
@@ -179,11 +179,11 @@ def _bound(problem: Problem, name: str) -> float | None:
     others = problem.agreement.without(name)
     asked = float(getattr(problem.agreement, name))
     scan = np.geomspace(1e-4, 1.0, 121)
-    found = problem.solve(problem.router(scan))
-    kept = others.kept(problem.sessions, found)
+    states = problem.solve(problem.router(scan))
+    kept = others.kept(problem.sessions, states)
     if not kept.any():
         return None
-    return float(problem.agreement.margins(problem.sessions, found)[name][kept].min()) * asked
+    return float(problem.agreement.margins(problem.sessions, states)[name][kept].min()) * asked
 
 
 def setting_of(router: Router) -> str:
@@ -199,12 +199,12 @@ def sentences(design: RioDesign) -> list[str]:
     """The model's answer in words."""
     problem, choice = design.problem, design.choice
     if choice is not None:
-        found = choice.found
+        state = choice.state
         return [
             f"Set {setting_of(problem.router(choice.out_probability))}.",
-            f"By the model, in-packets are then lost with probability {float(found.loss_in[0]):.3g} and out-packets "
-            f"with {float(found.loss_out[0]):.3g}, {float(found.queue_packets[0]):.3g} packets are in the queue on "
-            f"average, and {100 * float(found.utilisation[0]):.4g} % of the capacity is used.",
+            f"By the model, in-packets are then lost with probability {float(state.loss_in[0]):.3g} and out-packets "
+            f"with {float(state.loss_out[0]):.3g}, {float(state.queue_packets[0]):.3g} packets are in the queue on "
+            f"average, and {100 * float(state.utilisation[0]):.4g} % of the capacity is used.",
         ]
     conflict = design.conflict
     if conflict is None:

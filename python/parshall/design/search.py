@@ -88,14 +88,14 @@ def region(problem: Problem, chosen: float | None = None, points: int = 25) -> R
     router = replace(
         problem.router(outside, inside[:, None]), in_min=float(round(problem.out_min_share * problem.queue_packets))
     )
-    found = problem.solve(router)
+    states = problem.solve(router)
     agreement = problem.agreement
     return Region(
         inside,
         outside,
-        agreement.margins(problem.sessions, found),
-        agreement.kept(problem.sessions, found),
-        found.utilisation[..., 0],
+        agreement.margins(problem.sessions, states),
+        agreement.kept(problem.sessions, states),
+        states.utilisation[..., 0],
     )
 
 
@@ -104,7 +104,7 @@ class Choice:
     """A p_out^max and the steady state there."""
 
     out_probability: float
-    found: FixedPoint
+    state: FixedPoint
 
 
 def feasible(problem: Problem) -> bool:

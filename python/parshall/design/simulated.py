@@ -71,8 +71,13 @@ def simulate(
     tables = scenario(sessions, router, setting, datagrams)
     tables["flows"] += list(others)
     made = run(Scenario(**tables))
+    return measured(sessions, setting, made.links, made.flows)
+
+
+def measured(sessions: Sessions, setting: Setting, links: pl.DataFrame, flows: pl.DataFrame) -> Simulated:
+    """What the tables of a simulation say, of all its repetitions."""
     span = setting.duration_s - setting.warm_up_s
-    links = made.links.sort("repetition")
+    links = links.sort("repetition")
     arrivals = {name: _numbers(links, f"arrivals_{name}_packets") for name in ("in", "out")}
     dropped = {name: _numbers(links, f"dropped_{name}_packets") for name in ("in", "out")}
     used = _numbers(links, "utilisation")
@@ -85,7 +90,7 @@ def simulate(
         mean_interval(_numbers(links, "mean_queue_packets") + used),  # the one in transmission counts too
         mean_interval(_numbers(links, "sd_queue_packets")),
         mean_interval(used),
-        np.stack([_sent(made.flows, number, order, span) for number in made.repetitions]),
+        np.stack([_sent(flows, number, order, span) for number in range(setting.repetitions)]),
     )
 
 

@@ -8,18 +8,18 @@ quantiles have intervals of order statistics (`parshall.stats.quantiles`). Sende
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from parshall import notebook
+from parshall.campaign import Execution, Plan
 from parshall.errors import InputError
+from parshall.predict import flatten, predict
 from parshall.report.numbers import quantity
 from parshall.report.uncertainty import interval_text
-from parshall.runs import Run, run
-from parshall.runs.execute import Progress
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval
 from parshall.stats.quantiles import pooled_quantile
@@ -121,7 +121,7 @@ def transfer_time(
     others: int = 0,
     repetitions: int = 100,
     seed: int = 1,
-    progress: Callable[[Progress], None] | None = None,
+    execution: Execution | None = None,
 ) -> TransferTime:
     """How long a transfer takes, of many that are simulated.
 
@@ -139,13 +139,15 @@ def transfer_time(
         How many transfers are simulated; the 95th percentile needs 20, its interval 72.
     seed
         Root of the random streams.
-    progress
-        Called a few times a second.
+    execution
+        Who simulates, and where that is kept.
 
     Raises
     ------
     ScenarioError, InputError
         A value is refused, or a transfer did not end within `LONGEST`.
+    ParshallError
+        As `parshall.sweep`.
 
     Examples
     --------
@@ -164,31 +166,31 @@ def transfer_time(
         repetitions=repetitions,
         seed=seed,
     )
-    made = run(scenario, progress=progress)
-    times = _times(made)
+    with (execution or Execution()).sweeping() as swept:
+        transfers = swept(Plan(name="transfer", scenario=scenario)).table("transfers")
+    times = _times(transfers, scenario.repetitions)
     quantiles = {}
     for share in SHARES:
-        found = pooled_quantile({number: [time] for number, time in enumerate(times)}, share)
-        if found is not None:
-            quantiles[share] = found.interval
-    return TransferTime(scenario, sorted(times), quantiles, _predicted(made))
+        quantile = pooled_quantile({number: [time] for number, time in enumerate(times)}, share)
+        if quantile is not None:
+            quantiles[share] = quantile.interval
+    return TransferTime(scenario, sorted(times), quantiles, _predicted(scenario))
 
 
-def _times(made: Run) -> list[float]:
+def _times(transfers: pl.DataFrame | None, asked: int) -> list[float]:
     """The completion time of each repetition's transfer."""
-    transfers = made.tables["transfers"].filter(pl.col("group") == "file")
-    done = transfers.drop_nulls("completion_s").sort("repetition")["completion_s"].to_list()
-    asked = made.scenario.repetitions
+    files = pl.DataFrame() if transfers is None else transfers.filter(pl.col("group") == "file")
+    done = [] if files.is_empty() else files.drop_nulls("completion_s").sort("repetition")["completion_s"].to_list()
     if len(done) < asked:
         raise InputError(f"{asked - len(done)} of {asked} transfers did not end within {LONGEST}: too much is lost")
     return [float(time) for time in done]
 
 
-def _predicted(made: Run) -> dict[str, float]:
-    """What models say that know the scenario alone."""
+def _predicted(scenario: Scenario) -> dict[str, float]:
+    """What models say of the scenario."""
     return {
         each["model"]: each["predicted"]
-        for each in made.predicted
+        for each in flatten(predict(scenario))
         if (each["subject"], each["quantity"]) == ("file", "completion_s")
         and each["reading"] == "uncongested"
         and each["in_range"]

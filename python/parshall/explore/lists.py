@@ -36,10 +36,10 @@ def sweep(subject: Subject, place: Path, request: Mapping[str, Any]) -> str:
     InputError
         There is no such sweep, metric or parameter.
     """
-    found = results.entry(place, request["name"])
-    if found.sweep is None:
-        raise InputError(f'"{found.name}" is no sweep; its page has its figures')
-    read = Sweep.load(found.place, found.sweep)
+    entry = results.entry(place, request["name"])
+    if entry.sweep is None:
+        raise InputError(f'"{entry.name}" is no sweep; its page has its figures')
+    read = Sweep.load(entry.place, entry.sweep)
     metrics, parameters = list(read.metrics), [each.key for each in read.record.parameters]
     metric = _one_of("metric", request.get("metric") or next(iter(read.record.metrics), metrics[0]), metrics)
     parameter = request.get("parameter") or None
@@ -51,7 +51,7 @@ def sweep(subject: Subject, place: Path, request: Mapping[str, Any]) -> str:
         "sweep.html.j2",
         subject,
         title=read.name,
-        name=found.name,
+        name=entry.name,
         description=read.record.description,
         metrics=[(each, named(each).label(None)) for each in metrics],
         parameters=parameters,

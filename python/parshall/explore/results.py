@@ -90,12 +90,12 @@ def base_of(place: Path, name: str) -> Base:
     InputError
         It is none, or cannot be read.
     """
-    found = entry(place, name)
-    run = load_result(found.place) if found.sweep is None else None
+    listed = entry(place, name)
+    run = load_result(listed.place) if listed.sweep is None else None
     if not isinstance(run, Run):
         raise InputError(f'"{name}" has no scenario to explore; accepted: runs and emulations')
     scenario = run.scenario
-    command = f"parshall rerun {shlex.quote(str(found.place))}"
+    command = f"parshall rerun {shlex.quote(str(listed.place))}"
     return Base(named_tables(scenario), str(scenario.folder), scenario.source, command)
 
 
@@ -107,13 +107,13 @@ def page(place: Path, name: str) -> str:
     ParshallError
         It cannot be read.
     """
-    found = entry(place, name)
-    if found.sweep is not None:
+    listed = entry(place, name)
+    if listed.sweep is not None:
         from parshall.campaign.page import document as of_sweep  # noqa: PLC0415 - most are runs
         from parshall.campaign.result import Sweep  # noqa: PLC0415
 
-        return document_html(of_sweep(Sweep.load(found.place, found.sweep)))
-    return document_html(page_of(load_result(found.place)))
+        return document_html(of_sweep(Sweep.load(listed.place, listed.sweep)))
+    return document_html(page_of(load_result(listed.place)))
 
 
 def comparison(place: Path, names: Sequence[str]) -> str:

@@ -1,6 +1,5 @@
 from . import score as score
 from .benchmark import CaseResult as CaseResult
-from .benchmark import Execution as Execution
 from .benchmark import Result as Result
 from .benchmark import run as run
 from .building import Case as Case

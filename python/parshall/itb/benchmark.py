@@ -15,15 +15,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
 
 from parshall import notebook
-from parshall.campaign import Plan, Store, sweep
+from parshall.campaign import Execution, Plan, Store, sweep
 from parshall.campaign.result import Sweep
-from parshall.campaign.shard import Shard
 from parshall.controls import declare
 from parshall.drawn import HasFigures
 from parshall.errors import InputError, SimulationError
@@ -123,44 +123,14 @@ def plan(case: Case, points: Sequence[Entry], instrument: Instrument = "simulate
     )
 
 
-@dataclass(frozen=True)
-class Execution:
-    """Who does the runs: processes here, a Dask cluster, or for a shard the jobs of an array, as of a sweep.
-
-    Parameters
-    ----------
-    store, workers, scheduler, shard, at_once
-        Those of `parshall.campaign.sweep`; a shard is a part of every case's runs.
-    """
-
-    store: str | Path | Store
-    workers: int | None = None
-    scheduler: str | None = None
-    shard: Shard | None = None
-    at_once: bool = False
-
-    def swept(self, planned: Plan) -> Sweep:
-        """A sweep with all that was missing; of a shard, its part.
-
-        Raises
-        ------
-        ParshallError
-            As `parshall.campaign.sweep`.
-        """
-
-        def done() -> Sweep:
-            return sweep(
-                planned,
-                self.store,
-                workers=self.workers,
-                scheduler=self.scheduler,
-                shard=self.shard,
-                at_once=self.at_once,
-            )
-
-        made = done()
-        invalid = planned.instrument == "emulate" and made.record.failed
-        return done() if invalid else made
+def _swept(planned: Plan, by: Execution) -> Sweep:
+    """A sweep with all that was missing, of a shard its part; what cannot be believed of an emulation is done again."""
+    if by.store is None:
+        raise InputError("store: found none; the benchmark keeps its runs in one")
+    who = partial(sweep, workers=by.workers, scheduler=by.scheduler, shard=by.shard, at_once=by.at_once)
+    do = partial(who, planned, by.store)
+    made = do()
+    return do() if planned.instrument == "emulate" and made.record.failed else made
 
 
 def run_case(
@@ -181,7 +151,7 @@ def run_case(
         As `parshall.campaign.sweep`.
     """
     points = entries(case, controls, rivals)
-    made = execution.swept(plan(case, points, instrument)).without_failures(case.name)
+    made = _swept(plan(case, points, instrument), execution).without_failures(case.name)
     tables = _tables(made)
     number = {entry: index for index, entry in enumerate(points)}
     names = pl.DataFrame(
@@ -279,7 +249,7 @@ def run_shard(
     declare(own)
     for index, case in enumerate(cases, 1):
         progress(f"{case.name} ({index}/{len(cases)})")
-        execution.swept(plan(case, entries(case, controls), instrument)).without_failures(case.name)
+        _swept(plan(case, entries(case, controls), instrument), execution).without_failures(case.name)
 
 
 def _tables(made: Sweep) -> Tables:

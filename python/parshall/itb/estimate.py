@@ -14,14 +14,13 @@ are upper ends, and say whether it is minutes or days, and whether it fits, not 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from parshall.errors import InputError
 from parshall.itb.benchmark import entries
 from parshall.itb.building import Case
+from parshall.runs.memory import available_bytes
 
 PACKETS_PER_S = 3.5e6
 LASTING = 1.25
@@ -130,17 +129,6 @@ def check_memory(cases: Sequence[Case], workers: int, available: float | None = 
                 f"time, and {there / 1e9:.1f} GB are free; accepted: fewer --workers, a smaller K or C_a "
                 "(--factor), --scale quick"
             )
-
-
-def available_bytes() -> float | None:
-    """Memory that is free for us, bytes; None where the system does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024.0 * float(line.split()[1])
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (OSError, ValueError, AttributeError):
-        return None
 
 
 def duration(seconds: float) -> str:

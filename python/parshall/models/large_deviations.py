@@ -265,13 +265,6 @@ class Spectrum:
         positive("demand", demand)
         return max(0.0, interval * (demand - self.bounds(n_rtts, interval)[0]))
 
-    def overflow_buffer(self, interval: int, n_rtts: int) -> float:
-        """Packets of space that lose nothing of what arrives between two services: n alpha_max(n).
-
-        Source: Loiseau 2010, §1.1 and eq. (10).
-        """
-        return interval * self.bounds(n_rtts, interval)[1]
-
     @property
     def least_scale(self) -> int:
         """RTTs from which the theory's limit is taken as reached: ten loss cycles."""
@@ -337,7 +330,7 @@ class Spectrum:
             return (self.mean, self.mean), (self.mean, self.mean)
         count = n_rtts // scale
         wanted = np.log(-np.expm1(np.log([(1 + level) / 2, (1 - level) / 2]) / count))
-        found = []
+        ends = []
         for above in (False, True):
             far = self._where((float(wanted[0]) - 6.0) / scale, above)
             # Where the spectrum is only known up to an end, that end has no tilt, and so no density.
@@ -345,10 +338,10 @@ class Spectrum:
             log = self._log_beyond(x, scale)
             known = np.isfinite(log)
             if not known.any():  # no mean but those at the end is possible
-                found.append(np.array([far, far]))
+                ends.append(np.array([far, far]))
                 continue
-            found.append(np.interp(wanted, np.maximum.accumulate(log[known]), x[known]))
-        low, high = found
+            ends.append(np.interp(wanted, np.maximum.accumulate(log[known]), x[known]))
+        low, high = ends
         return (float(low[0]), float(low[1])), (float(high[1]), float(high[0]))
 
     def _log_beyond(self, x: FloatArray, scale: int) -> FloatArray:
@@ -384,8 +377,8 @@ class Spectrum:
             return ()
         nodes = self._nodes
         jumps = np.flatnonzero(np.diff(nodes.at.mean) > 0.02 * (self.highest - self.lowest))
-        found = (self._corner(float(nodes.q[left]), float(nodes.q[left + 1])) for left in jumps)
-        return tuple(part for part in found if part is not None)
+        corners = (self._corner(float(nodes.q[left]), float(nodes.q[left + 1])) for left in jumps)
+        return tuple(part for part in corners if part is not None)
 
     def plot(self, axes: Any = None, **curve: Any) -> Any:
         """Draw f with matplotlib; returns the axes. Keywords go to `curve`."""
@@ -477,8 +470,8 @@ class Spectrum:
         empty = np.array([gap for gap in gaps if gap not in self._filled]).reshape(-1, 2)
         if empty.size:
             added = (empty[:, :1] + np.diff(empty, axis=1) * np.array([0.25, 0.5, 0.75])).ravel()
-            found = self._tilting.solve(added, nodes.expected(added))
-            fields = [getattr(found, name).reshape(-1, 3) for name in ("reduced", "reference", "log_radius", "mean")]
+            tilts = self._tilting.solve(added, nodes.expected(added))
+            fields = [getattr(tilts, name).reshape(-1, 3) for name in ("reduced", "reference", "log_radius", "mean")]
             for place, (low, high) in enumerate(empty.tolist()):
                 self._filled[low, high] = Nodes(added[3 * place : 3 * place + 3], Tilted(*(f[place] for f in fields)))
         for gap in gaps:

@@ -112,10 +112,10 @@ class LossEpochs:
             lost, kept = _logs(loss, asked, since)
             last = bool(np.all(gone + kept < -FOLLOWED))
             found_at = 1.0 if recovery is None else recovery.found_at
-            found = window if recovery is None else window + found_at * (after - window)
+            after_repair = window if recovery is None else window + found_at * (after - window)
             # What is left at the end is lost there: at q = 0 nothing is missing.
             weight = gone if last else gone + lost
-            self._add(weight, total + found_at * packets, since - 1 + found_at, found)
+            self._add(weight, total + found_at * packets, since - 1 + found_at, after_repair)
             total, gone = total + packets, gone + kept
             if last:
                 break
@@ -308,19 +308,19 @@ def _perron(matrix: FloatArray, left: FloatArray, right: FloatArray) -> tuple[fl
     for _ in range(20_000):
         after, before = matrix @ right, left @ matrix
         overlap = float(left @ right)
-        found = float(left @ after) / overlap if overlap > 0 else 0.0
-        if not np.isfinite(found) or found <= 0:
+        eigenvalue = float(left @ after) / overlap if overlap > 0 else 0.0
+        if not np.isfinite(eigenvalue) or eigenvalue <= 0:
             if anew:
                 raise ModelInputError("loss: the window's states do not hang together at this tilt")
             # Guesses from another tilt may be orthogonal: each underflows where the other does not.
             left = right = np.full(right.size, 1 / right.size)
             anew = True
             continue
-        after, before = after + 0.2 * found * right, before + 0.2 * found * left
+        after, before = after + 0.2 * eigenvalue * right, before + 0.2 * eigenvalue * left
         after, before = after / after.sum(), before / before.sum()
         moved = max(np.abs(after - right).sum(), np.abs(before - left).sum())
-        still = abs(found - radius) <= 1e-13 * found and moved < 1e-8  # the radius' error is its square
-        left, right, radius = before, after, found
+        still = abs(eigenvalue - radius) <= 1e-13 * eigenvalue and moved < 1e-8  # the radius' error is its square
+        left, right, radius = before, after, eigenvalue
         if still:
             break
     return radius, left, right

@@ -180,11 +180,11 @@ class WindowChain:
         level = np.zeros(self.windows.size, dtype=np.int64)
         for state in order[1:]:
             level[state] = level[before[state]] + 1
-        found = 0
+        divisor = 0
         for after, possible in ((self.up, np.isfinite(self.log_climb)), (self.down, np.isfinite(self.log_loss))):
             surplus = np.abs(level + 1 - level[after])[possible]
-            found = gcd(found, int(np.gcd.reduce(surplus)) if surplus.size else 0)
-        return found
+            divisor = gcd(divisor, int(np.gcd.reduce(surplus)) if surplus.size else 0)
+        return divisor
 
     def sample(self, rtts: int, random: np.random.Generator) -> FloatArray:
         """A stationary realisation W_1 ... W_N, packets, shape (`rtts`,)."""

@@ -275,10 +275,10 @@ def measured_repairs(  # noqa: PLR0917 - what a record has of each loss event
     if not w.shape == kind.shape == u.shape == d.shape == sent.shape == then.shape or not np.any(kind == 0):
         raise ModelInputError("kinds: accepted are as many as windows, among them 0: repairs with one reduction")
     single = float(then[kind == 0].sum() / w[kind == 0].sum())
-    found = []
+    repairs = []
     for each in np.unique(kind):
         here = kind == each
         share = measured(w, here, least=LEAST_EVENTS)
         kept = float(then[here].sum() / w[here].sum()) / single
-        found.append(MeasuredClass(share, float(d[here].mean()), float(sent[here].sum() / (w * d)[here].sum()), kept))
-    return MeasuredRepairs(float(u.mean()), tuple(found))
+        repairs.append(MeasuredClass(share, float(d[here].mean()), float(sent[here].sum() / (w * d)[here].sum()), kept))
+    return MeasuredRepairs(float(u.mean()), tuple(repairs))

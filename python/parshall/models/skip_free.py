@@ -169,8 +169,8 @@ class SkipFree:
         """Nu where F = 0: Newton's method (`_step`) within a bracket above `low`."""
         nu, open_ = np.empty_like(low), np.arange(low.size)
         if first is not None:
-            nu, found = self._from(first, weights, length, stay, last)
-            open_ = open_[~found]
+            nu, converged = self._from(first, weights, length, stay, last)
+            open_ = open_[~converged]
         low, high = low.copy(), low.copy()
         if open_.size:
             high[open_] = _above(weights[open_], length, stay[open_], low[open_])
@@ -203,7 +203,7 @@ class SkipFree:
     ) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Newton's method from a guess: nu, and where it is known to be the root."""
         nu, at = first.copy(), np.arange(first.size)
-        found, proven = np.zeros(nu.size, dtype=bool), np.zeros(nu.size, dtype=bool)
+        converged, proven = np.zeros(nu.size, dtype=bool), np.zeros(nu.size, dtype=bool)
         before = np.zeros(nu.size)
         for turn in range(6):
             valid, value, slope, bend = self._value(weights[at], length, stay[at], nu[at], last, turn > 0)
@@ -216,15 +216,15 @@ class SkipFree:
             # Errors are squared each time: what the next step would be.
             left = np.abs(step) * np.minimum(step**2 / np.maximum(before[at], 1e-300), 1.0)
             before[at] = step**2
-            found[at] = good & (left <= tiny)
-            at = at[close & ~found[at]]
+            converged[at] = good & (left <= tiny)
+            at = at[close & ~converged[at]]
             if at.size == 0:
                 break
-        at = np.flatnonzero(found & ~proven)
+        at = np.flatnonzero(converged & ~proven)
         if at.size:
             nearby = nu[at] + 1e-12 * (np.abs(nu[at]) + 1e-3)
             proven[at] = self._value(weights[at], length, stay[at], nearby, last)[0]
-        return nu, found & proven
+        return nu, converged & proven
 
     def _value(  # noqa: PLR0917 - the chain's weights, where they are taken, and what is asked
         self,

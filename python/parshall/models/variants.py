@@ -95,8 +95,8 @@ def spectrum(
     >>> 70 < s.mean < 110
     True
     """
-    found = epochs(control, loss, rtt_s=rtt_s, w_max=w_max, grid=grid, recovery=recovery)
-    return Spectrum(EpochTilt(found), found.mean, found.loss_rate)
+    renewal = epochs(control, loss, rtt_s=rtt_s, w_max=w_max, grid=grid, recovery=recovery)
+    return Spectrum(EpochTilt(renewal), renewal.mean, renewal.loss_rate)
 
 
 def for_control(

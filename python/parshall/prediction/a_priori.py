@@ -47,12 +47,12 @@ def throughput(network: Network, given_bps: FloatArray) -> list[Throughput]:
 
 def contenders(network: Network, model: ThroughputModel) -> tuple[Contender, ...]:
     """List the groups of long TCP flows, each with `model` if it describes it and else the first of its own."""
-    found = []
+    flows = []
     for group in network.groups:
         own = models_for(group.control)
-        if group.is_tcp and group.kind in validity.STEADY and own:
-            found.append(Contender(group, model if model in own else own[0]))
-    return tuple(found)
+        if group.is_tcp and group.application.greedy and own:
+            flows.append(Contender(group, model if model in own else own[0]))
+    return tuple(flows)
 
 
 @dataclass

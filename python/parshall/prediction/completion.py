@@ -69,12 +69,12 @@ def _of_group(
     network: Network, group: Group, given_bps: FloatArray, seen: Measured | None, transfers: Table | None
 ) -> Iterator[Completion]:
     sizes = sorted({int(size) for size in group.workload["sizes"] if size > 0})[:MOST_SIZES]
-    found = {} if transfers is None else _mean_times(transfers, group.name)
+    times = {} if transfers is None else _mean_times(transfers, group.name)
     reason = _crowded(network, group)
     alone = _from_scenario(network, group, given_bps)
     for size in sizes:
         row = Completion(group.name, MODEL, alone.reading, size, False, reason)
-        yield _with_measured(row if reason else _answer(group, alone, row), found.get(size))
+        yield _with_measured(row if reason else _answer(group, alone, row), times.get(size))
     if seen is not None and seen.rtt_s.size and seen.loss_events is not None:
         path = _Path(
             Reading.MEASURED_EVENTS,
@@ -86,7 +86,7 @@ def _of_group(
         )
         for size in sizes:
             row = Completion(group.name, MODEL, path.reading, size, False, None)
-            yield _with_measured(_answer(group, path, row), found.get(size))
+            yield _with_measured(_answer(group, path, row), times.get(size))
 
 
 def _from_scenario(network: Network, group: Group, given_bps: FloatArray) -> _Path:

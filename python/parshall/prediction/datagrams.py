@@ -92,14 +92,14 @@ class _Arrivals:
 
 def queues(network: Network, links: Table | None) -> list[LinkQueue]:
     """Predict the queues of the links that Poisson datagrams cross; other links have no row."""
-    found = {} if links is None else mean_queues(links)
+    measured_queues = {} if links is None else mean_queues(links)
     rows: list[LinkQueue] = []
     for i, link in enumerate(network.links):
         crossing = network.crossing(i)
         if not any(group.kind == "poisson" for group in crossing):
             continue
         for row in _of_link(network, i):
-            seen = found.get(link.name)
+            seen = measured_queues.get(link.name)
             rows.append(replace(row, measured_mean_queue_packets=seen, ratio=ratio(row.mean_queue_packets, seen)))
     return rows
 

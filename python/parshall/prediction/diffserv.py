@@ -48,18 +48,18 @@ def answers(network: Network, links: Table | None) -> ByClass:
     """
     routers = sorted({i for group in network.groups for i in group.path})
     reason = _reason(network, routers)
-    found = None
+    state = None
     if reason is None:
         try:
-            found = _solve(network, routers)
-            reason = str(found.reasons()) or None
-            found = None if reason else found
+            state = _solve(network, routers)
+            reason = str(state.reasons()) or None
+            state = None if reason else state
         except ModelInputError as error:
             reason = str(error)
     return ByClass(
-        _throughput(network, found, reason),
-        _queues(network, routers, found, reason, links),
-        {} if found is None else _datagram_loss(network, routers, found),
+        _throughput(network, state, reason),
+        _queues(network, routers, state, reason, links),
+        {} if state is None else _datagram_loss(network, routers, state),
     )
 
 
@@ -179,59 +179,59 @@ def _crossed(groups: Sequence[Group], routers: Sequence[int], *, each: bool) -> 
     return np.repeat(rows, [group.count for group in groups], axis=0) if each else rows
 
 
-def _throughput(network: Network, found: FixedPoint | None, reason: str | None) -> tuple[Throughput, ...]:
+def _throughput(network: Network, state: FixedPoint | None, reason: str | None) -> tuple[Throughput, ...]:
     rows, first = [], 0
     for group in network.groups:
         if not group.is_tcp:
             continue
         row = Throughput(group.name, group.control, MODEL, Reading.STEADY_STATE, reason is None, reason)
-        if found is not None:
+        if state is not None:
             mine = slice(first, first + group.count)
-            sent, arriving = found.session_per_s[mine].sum(), found.session_delivered_per_s[mine].sum()
+            sent, arriving = state.session_per_s[mine].sum(), state.session_delivered_per_s[mine].sum()
             goodput_bps = float(arriving) * group.payload_bytes * 8
             row = replace(
                 row,
                 goodput_bps=goodput_bps,
                 goodput_per_flow_bps=goodput_bps / group.count,
                 loss=float(1 - arriving / sent),
-                rtt_s=float(found.session_rtt_s[mine].mean()),
+                rtt_s=float(state.session_rtt_s[mine].mean()),
             )
         rows.append(row)
         first += group.count
     return tuple(rows)
 
 
-def _datagram_loss(network: Network, routers: Sequence[int], found: FixedPoint) -> dict[str, float]:
+def _datagram_loss(network: Network, routers: Sequence[int], state: FixedPoint) -> dict[str, float]:
     losses = {}
     for group in network.groups:
         if not group.is_tcp:
             places = [routers.index(i) for i in group.path]
             per_s = (offered_bps(group) or 0.0) / (8 * group.packet_bytes * group.count)
             within = min(_reserved_per_s(group) / per_s, 1.0) if per_s else 0.0
-            passing_in, passing_out = (float(np.prod(1 - loss[places])) for loss in (found.loss_in, found.loss_out))
+            passing_in, passing_out = (float(np.prod(1 - loss[places])) for loss in (state.loss_in, state.loss_out))
             losses[group.name] = 1 - within * passing_in - (1 - within) * passing_out
     return losses
 
 
 def _queues(
-    network: Network, routers: Sequence[int], found: FixedPoint | None, reason: str | None, links: Table | None
+    network: Network, routers: Sequence[int], state: FixedPoint | None, reason: str | None, links: Table | None
 ) -> tuple[LinkQueue, ...]:
     seen = {} if links is None else mean_queues(links)
     rows = []
     for place, i in enumerate(routers):
         row = LinkQueue(network.links[i].name, MODEL, reason is None, reason)
-        if found is not None:
-            utilisation = float(found.utilisation[place])
+        if state is not None:
+            utilisation = float(state.utilisation[place])
             # The model counts the packet in transmission, the records do not.
-            waiting = max(0.0, float(found.queue_packets[place]) - utilisation)
+            waiting = max(0.0, float(state.queue_packets[place]) - utilisation)
             row = replace(
                 row,
                 utilisation=utilisation,
                 mean_queue_packets=waiting,
-                mean_queueing_delay_s=float(found.queue_packets[place] / found.capacity_per_s[place]),
-                loss=float(1 - found.carried_per_s[place] / found.load_per_s[place]),
-                loss_in=float(found.loss_in[place]),
-                loss_out=float(found.loss_out[place]),
+                mean_queueing_delay_s=float(state.queue_packets[place] / state.capacity_per_s[place]),
+                loss=float(1 - state.carried_per_s[place] / state.load_per_s[place]),
+                loss_in=float(state.loss_in[place]),
+                loss_out=float(state.loss_out[place]),
             )
         measured = seen.get(row.link)
         rows.append(replace(row, measured_mean_queue_packets=measured, ratio=ratio(row.mean_queue_packets, measured)))

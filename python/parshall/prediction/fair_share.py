@@ -18,9 +18,6 @@ from parshall.prediction.answers import Reading, Throughput
 from parshall.prediction.loads import offered_bps
 from parshall.prediction.network import Group, Link, Network
 
-SMOOTH = ("cbr", "poisson")
-"""Datagrams whose mean rate is what they want at any time."""
-
 
 def throughput(network: Network) -> list[Throughput]:
     """Give each group of TCP flows on a link whose queue serves the flows apart its share; nothing to any other."""
@@ -90,7 +87,7 @@ def _group(group: Group) -> str | None:
     if len(group.path) > 1:
         return f"group {group.name!r} crosses several contended links; the model has one"
     if not group.is_tcp:
-        smooth = group.kind in SMOOTH
+        smooth = group.application.demand == "steady"
         return None if smooth else f"what group {group.name!r} ({group.kind}) wants at a time is not known beforehand"
     if reason := validity.workload_or_recovery(group):
         return f"group {group.name!r}: {reason}"

@@ -115,6 +115,11 @@ class Group:
         return str(self.workload["name"])
 
     @property
+    def application(self) -> properties.WorkloadTraits:
+        """What the workload declares of itself."""
+        return properties.workload(self.kind)
+
+    @property
     def window_limit_packets(self) -> float:
         """The receiver's window."""
         limit = (self.tcp or {}).get("receive_window")

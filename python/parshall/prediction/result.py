@@ -131,10 +131,10 @@ class Predicted(Result):
         InputError
             The models say nothing of it.
         """
-        found = self.quantities()
-        if name not in found:
-            raise InputError(f"{name}: found no model that says it; accepted: {', '.join(found) or 'nothing'}")
-        return found[name]
+        known = self.quantities()
+        if name not in known:
+            raise InputError(f"{name}: found no model that says it; accepted: {', '.join(known) or 'nothing'}")
+        return known[name]
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as JSON-able values, under the names of the attributes."""

@@ -43,20 +43,20 @@ _OF_RUNS = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)
 def quantities(predicted: Predicted) -> Metrics:
     """By name; only those that a model has an answer for."""
     counts = _counts(predicted)
-    found = {metric.key: metric for metric in _stated(predicted, counts)}
+    metrics = {metric.key: metric for metric in _stated(predicted, counts)}
     forward = {name: count for name, count in counts.items() if name not in backward(predicted.metadata)}
-    whole = _over_groups(found, forward, "goodput_bps")
+    whole = _over_groups(metrics, forward, "goodput_bps")
     if whole is not None:
         total = _metric("goodput_bps", _scaled(whole, sum(forward.values())))
-        found = {total.key: total, **found}
-    return found
+        metrics = {total.key: total, **metrics}
+    return metrics
 
 
 def of_all_flows(predicted: Predicted) -> Metrics:
     """Means over all flows, where the models speak of each group."""
     counts = _counts(predicted)
-    found = {metric.key: metric for metric in _stated(predicted, counts)}
-    means = {f"group/{ALL_FLOWS}/{key}": _over_groups(found, counts, key) for key in _GROUP}
+    metrics = {metric.key: metric for metric in _stated(predicted, counts)}
+    means = {f"group/{ALL_FLOWS}/{key}": _over_groups(metrics, counts, key) for key in _GROUP}
     return {name: _metric(name, interval) for name, interval in means.items() if interval is not None}
 
 
@@ -65,9 +65,9 @@ def _counts(predicted: Predicted) -> dict[str, int]:
     return {group["name"]: group["count"] for group in predicted.metadata.get("groups", ())}
 
 
-def _over_groups(found: Metrics, counts: Mapping[str, int], key: str) -> Interval | None:
+def _over_groups(stated: Metrics, counts: Mapping[str, int], key: str) -> Interval | None:
     """The mean over all flows; None if there is a group of which no model speaks."""
-    metrics = [(found.get(f"group/{name}/{key}"), count) for name, count in counts.items()]
+    metrics = [(stated.get(f"group/{name}/{key}"), count) for name, count in counts.items()]
     parts = [(metric.interval, count) for metric, count in metrics if metric is not None]
     if not parts or len(parts) < len(metrics):
         return None

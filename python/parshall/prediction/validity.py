@@ -15,8 +15,6 @@ from parshall.prediction.fixed_point import Contender, Problem, Solution
 from parshall.prediction.loads import offered_bps
 from parshall.prediction.network import Group, Link, Network
 
-STEADY = ("bulk", "transfer")
-"""Workloads that send without a pause."""
 FEWEST_LOSSES = 3.0
 """Losses that each flow has to see during the run for a mean over many cycles to be one."""
 
@@ -92,7 +90,7 @@ def after(state: State) -> str | None:
 
 
 def _workload(group: Group) -> str | None:
-    if group.kind in STEADY:
+    if group.application.greedy:
         return None
     return f"the workload {group.kind!r} is no long transfer: it stops or starts again before a steady state"
 
@@ -155,7 +153,7 @@ def _company(network: Network, link: Link, other: Group, model: ThroughputModel)
         return None
     if reason := next((reason for i in other.path if (reason := _link(network.links[i]))), None):
         return f"on link {link.name!r} the load of group {other.name!r} is not known beforehand: {reason}"
-    if other.kind not in STEADY:
+    if not other.application.greedy:
         return f"on link {link.name!r} the load of group {other.name!r} ({other.kind}) is not known beforehand"
     if not models_for(other.control):
         return f"on link {link.name!r} no model describes group {other.name!r} ({other.control})"

@@ -80,12 +80,12 @@ class Quantity:
         """
         if self not in tables.computed:
             tables.computed[self] = self._computed(tables)
-        found: Series | None = tables.computed[self]
-        return found
+        computed: Series | None = tables.computed[self]
+        return computed
 
     def _computed(self, tables: Tables) -> Series | None:
         try:
-            found = self._series(self.of(tables))
+            series = self._series(self.of(tables))
         except NotRecorded:
             return None
         except QuantityError:
@@ -94,30 +94,30 @@ class Quantity:
             if not self.source:
                 raise
             raise self.wrong(f"{type(error).__name__}: {error}") from error
-        return found if found.repetitions else None
+        return series if series.repetitions else None
 
     def wrong(self, what: str) -> QuantityError:
         """The error that says what is wrong with it, and where it is defined."""
         return QuantityError(f'quantity "{self.key}" ({self.source or "built in"}): {what}')
 
-    def _series(self, found: object) -> Series:
-        if isinstance(found, pl.DataFrame):
-            others = [name for name in found.columns if name != "repetition"]
-            if len(others) != 1 or len(found.columns) != 2:
-                raise self.wrong(f'found the columns {found.columns}; accepted: "repetition" and one more')
-            found = dict(found.select("repetition", others[0]).iter_rows())
-        if isinstance(found, Mapping):
-            numbers = {int(n): float(value) for n, value in sorted(found.items()) if value is not None}
-            found = Means(numbers, *self._range())
-        if not isinstance(found, Means | Quantiles | BinnedQuantiles):
+    def _series(self, computed: object) -> Series:
+        if isinstance(computed, pl.DataFrame):
+            others = [name for name in computed.columns if name != "repetition"]
+            if len(others) != 1 or len(computed.columns) != 2:
+                raise self.wrong(f'found the columns {computed.columns}; accepted: "repetition" and one more')
+            computed = dict(computed.select("repetition", others[0]).iter_rows())
+        if isinstance(computed, Mapping):
+            numbers = {int(n): float(value) for n, value in sorted(computed.items()) if value is not None}
+            computed = Means(numbers, *self._range())
+        if not isinstance(computed, Means | Quantiles | BinnedQuantiles):
             accepted = "a frame or mapping of repetitions to numbers, or a series of parshall.stats.estimates"
-            raise self.wrong(f"found {type(found).__name__}; accepted: {accepted}")
+            raise self.wrong(f"found {type(computed).__name__}; accepted: {accepted}")
         if self.source:
-            self._refuse_nan(found)
-        return found
+            self._refuse_nan(computed)
+        return computed
 
-    def _refuse_nan(self, found: Series) -> None:
-        values = found.values if isinstance(found, Means) else found.own()
+    def _refuse_nan(self, series: Series) -> None:
+        values = series.values if isinstance(series, Means) else series.own()
         for repetition, value in values.items():
             if not np.isfinite(value):
                 raise self.wrong(

@@ -117,7 +117,7 @@ def _package(value: object) -> str:
 
 
 def _hashed(parts: Iterable[str]) -> str:
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for part in parts:
-        found.update(f"{len(part)} {part}".encode())
-    return found.hexdigest()[:24]
+        content.update(f"{len(part)} {part}".encode())
+    return content.hexdigest()[:24]

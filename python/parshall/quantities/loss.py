@@ -36,8 +36,8 @@ def _in_profile(tables: Tables) -> dict[int, float]:
 
 def _marked(tables: Tables) -> dict[int, float]:
     links = tables["links"]
-    found = ratio(_sum("marked_packets"), _sum("arrivals_packets"))
-    return by_repetition(links, found) if links["marked_packets"].sum() else {}
+    share = ratio(_sum("marked_packets"), _sum("arrivals_packets"))
+    return by_repetition(links, share) if links["marked_packets"].sum() else {}
 
 
 def _lost(tables: Tables) -> dict[int, float]:

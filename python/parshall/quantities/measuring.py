@@ -94,15 +94,15 @@ def of_run(tables: Tables, link: str | None = None) -> Metrics:
     own = [Named(each.key, each) for each in naming.known("run").values() if each.source]
     links = tables.get("links")
     link = link or (None if links is None else busiest(links))
-    found = {}
+    metrics = {}
     flows = tables.get("flows")
     both_ways = flows is not None and not flows["forward"].all()
     for each in (*ours, *own):
         series = _series(tables, each, link)
         if series is not None and each.quantity.says(tables):
             label = each.quantity.title_of_run(link or "", both_ways=both_ways)
-            found[each.name] = Metric(each, label, series)
-    return _measured(found)
+            metrics[each.name] = Metric(each, label, series)
+    return _measured(metrics)
 
 
 ALL_FLOWS = "all flows"
@@ -122,13 +122,13 @@ def everything(tables: Tables, link: str | None = None, groups: Collection[str] 
     groups
         Those of which it is asked; else all.
     """
-    found = of_run(tables, link)
+    metrics = of_run(tables, link)
     for name in places(tables, "link"):
-        found |= of_place(tables, "link", name)
+        metrics |= of_place(tables, "link", name)
     for name in places(tables, "group"):
         if groups is None or name in groups:
-            found |= of_place(tables, "group", name)
-    return found
+            metrics |= of_place(tables, "group", name)
+    return metrics
 
 
 def of_all_flows(tables: Tables) -> Metrics:
@@ -137,8 +137,8 @@ def of_all_flows(tables: Tables) -> Metrics:
     if flows is None:
         return {}
     joined = flows.with_columns(group=pl.lit(ALL_FLOWS))
-    found = of_place(Tables(lambda name: joined if name == "flows" else None), "group", ALL_FLOWS)
-    return {key: metric for key, metric in found.items() if metric.named.quantity.key not in _TRIVIAL}
+    metrics = of_place(Tables(lambda name: joined if name == "flows" else None), "group", ALL_FLOWS)
+    return {key: metric for key, metric in metrics.items() if metric.named.quantity.key not in _TRIVIAL}
 
 
 def places(tables: Tables, per: Per) -> list[str]:
@@ -161,13 +161,13 @@ def of_place(tables: Tables, per: Per, place: str) -> Metrics:
     known = naming.known(per)
     held = (per, place, tuple(known.values()))
     if held not in tables.computed:
-        found = {}
+        metrics = {}
         for key, quantity in known.items():
             each = Named(f"{per}/{place}/{key}", quantity, place)
             series = _series(tables, each, None)
             if series is not None:
-                found[each.name] = Metric(each, quantity.title(place), series)
-        tables.computed[held] = _measured(found)
+                metrics[each.name] = Metric(each, quantity.title(place), series)
+        tables.computed[held] = _measured(metrics)
     return dict(tables.computed[held])
 
 
@@ -179,7 +179,7 @@ def series_of(tables: Tables, names: Collection[str], link: str | None = None) -
     link
         The link that names without a link speak of; else the busiest one.
     """
-    found = {}
+    by_name = {}
     for name in names:
         each = naming.find(name)
         if each is None:
@@ -188,8 +188,8 @@ def series_of(tables: Tables, names: Collection[str], link: str | None = None) -
         link = link if links is None else busiest(links)
         series = _series(tables, each, link)
         if series is not None:
-            found[name] = series
-    return found
+            by_name[name] = series
+    return by_name
 
 
 def measured(tables: Tables, name: str) -> Metric:
@@ -214,8 +214,8 @@ def _series(tables: Tables, each: Named, link: str | None) -> Series | None:
     return each.quantity.series(tables.of(each.quantity.per, place) if place else tables)
 
 
-def _measured(found: Metrics) -> Metrics:
-    return {key: metric for key, metric in found.items() if metric.estimate is not None}
+def _measured(metrics: Metrics) -> Metrics:
+    return {key: metric for key, metric in metrics.items() if metric.estimate is not None}
 
 
 def busiest(links: pl.DataFrame) -> str:
@@ -228,12 +228,12 @@ def busiest(links: pl.DataFrame) -> str:
     return str((waiting if len(waiting) else used)["link"][0])
 
 
-def busiest_of_all(found: Iterable[pl.DataFrame | None]) -> str | None:
+def busiest_of_all(sides: Iterable[pl.DataFrame | None]) -> str | None:
     """The link that matters to all sides of a comparison that have links, of those that all have; None: there is none.
 
     What has no links, as a trace, takes no part; one side alone has nobody to share a link with.
     """
-    tables = [links.select("link", "utilisation", "mean_queueing_delay_s") for links in found if links is not None]
+    tables = [links.select("link", "utilisation", "mean_queueing_delay_s") for links in sides if links is not None]
     common = set.intersection(*(set(table["link"]) for table in tables)) if len(tables) > 1 else set()
     return busiest(pl.concat(tables).filter(pl.col("link").is_in(list(common)))) if common else None
 

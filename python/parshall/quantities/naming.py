@@ -86,27 +86,32 @@ def named(name: str) -> Named:
     InputError
         Nothing: a quantity of a user that this process has not defined, or a slip.
     """
-    found = find(name)
-    if found is None:
+    known_as = find(name)
+    if known_as is None:
         raise InputError(f"metrics: {_unknown(name, _names([], []))}; one of your own is to be defined first")
-    return found
+    return known_as
 
 
 def problem_with(name: str, groups: Sequence[str], links: Sequence[str]) -> str | None:
     """Why a name means nothing in a network of these groups and links, or None."""
-    found = find(name)
-    there = {"": True, "group": found and found.place in groups, "link": found and found.place in links, "flow": True}
-    if found is not None and there[found.quantity.per if found.place else ""]:
+    known_as = find(name)
+    there = {
+        "": True,
+        "group": known_as and known_as.place in groups,
+        "link": known_as and known_as.place in links,
+        "flow": True,
+    }
+    if known_as is not None and there[known_as.quantity.per if known_as.place else ""]:
         return None
     return _unknown(name, _names(groups, links))
 
 
 def undecided(name: str, links: Sequence[str]) -> str | None:
     """Why a quantity cannot decide how often points are repeated, or None: the link must be known before any run is."""
-    found = find(name)
-    if found is None or not found.of_busiest or len(links) < 2:
+    known_as = find(name)
+    if known_as is None or not known_as.of_busiest or len(links) < 2:
         return None
-    accepted = ", ".join(f"link/{link}/{found.quantity.key}" for link in links)
+    accepted = ", ".join(f"link/{link}/{known_as.quantity.key}" for link in links)
     return f'found "{name}", of the busiest link, which is known only when all runs are done; accepted: {accepted}'
 
 

@@ -87,15 +87,15 @@ class Tables:
         return self._parts[per, name]
 
     def _cut(self, table: str, per: Per, name: str) -> pl.DataFrame | None:
-        found = self.get(table)
-        if found is None:
+        rows = self.get(table)
+        if rows is None:
             return None
-        if per in found.columns:
-            return found.filter(pl.col(per) == (int(name) if per == "flow" else name))
-        if per == "group" and "flow" in found.columns:  # a series of sampled flows
+        if per in rows.columns:
+            return rows.filter(pl.col(per) == (int(name) if per == "flow" else name))
+        if per == "group" and "flow" in rows.columns:  # a series of sampled flows
             own = self["flows"].filter(pl.col("group") == name).select("repetition", "flow")
-            return found.join(own, on=["repetition", "flow"], how="semi", maintain_order="left")
-        return found
+            return rows.join(own, on=["repetition", "flow"], how="semi", maintain_order="left")
+        return rows
 
 
 def backward(scenario: Mapping[str, Any]) -> frozenset[str]:

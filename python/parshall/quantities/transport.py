@@ -95,8 +95,8 @@ def convergence(tables: Tables) -> dict[int, float]:
     )
     even = together.filter(pl.col("jain") >= REACHED)
     first = even.group_by("repetition", maintain_order=True).agg(at=pl.col("time_s").min())
-    found = bounds.join(first, on="repetition", how="left").filter(pl.col("flows") > 1)
-    return by_repetition(found, (pl.col("at").fill_null(pl.col("until")) - pl.col("last")).first())
+    times = bounds.join(first, on="repetition", how="left").filter(pl.col("flows") > 1)
+    return by_repetition(times, (pl.col("at").fill_null(pl.col("until")) - pl.col("last")).first())
 
 
 def _caused(name: str) -> pl.Expr:
@@ -215,8 +215,8 @@ HARMS: Mapping[str, Quantity] = {
 def with_values(rows: pl.DataFrame, quantities: Iterable[Quantity], tables: Tables) -> pl.DataFrame:
     """Rows with a column for each quantity, the n-th row being what the tables have as repetition n; null: no value."""
     for each in quantities:
-        found = each.series(tables)
-        values = found.values if isinstance(found, Means) else {}
+        series = each.series(tables)
+        values = series.values if isinstance(series, Means) else {}
         own = [values.get(number) for number in range(len(rows))]
         rows = rows.with_columns(pl.Series(each.key, own, dtype=pl.Float64))
     return rows

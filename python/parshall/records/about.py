@@ -45,10 +45,10 @@ def code_version() -> str:
 def python_digest() -> str:
     """A digest of Parshall's Python and data files: what measures, predicts and estimates."""
     folder = Path(_core.__file__).parent
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
-        found.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
-    return found.hexdigest()[:24]
+        content.update(f"{path.relative_to(folder)}\n".encode() + path.read_bytes())
+    return content.hexdigest()[:24]
 
 
 def host() -> dict[str, Any]:

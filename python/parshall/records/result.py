@@ -297,8 +297,8 @@ class Result(HasFigures, page="parshall.loading:page_of"):
     @property
     def _digests(self) -> Mapping[str, str] | None:
         """Of what was written; results that an earlier version made have none."""
-        found: Mapping[str, str] | None = self.metadata.get("files")
-        return found
+        files: Mapping[str, str] | None = self.metadata.get("files")
+        return files
 
     def _check(self, path: Path) -> None:
         """Compare a file with its digest, once."""

@@ -40,8 +40,8 @@ class Column:
 @cache
 def tables() -> list[dict[str, Any]]:
     """All tables as the schema says them: name, description and columns."""
-    found: list[dict[str, Any]] = json.loads(_core.records_schema())
-    return found
+    described: list[dict[str, Any]] = json.loads(_core.records_schema())
+    return described
 
 
 def columns(table: str) -> Mapping[str, Column]:

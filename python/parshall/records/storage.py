@@ -69,9 +69,9 @@ def prepare(directory: Path, overwrite: bool, instrument: str) -> None:
         It cannot be made.
     """
     try:
-        found = sorted(entry.name for entry in directory.iterdir()) if directory.exists() else []
-        if found:
-            _clear(directory, found, overwrite, instrument)
+        entries = sorted(entry.name for entry in directory.iterdir()) if directory.exists() else []
+        if entries:
+            _clear(directory, entries, overwrite, instrument)
         (directory / REPETITIONS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         if directory.exists() and not directory.is_dir():
@@ -158,10 +158,10 @@ def check(directory: Path, path: Path, digests: Mapping[str, str]) -> None:
     """
     wanted = digests.get(str(path.relative_to(directory)))
     try:
-        found = None if wanted is None else digest(path)
+        actual = None if wanted is None else digest(path)
     except OSError as error:
         raise RunNotFoundError(f"{path} cannot be read: {error.strerror}") from None
-    if found != wanted:
+    if actual != wanted:
         raise damaged(path)
 
 
@@ -219,8 +219,8 @@ def read(directory: Path) -> dict[str, Any]:
 _AGAIN = "the command that wrote it makes it again"
 
 
-def _of_old_observation(found: Mapping[str, Any]) -> dict[str, Any]:
-    files = [file for capture in found["captures"] for file in capture["files"]]
+def _of_old_observation(described: Mapping[str, Any]) -> dict[str, Any]:
+    files = [file for capture in described["captures"] for file in capture["files"]]
     return {
         "instrument": "observe",
         "status": "complete",
@@ -228,8 +228,8 @@ def _of_old_observation(found: Mapping[str, Any]) -> dict[str, Any]:
         "versions": {},
         "name": named_after(files),
         "sources": files,
-        "repetitions_finished": list(range(len(found["captures"]))),
-        **found,
+        "repetitions_finished": list(range(len(described["captures"]))),
+        **described,
     }
 
 
@@ -247,10 +247,10 @@ def storage_error(error: OSError) -> StorageError:
     return StorageError(f"results cannot be written: {where}{error.strerror or error}")
 
 
-def _clear(directory: Path, found: list[str], overwrite: bool, instrument: str) -> None:
+def _clear(directory: Path, entries: list[str], overwrite: bool, instrument: str) -> None:
     if not overwrite:
         raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
-    foreign = [name for name in found if name not in _OURS]
+    foreign = [name for name in entries if name not in _OURS]
     if foreign:
         raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of a result; it is not overwritten")
     with contextlib.suppress(RunNotFoundError):  # what was not finished may go

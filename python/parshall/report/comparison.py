@@ -164,10 +164,10 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
         InputError
             No result has it.
         """
-        found = next((row for row in self.rows if row.key == key), None)
-        if found is None:
+        match = next((row for row in self.rows if row.key == key), None)
+        if match is None:
             raise InputError(f'quantity: found "{key}"; accepted: {", ".join(row.key for row in self.rows)}')
-        return found
+        return match
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: what ``parshall compare --json`` prints."""
@@ -267,14 +267,14 @@ def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | s
 def _metrics(results: Sequence[Result], link: str | None) -> list[Metrics]:
     """What each result has, nameless links being `link`; all flows as one group where no group is common to all."""
     groups = [set(each.group_names()) for each in results]
-    found = []
+    every = []
     for place, (result, own) in enumerate(zip(results, groups, strict=True)):
         elsewhere = set[str]().union(*(other for n, other in enumerate(groups) if n != place))
         wanted = own & elsewhere if result.instrument == "observe" else own
-        found.append(result.quantities(link, wanted))
+        every.append(result.quantities(link, wanted))
     if not set.intersection(*groups):
-        return [metrics | result.of_all_flows() for metrics, result in zip(found, results, strict=True)]
-    return found
+        return [metrics | result.of_all_flows() for metrics, result in zip(every, results, strict=True)]
+    return every
 
 
 def _relevance(row: Row, at_least: float) -> tuple[int, float]:
@@ -327,21 +327,21 @@ def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: flo
     if a.stated or b.stated:
         difference = difference_of_ranges(b.interval, a.interval)
         exact = a.stated and b.stated
-        found = judgement(difference, one, two, paired=False, at_least=at_least, exact=exact)
+        judged = judgement(difference, one, two, paired=False, at_least=at_least, exact=exact)
     else:
-        found = between(one, two, common_numbers=same_seed, at_least=at_least)
+        judged = between(one, two, common_numbers=same_seed, at_least=at_least)
     return MetricComparison(
         key=a.key,
         label=a.label,
         unit=a.unit,
         a=a.interval,
         b=b.interval,
-        difference=found.difference,
-        relative=found.relative,
-        paired=found.paired,
-        verdict=found.verdict,
-        better=_better(found.verdict, a.better),
-        matters=found.matters,
+        difference=judged.difference,
+        relative=judged.relative,
+        paired=judged.paired,
+        verdict=judged.verdict,
+        better=_better(judged.verdict, a.better),
+        matters=judged.matters,
     )
 
 

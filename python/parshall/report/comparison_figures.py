@@ -49,16 +49,16 @@ _NAME = 40
 def candidates(comparison: Comparison) -> Drawn | None:
     """Throughput against delay: a point a result, with an ellipse of one standard deviation over its repetitions."""
     link = _link(comparison)
-    found = [(place, *pair) for place, each in enumerate(comparison.sources) if (pair := _speed_and_delay(each, link))]
-    if len(found) < 2:
+    pairs = [(place, *pair) for place, each in enumerate(comparison.sources) if (pair := _speed_and_delay(each, link))]
+    if len(pairs) < 2:
         return None
-    speeds = [goodput.interval.mean for _, goodput, _ in found]
-    delays = [delay.interval.mean for _, _, delay in found]
+    speeds = [goodput.interval.mean for _, goodput, _ in pairs]
+    delays = [delay.interval.mean for _, _, delay in pairs]
     log = min(delays) > 0 and max(delays) > _FAR * min(delays)
     bits, seconds = scale_for(max(speeds), "bit/s"), scale_for(max(delays), "s")
     ellipses: list[Mark] = []
     points: list[Mark] = []
-    for place, goodput, delay in found:
+    for place, goodput, delay in pairs:
         style = _style(place)
         x, y = delay.interval.mean * seconds.factor, goodput.interval.mean * bits.factor
         points.append(Points([x], [y], _called(comparison, place), style))
@@ -145,7 +145,7 @@ def distributions(comparison: Comparison) -> list[Drawn]:
     """Delays, completion times and goodputs, those of all results in one panel each."""
     link = _link(comparison)
     shown, left_out = _shown(comparison)
-    found = [
+    curves = [
         _tails("cdf-delay", f"Queueing delay at {called(link)}", "wait", _queueing(shown, link)) if link else None,
         _tails("cdf-latency", "One-way delay of all packets", "take", _latencies(shown)),
         _shares("cdf-completion", "Completion time", "Transfers", "s", _completions(shown)),
@@ -153,7 +153,7 @@ def distributions(comparison: Comparison) -> list[Drawn]:
     ]
     return [
         Drawn(each.name, each.title, Plot(each.plot.panels, sentences(each.plot.caption, left_out)))
-        for each in found
+        for each in curves
         if each is not None
     ]
 
@@ -162,24 +162,24 @@ def courses(comparison: Comparison) -> list[Drawn]:
     """Goodput over time, a panel a result; and the delays of all in one panel."""
     link = _link(comparison)
     shown, left_out = _shown(comparison)
-    found = {name: each for name, run in shown.items() if link and isinstance(each := course(run, link), Course)}
-    if len(found) < 2:
+    by_name = {name: each for name, run in shown.items() if link and isinstance(each := course(run, link), Course)}
+    if len(by_name) < 2:
         return []
-    end = max(float(each.edges[-1]) for each in found.values())
+    end = max(float(each.edges[-1]) for each in by_name.values())
     time = Axis("Time", "s", minimum=0.0, maximum=end)
-    top = max(each.top_bps for each in found.values())
+    top = max(each.top_bps for each in by_name.values())
     bits = scale_for(top, "bit/s")
     axis = Axis("Goodput", bits.unit, minimum=0.0, maximum=1.12 * top * bits.factor)
-    every = list(dict.fromkeys(group for each in found.values() for group in each.groups))
+    every = list(dict.fromkeys(group for each in by_name.values() for group in each.groups))
     panels = []
-    for name, each in found.items():
+    for name, each in by_name.items():
         styles = layers(each.groups)
         if len(every) <= SERIES:
             styles = {group: (each.groups[group], Style(series=every.index(group))) for group in styles}
         panels.append(Panel(stacked(each, bits, styles), time, axis, name, height=0.6))
     what = f"Goodput of the groups that send over {link}, stacked below its rate; means over repetitions."
     drawn = [Drawn("goodput-over-time", "Goodput over time", Plot(panels, sentences(what, left_out)))]
-    waits = {name: (each.middles, each.delay.mean) for name, each in found.items() if each.delay is not None}
+    waits = {name: (each.middles, each.delay.mean) for name, each in by_name.items() if each.delay is not None}
     if len(waits) > 1:
         seconds = scale_for(max(float(delay.max()) for _, delay in waits.values()), "s")
         lines = [
@@ -251,24 +251,24 @@ def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Drawn 
 
 
 def _queueing(shown: Mapping[str, Result], link: str) -> dict[str, Tail]:
-    found = {}
+    by_name = {}
     for name, run in shown.items():
         histogram = run.tables.get("delay_histogram")
         delays = None if histogram is None else pooled_delays(histogram.filter(pl.col("link") == link), "packets")
         if delays is not None:
-            found[name] = tail_of(delays)
-    return found
+            by_name[name] = tail_of(delays)
+    return by_name
 
 
 def _latencies(shown: Mapping[str, Result]) -> dict[str, Tail]:
-    found = {}
+    by_name = {}
     for name, run in shown.items():
         histogram = run.tables.get("latency_histogram")
         if histogram is not None and of_groups(run, "one_way_delay"):
             delays = pooled_delays(histogram.filter(pl.col("measure") == "one_way_delay"), "samples")
             if delays is not None:
-                found[name] = tail_of(delays)
-    return found
+                by_name[name] = tail_of(delays)
+    return by_name
 
 
 def _completions(shown: Mapping[str, Result]) -> dict[str, Values]:
@@ -279,27 +279,29 @@ def _completions(shown: Mapping[str, Result]) -> dict[str, Values]:
 def _goodputs(shown: Mapping[str, Result]) -> dict[str, Values]:
     """Of results with several flows."""
     tables = {name: run.tables.get("flows") for name, run in shown.items()}
-    found = {name: table["goodput_bps"].drop_nulls().to_numpy() for name, table in tables.items() if table is not None}
+    by_name = {
+        name: table["goodput_bps"].drop_nulls().to_numpy() for name, table in tables.items() if table is not None
+    }
     several = any(table is not None and table["flow"].n_unique() > 1 for table in tables.values())
-    return found if several else {}
+    return by_name if several else {}
 
 
 def _shares(name: str, what: str, who: str, unit: str, values: Mapping[str, Values]) -> Drawn | None:
     """Distribution functions, each of at most 500 points."""
-    present = {each: np.sort(found) for each, found in values.items() if len(found)}
+    present = {each: np.sort(ascending) for each, ascending in values.items() if len(ascending)}
     if len(present) < 2:
         return None
     pooled = np.concatenate(list(present.values()))
     scale = scale_for(float(np.quantile(pooled, 0.9)), unit)
     log = float(pooled.min()) > 0 and float(pooled.max()) > _FAR * float(np.median(pooled))
     marks: list[Mark] = []
-    for index, (each, found) in enumerate(present.items()):
-        levels = np.linspace(0.0, 1.0, min(max(len(found), 2), 500))
-        x = np.quantile(found, levels) * scale.factor
+    for index, (each, ascending) in enumerate(present.items()):
+        levels = np.linspace(0.0, 1.0, min(max(len(ascending), 2), 500))
+        x = np.quantile(ascending, levels) * scale.factor
         marks.append(Line(x, levels * 100.0, each, Style(series=index, dash=index)))
     axes = (
         Axis(f"{what} x", scale.unit, log=log, minimum=None if log else 0.0),
         Axis(f"{who} of at most x", "%", minimum=0.0, maximum=100.0),
     )
-    numbers = ", ".join(f"{each}: {counted(len(found), 'value')}" for each, found in present.items())
+    numbers = ", ".join(f"{each}: {counted(len(ascending), 'value')}" for each, ascending in present.items())
     return Drawn(name, what, Plot([Panel(marks, *axes)], f"All repetitions of each result together ({numbers})."))

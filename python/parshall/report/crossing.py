@@ -20,9 +20,9 @@ def crossing(run: Result, link: str) -> list[str]:
     }
     flows = run.tables.get("flows")
     back = set() if flows is None else set(flows.filter(~pl.col("forward"))["group"].to_list())
-    found = []
+    groups = []
     for group in places(run.tables, "group"):
         crosses = link in described[group]["path"] if group in described else (group in back) == (link == "reverse")
         if crosses:
-            found.append(group)
-    return found
+            groups.append(group)
+    return groups

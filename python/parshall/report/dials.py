@@ -72,13 +72,13 @@ class Dial:
     @property
     def ends(self) -> tuple[float, float]:
         """Of the scale: what is shown and some room, but no share beyond 0 and 1, and nothing below 0."""
-        found = [self.bound]
-        found += [] if self.model is None else [self.model]
+        marks = [self.bound]
+        marks += [] if self.model is None else [self.model]
         if self.simulated is not None:
-            found += [
+            marks += [
                 value for value in (self.simulated.mean, self.simulated.low, self.simulated.high) if value is not None
             ]
-        least, most = min(found), max(found)
+        least, most = min(marks), max(marks)
         room = (most - least or abs(most) or 1.0) * _ROOM
         low, high = least - room, most + room
         if least >= 0:

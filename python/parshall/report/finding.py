@@ -287,8 +287,8 @@ def _queue(state: _State) -> properties.QueueTraits | None:
 def _unequal(state: _State) -> tuple[str, str] | None:
     """The groups with the most and the least goodput, where these are so far apart that it asks for a remedy."""
     greedy = [group for group in state.groups if state.is_greedy(group)]
-    found = {group: state.value(f"group/{group}/goodput_bps") for group in greedy}
-    goodput = {group: value for group, value in found.items() if value is not None}
+    goodputs = {group: state.value(f"group/{group}/goodput_bps") for group in greedy}
+    goodput = {group: value for group, value in goodputs.items() if value is not None}
     if len(goodput) < 2:
         return None
     most, least = max(goodput, key=goodput.__getitem__), min(goodput, key=goodput.__getitem__)

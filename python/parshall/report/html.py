@@ -129,7 +129,7 @@ def _uri(drawn: str) -> Markup:
     Its attributes hold no apostrophes, which take the place of the quotation marks around them.
     """
     requoted = _TAG.sub(lambda tag: tag[0].replace('"', "'"), drawn)
-    text = _ENCODED.sub(lambda found: quote(found[0]), requoted)
+    text = _ENCODED.sub(lambda match: quote(match[0]), requoted)
     return Markup(f"data:image/svg+xml,{text}")  # noqa: S704 - percent-encoded
 
 

@@ -327,8 +327,8 @@ def rounded(data: Any) -> list[float]:
         return [float(f"{number:.{_DIGITS}g}") for number in numbers.tolist()]
     # A power of ten up to 10^22 is exact, and so is the nearest number to a whole one times or over it.
     up, down = 10.0 ** np.maximum(digits, 0.0), 10.0 ** np.maximum(-digits, 0.0)
-    found: list[float] = (np.rint(numbers * up / down) / up * down).tolist()
-    return found
+    kept: list[float] = (np.rint(numbers * up / down) / up * down).tolist()
+    return kept
 
 
 def escaped(text: str) -> str:

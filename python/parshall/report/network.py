@@ -117,7 +117,7 @@ def network(run: Result) -> Drawing | None:
 
 def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> list[_Lane]:
     by_name = {str(group.get("name")): group for group in described}
-    found = []
+    lanes = []
     for index, name in enumerate(places(run.tables, "group")):
         group = by_name.get(name)
         if group is None:
@@ -126,8 +126,8 @@ def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) 
         share = of_place(run.tables, "group", name).get(f"group/{name}/share")
         data, acks = _ways(group, way_back)
         remark = f"{population(flows)}, RTT {span(flows, 'rtt_base_s', 's')}"
-        found.append(_Lane(name, remark, data, acks, 0.0 if share is None else share.interval.mean, index % SERIES))
-    return found
+        lanes.append(_Lane(name, remark, data, acks, 0.0 if share is None else share.interval.mean, index % SERIES))
+    return lanes
 
 
 def _ways(group: Mapping[str, Any], way_back: bool) -> tuple[list[str], list[str]]:

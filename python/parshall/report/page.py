@@ -154,11 +154,11 @@ def prepared(run: Result) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure,
     plots: list[tuple[Figure, Plot]] = []
     missing: list[tuple[Figure, str]] = []
     for figure in all_figures():
-        found = figure.prepare(run)
-        if isinstance(found, Missing):
-            missing.append((figure, found.reason))
+        plot = figure.prepare(run)
+        if isinstance(plot, Missing):
+            missing.append((figure, plot.reason))
         else:
-            plots.append((figure, found))
+            plots.append((figure, plot))
     return plots, missing
 
 

@@ -50,8 +50,8 @@ class Picture:
 
     def plotly(self) -> dict[str, Any]:
         """Data and layout as plotly's JSON: ``plotly.graph_objects.Figure(picture.plotly())``."""
-        found: dict[str, Any] = painted(plotly(self.plot), LIGHT)
-        return found
+        figure: dict[str, Any] = painted(plotly(self.plot), LIGHT)
+        return figure
 
     def matplotlib(self, width_in: float = WIDTH_IN) -> Figure:
         """A matplotlib figure of that width, to be changed and saved.
@@ -137,10 +137,10 @@ def width_of(text: str) -> float:
     >>> round(width_of("84 mm"), 3)
     3.307
     """
-    found = _WIDTH.fullmatch(text.strip())
-    if found is None:
+    match = _WIDTH.fullmatch(text.strip())
+    if match is None:
         raise InputError(f'width: found "{text}"; accepted: a length such as "3.3in", "84 mm", "8.4 cm" or "240 pt"')
-    return checked_width(float(found[1]) * _INCHES[found[2]])
+    return checked_width(float(match[1]) * _INCHES[match[2]])
 
 
 def checked_width(width_in: float) -> float:

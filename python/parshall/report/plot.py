@@ -117,6 +117,18 @@ class Points:
         _checked(self, "x", "y", *(() if self.low is None else ("low", "high")))
 
 
+def cell_edges(centres: ArrayLike, *, log: bool = False) -> Values:
+    """Edges of cells around ascending centres, halfway between them; of a logarithmic scale, by their ratio.
+
+    >>> cell_edges([1.0, 2.0, 4.0]).tolist()
+    [0.5, 1.5, 3.0, 5.0]
+    """
+    at = np.log(centres) if log else np.asarray(centres, dtype=np.float64)
+    between = (at[1:] + at[:-1]) / 2
+    edges = np.concatenate([[2 * at[0] - between[0]], between, [2 * at[-1] - between[-1]]])
+    return np.exp(edges) if log else edges
+
+
 @dataclass(frozen=True)
 class Grid:
     """A map: a value for each cell of a grid, as a shade between the paper and the colour of `style`.
@@ -182,15 +194,15 @@ class Panel:
 
     def extent(self, letter: Literal["x", "y"]) -> tuple[float, float] | None:
         """The smallest and the largest value along an axis that it can show; ``None`` if there is none."""
-        found = []
+        limits = []
         for mark in self.marks:
             if isinstance(mark, Guide):
                 continue
             ends = ("low", "high") if getattr(mark, "along", "y") == letter else ()
             given = (getattr(mark, name, None) for name in (letter, *ends))
-            found += [values(data) for data in given if data is not None]
+            limits += [values(data) for data in given if data is not None]
         axis = self.x if letter == "x" else self.y
-        shown = np.concatenate([np.empty(0), *(data[data > 0] if axis.log else data for data in found)])
+        shown = np.concatenate([np.empty(0), *(data[data > 0] if axis.log else data for data in limits)])
         return (float(shown.min()), float(shown.max())) if len(shown) else None
 
     def ends(self, letter: Literal["x", "y"]) -> tuple[float | None, float | None]:

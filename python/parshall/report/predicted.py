@@ -111,15 +111,15 @@ def did(run: Result) -> str:
 
 def beside(predicted: Any, metrics: Metrics, did: str = "simulated") -> View:
     """Predictions beside what was measured of a run, which was simulated or not; `metrics` are empty without one."""
-    found = answers(predicted)
-    flows = [answer for answer in found if answer["quantity"] == "goodput_bps"]
+    every = answers(predicted)
+    flows = [answer for answer in every if answer["quantity"] == "goodput_bps"]
     sections = [_throughput(group, rows, metrics, did) for group, rows in _by_subject(flows, "control").items()]
-    transfers = [answer for answer in found if answer["quantity"] == "completion_s"]
+    transfers = [answer for answer in every if answer["quantity"] == "completion_s"]
     sections += [_completion(group, rows) for group, rows in _by_subject(transfers).items()]
     sections += [_datagrams(group, rows, metrics) for group, rows in _by_subject(flows, "offered_bps").items()]
-    queues = [answer for answer in found if answer["quantity"] == "mean_queue_packets"]
+    queues = [answer for answer in every if answer["quantity"] == "mean_queue_packets"]
     sections += [_queue(link, rows, metrics) for link, rows in _by_subject(queues).items()]
-    names = {answer["model"] for answer in found}
+    names = {answer["model"] for answer in every}
     return View(tuple(sections), tuple(entry for entry in known() if entry.name in names), ASSUMPTIONS, did)
 
 
@@ -129,19 +129,19 @@ def answers(predicted: Any) -> list[Answer]:
     return [{**row["details"], **row} for row in rows or ()]
 
 
-def _by_subject(found: Iterable[Answer], key: str = "subject") -> dict[str, list[Answer]]:
+def _by_subject(every: Iterable[Answer], key: str = "subject") -> dict[str, list[Answer]]:
     """The answers that have `key`, by group or link."""
     subjects: dict[str, list[Answer]] = {}
-    for answer in found:
+    for answer in every:
         if key in answer:
             subjects.setdefault(str(answer["subject"]), []).append(answer)
     return subjects
 
 
-def _throughput(group: str, found: Sequence[Answer], metrics: Metrics, did: str) -> Section:
-    control = found[0]["control"]
+def _throughput(group: str, own: Sequence[Answer], metrics: Metrics, did: str) -> Section:
+    control = own[0]["control"]
     by_part: dict[str, dict[str, list[Answer]]] = {}
-    for answer in found:
+    for answer in own:
         title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
         by_part.setdefault(title, {}).setdefault(answer["model"] or NO_MODEL, []).append(answer)
     parts = [
@@ -203,9 +203,9 @@ def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
     return Row(f"{model}{condition}{held}", values, central["ratio"])
 
 
-def _completion(group: str, found: Sequence[Answer]) -> Section:
+def _completion(group: str, own: Sequence[Answer]) -> Section:
     parts: dict[str, list[Row]] = {}
-    for answer in found:
+    for answer in own:
         title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
         name = ", ".join(
             words
@@ -226,23 +226,23 @@ def _completion(group: str, found: Sequence[Answer]) -> Section:
     return Section(f"Completion times of {group}", (), _condensed([Part(title, rows) for title, rows in parts.items()]))
 
 
-def _datagrams(group: str, found: Sequence[Answer], metrics: Metrics) -> Section:
+def _datagrams(group: str, own: Sequence[Answer], metrics: Metrics) -> Section:
     rows = []
-    for answer in found:
+    for answer in own:
         offered = _plain("Offered on the wire", answer["offered_bps"], "bit/s")
         goodput = _plain("Goodput of all", answer["predicted"], "bit/s")
         row = _row("load", answer, _present(offered, goodput, _plain("Loss", answer["loss"], "ratio")))
         rows.append(replace(row, values=_present(offered)) if row.reason else row)
     simulated = _present(
-        _plain("Goodput of all", found[0]["measured"], "bit/s"),
+        _plain("Goodput of all", own[0]["measured"], "bit/s"),
         _measured("Lost packets", metrics.get(f"group/{group}/loss_rate")),
     )
     return Section(f"Datagrams of {group}", simulated, [Part(_FROM_SCENARIO, rows)])
 
 
-def _queue(link: str, found: Sequence[Answer], metrics: Metrics) -> Section:
+def _queue(link: str, own: Sequence[Answer], metrics: Metrics) -> Section:
     rows = []
-    for answer in found:
+    for answer in own:
         values = _present(
             _plain("Mean queue", answer["predicted"], "packets"),
             _plain("Mean queueing delay", answer["mean_queueing_delay_s"], "s"),

@@ -60,8 +60,8 @@ def _size_laws(run: Result) -> dict[str, Mapping[str, Any]]:
         groups = resolve()["flows"]
     except ParshallError:  # a file that the scenario names is gone
         return {}
-    found = {str(group["name"]): group["workload"].get("size") for group in groups}
-    return {name: size for name, size in found.items() if isinstance(size, Mapping)}
+    sizes = {str(group["name"]): group["workload"].get("size") for group in groups}
+    return {name: size for name, size in sizes.items() if isinstance(size, Mapping)}
 
 
 def _sentence(name: str, law: Mapping[str, Any], number: int, sampled: float, asked: float) -> str:

@@ -49,15 +49,15 @@ def starved(run: Result) -> list[str]:
     tcp = with_shares(flows)
     hungry = locked_out(flows)
     said = []
-    for (group,), found in hungry.group_by("group", maintain_order=True):
+    for (group,), rows in hungry.group_by("group", maintain_order=True):
         of = tcp.filter(pl.col("group") == group).height
         best = (
-            tcp.filter(pl.col("repetition").is_in(found["repetition"].unique().to_list()))
+            tcp.filter(pl.col("repetition").is_in(rows["repetition"].unique().to_list()))
             .sort("goodput_bps")
             .row(-1, named=True)
         )
         said.append(
-            f"{group}: {found.height} of {counted(of, 'flow')} (in all repetitions) got less than {SHARE:.0%} of an "
+            f"{group}: {rows.height} of {counted(of, 'flow')} (in all repetitions) got less than {SHARE:.0%} of an "
             f"equal share, and at least half of what they sent was dropped, while a flow of {best['group']} had "
             f"{quantity(best['goodput_bps'], 'bit/s')}. Where a queue is always full and hosts take no time, who is "
             "first may be decided for the whole run: give the flows a window limit, a processing_time, or a queue that "

@@ -96,7 +96,7 @@ def of_latex(text: str) -> str:
     >>> print(of_latex("a_b: 5×10⁻⁶"))
     a\_b: 5\ensuremath{\times}10\textsuperscript{\ensuremath{-}6}
     """
-    raised = _RAISED.sub(lambda found: f"\1{found[0].translate(_FROM_RAISED)}\2", text)
+    raised = _RAISED.sub(lambda match: f"\1{match[0].translate(_FROM_RAISED)}\2", text)
     written = "".join(_IN_LATEX.get(letter, letter) for letter in raised)
     return written.replace("\1", r"\textsuperscript{").replace("\2", "}")
 

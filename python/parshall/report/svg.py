@@ -146,8 +146,8 @@ class _Scale:
         if self.axis.names:
             yield from ((self.place(at), shortened(name, self.figure_in)) for at, name in enumerate(self.axis.names))
             return
-        found = self._decades(has_few_decades(panel, letter)) if self.axis.log else self._round_numbers()
-        yield from ((self.place(value), tick(value)) for value in found if self.shows(value))
+        places = self._decades(has_few_decades(panel, letter)) if self.axis.log else self._round_numbers()
+        yield from ((self.place(value), tick(value)) for value in places if self.shows(value))
 
     def _decades(self, few: bool) -> list[float]:
         first, last = max(_LEAST_POWER, math.floor(self.low)), min(_MOST_POWER, math.ceil(self.high))

@@ -75,24 +75,24 @@ def groups_table(run: Result) -> Table | None:
     if flows is None:
         return None
     groups = places(run.tables, "group")
-    found = [of_place(run.tables, "group", group) for group in groups]
+    by_group = [of_place(run.tables, "group", group) for group in groups]
     rows = [flows.filter(pl.col("group") == group) for group in groups]
     several = len(groups) > 1
     columns = [
         _words("Group", groups),
         _words("Flows", [population(table) for table in rows]),
         _words("Base RTT", [span(table, "rtt_base_s", "s") for table in rows]),
-        _metric("Goodput of a flow", found, groups, "goodput_bps"),
-        _metric("Share", found, groups, "share", bars=True) if several else None,
-        _metric("Lost", found, groups, "loss_rate"),
-        _metric("In profile", found, groups, "in_profile"),
-        _metric("Lost in profile", found, groups, "loss_rate_in"),
-        _metric("Lost out of profile", found, groups, "loss_rate_out"),
-        _metric("Retransmitted", found, groups, "retransmitted"),
-        _metric("Timeouts of a flow", found, groups, "timeouts"),
-        _metric("Mean window", found, groups, "cwnd_packets"),
-        _metric("Mean RTT", found, groups, "rtt_s"),
-        _metric("Jain’s index", found, groups, "jain"),
+        _metric("Goodput of a flow", by_group, groups, "goodput_bps"),
+        _metric("Share", by_group, groups, "share", bars=True) if several else None,
+        _metric("Lost", by_group, groups, "loss_rate"),
+        _metric("In profile", by_group, groups, "in_profile"),
+        _metric("Lost in profile", by_group, groups, "loss_rate_in"),
+        _metric("Lost out of profile", by_group, groups, "loss_rate_out"),
+        _metric("Retransmitted", by_group, groups, "retransmitted"),
+        _metric("Timeouts of a flow", by_group, groups, "timeouts"),
+        _metric("Mean window", by_group, groups, "cwnd_packets"),
+        _metric("Mean RTT", by_group, groups, "rtt_s"),
+        _metric("Jain’s index", by_group, groups, "jain"),
     ]
     return _table("By group of flows", columns, "group")
 
@@ -103,20 +103,20 @@ def latency_table(run: Result) -> Table | None:
     groups = list(delays)
     if not groups:
         return None
-    found = [of_place(run.tables, "group", group) for group in groups]
+    by_group = [of_place(run.tables, "group", group) for group in groups]
     largest = [float(delays[group].most_s[-1]) for group in groups]
     scale = scale_for(max(largest), "s")
     columns = [
         _words("Group", groups),
-        _metric("Mean one-way delay", found, groups, "one_way_delay_s"),
-        _metric("Median", found, groups, "one_way_delay_p50_s"),
-        _metric("95 %", found, groups, "one_way_delay_p95_s"),
-        _metric("99 %", found, groups, "one_way_delay_p99_s"),
+        _metric("Mean one-way delay", by_group, groups, "one_way_delay_s"),
+        _metric("Median", by_group, groups, "one_way_delay_p50_s"),
+        _metric("95 %", by_group, groups, "one_way_delay_p95_s"),
+        _metric("99 %", by_group, groups, "one_way_delay_p99_s"),
         Column("Largest", scale.unit, [Cell(significant(value * scale.factor)) for value in largest]),
-        _metric("Jitter", found, groups, "jitter_s"),
-        _metric("Median RTT", found, groups, "rtt_p50_s"),
-        _metric("RTT, 95 %", found, groups, "rtt_p95_s"),
-        _metric("RTT, 99 %", found, groups, "rtt_p99_s"),
+        _metric("Jitter", by_group, groups, "jitter_s"),
+        _metric("Median RTT", by_group, groups, "rtt_p50_s"),
+        _metric("RTT, 95 %", by_group, groups, "rtt_p95_s"),
+        _metric("RTT, 99 %", by_group, groups, "rtt_p99_s"),
     ]
     note = (
         "One-way delays run from a packet’s sending to its arrival, propagation included; jitter is the mean "
@@ -134,15 +134,15 @@ def transfers_table(run: Result) -> Table | None:
         return None
     present = set(transfers["group"].unique().to_list())
     groups = [group for group in places(run.tables, "group") if group in present]
-    found = [of_place(run.tables, "group", group) for group in groups]
+    by_group = [of_place(run.tables, "group", group) for group in groups]
     rows = [transfers.filter(pl.col("group") == group) for group in groups]
     columns = [
         _words("Group", groups),
         _numbers("Finished", [count(table["completion_s"].count()) for table in rows]),
         _numbers("Still under way at the end", [count(table["completion_s"].null_count()) for table in rows]),
         _words("Size", [span(table, "size_bytes", "B") for table in rows]),
-        _metric("Median completion time", found, groups, "completion_p50_s"),
-        _metric("95th percentile", found, groups, "completion_p95_s"),
+        _metric("Median completion time", by_group, groups, "completion_p50_s"),
+        _metric("95th percentile", by_group, groups, "completion_p95_s"),
     ]
     return _table("Transfers", columns, "group")
 
@@ -153,11 +153,11 @@ def links_table(run: Result) -> Table | None:
     if links is None:
         return None
     names = links_in(links)
-    found = [of_place(run.tables, "link", link) for link in names]
+    by_link = [of_place(run.tables, "link", link) for link in names]
     rows = [links.filter(pl.col("link") == link) for link in names]
 
     def metric(label: str, name: str) -> Column | None:
-        keys = zip(names, found, strict=True)
+        keys = zip(names, by_link, strict=True)
         return metric_column(label, [metrics.get(f"link/{link}/{name}") for link, metrics in keys])
 
     columns = [
@@ -179,14 +179,14 @@ def links_table(run: Result) -> Table | None:
 
 def own_table(run: Result) -> Table | None:
     """The quantities of users, one row each."""
-    found = [metric for metric in run.quantities().values() if metric.named.quantity.source]
-    values = [interval_text(metric.interval, metric.unit) for metric in found]
+    metrics = [metric for metric in run.quantities().values() if metric.named.quantity.source]
+    values = [interval_text(metric.interval, metric.unit) for metric in metrics]
     columns = [
-        _words("Quantity", [metric.label for metric in found]),
+        _words("Quantity", [metric.label for metric in metrics]),
         _words("Value", values),
-        _words("Defined in", [metric.named.quantity.source for metric in found]),
+        _words("Defined in", [metric.named.quantity.source for metric in metrics]),
     ]
-    return _table("Quantities of your own", columns, "quantity") if found else None
+    return _table("Quantities of your own", columns, "quantity") if metrics else None
 
 
 def span(table: pl.DataFrame, column: str, unit: str) -> str:
@@ -219,10 +219,10 @@ def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "
 
 
 def _metric(
-    label: str, found: Sequence[Metrics], groups: Sequence[str], name: str, *, bars: bool = False
+    label: str, by_place: Sequence[Metrics], groups: Sequence[str], name: str, *, bars: bool = False
 ) -> Column | None:
     """A metric of each group; with `bars`, those of shares."""
-    measured = [metrics.get(f"group/{group}/{name}") for group, metrics in zip(groups, found, strict=True)]
+    measured = [metrics.get(f"group/{group}/{name}") for group, metrics in zip(groups, by_place, strict=True)]
     column = metric_column(label, measured)
     if column is None or not bars:
         return column

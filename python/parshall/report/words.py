@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parshall.properties import title
+from parshall import properties
 from parshall.records import Result
 from parshall.report.numbers import NO_BREAK, counted
 from parshall.schema.writing import toml
@@ -20,8 +20,8 @@ Document = Mapping[str, Any]
 
 def document(run: Result) -> Document:
     """The scenario as plain tables; empty if there is none."""
-    found: Document = run.metadata.get("scenario") or {}
-    return found
+    tables: Document = run.metadata.get("scenario") or {}
+    return tables
 
 
 def sentences(scenario: Document, metadata: Mapping[str, Any] | None = None) -> list[str]:
@@ -76,7 +76,7 @@ def _link(link: Document) -> str:
     queue = link.get("queue")
     if queue:
         limit = queue.get("limit") if isinstance(queue, Mapping) else None
-        words.append(f"a {title(name_of(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
+        words.append(f"a {properties.title(name_of(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
     if name_of(link.get("loss") or "none") != "none":
         words.append(f"random loss ({_parameters(link['loss'])})")
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -156,25 +156,13 @@ IW10 = "10 packets"
 
 
 def _sends_datagrams(group: Document) -> bool:
-    return _WORKLOADS.get(name_of(group.get("workload") or "bulk"), "").startswith("datagrams")
-
-
-_WORKLOADS = {
-    "bulk": "always with data to send",
-    "transfer": "a transfer",
-    "on_off": "transfers and pauses",
-    "open_loop": "transfers that arrive at random",
-    "cbr": "datagrams at a constant rate",
-    "on_off_cbr": "datagrams in bursts",
-    "poisson": "datagrams at random",
-    "rate_controlled": "datagrams at the rate of their congestion control",
-}
+    return properties.workload(name_of(group.get("workload") or "bulk")).datagrams
 
 
 def _workload(workload: Any) -> str:
     if workload is None:
         return ""
-    words = _WORKLOADS.get(name_of(workload), name_of(workload))
+    words = properties.workload(name_of(workload)).title
     details = _parameters(workload, named=False)
     return f"{words} ({details})" if details else words
 

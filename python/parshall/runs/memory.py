@@ -29,16 +29,18 @@ def most_flows(resolved: str, at_a_time: int = 1, source: str | None = None) -> 
         Its first flows alone take more.
     """
     need = json.loads(_core.check_scenario(resolved))
-    found = available_bytes()
-    if found is None:
+    available = available_bytes()
+    if available is None:
         return None
-    if need["bytes"] * at_a_time > found:
+    if need["bytes"] * at_a_time > available:
         times, remedy = (
             (f" and {at_a_time} repetitions at a time", ", or fewer --workers") if at_a_time > 1 else ("", "")
         )
         takes = f"found {need['flows']} flows{times}, which take about {_amount(need['bytes'] * at_a_time)} of memory"
-        raise ScenarioError([f"flows: {takes}; {_amount(found)} are available; write a smaller count{remedy}"], source)
-    return int(need["flows"]) + (found // at_a_time - int(need["bytes"])) // int(need["bytes_each"])
+        raise ScenarioError(
+            [f"flows: {takes}; {_amount(available)} are available; write a smaller count{remedy}"], source
+        )
+    return int(need["flows"]) + (available // at_a_time - int(need["bytes"])) // int(need["bytes_each"])
 
 
 def available_bytes() -> int | None:

@@ -88,10 +88,10 @@ class Run(Result):
     def _totals(self, path: Path) -> dict[str, Any]:
         self._check(path)
         try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            totals: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise storage.damaged(path) from None
-        return found
+        return totals
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the numbers, and figures."""

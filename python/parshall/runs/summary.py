@@ -31,9 +31,9 @@ def of_this_code() -> str:
 def estimated(tables: Tables) -> dict[str, Any]:
     """What is computed from the tables, and from nothing else."""
     link = busiest(tables["links"])
-    found = series_of(tables, catalog.SUMMARY, link)
+    series = series_of(tables, catalog.SUMMARY, link)
     repetitions = tables["links"]["repetition"].n_unique()
-    intervals = {name: _interval(found.get(name), repetitions) for name in catalog.SUMMARY}
+    intervals = {name: _interval(series.get(name), repetitions) for name in catalog.SUMMARY}
     own = tables["links"].filter(pl.col("link") == link)
     return {
         "link": link,

@@ -132,7 +132,7 @@ def codes(text: str | None = None) -> tuple[Code, ...]:
 
 
 def check_found(scenario: str) -> None:
-    """Refuse a resolved scenario, as JSON, that names a control which other processes do not find.
+    """Refuse a resolved scenario, as JSON, that names a control which other machines do not find.
 
     Raises
     ------
@@ -143,8 +143,13 @@ def check_found(scenario: str) -> None:
         if control.place is None and re.search(rf'"control": ?"{name}"', scenario):
             raise InputError(
                 f'control "{name}": {control.source} is part of a notebook or of the script that is running, where the '
-                "processes of a sweep do not find it; write it to a file of its own: FILE.py:CLASS"
+                "workers of a cluster do not find it; write it to a file of its own: FILE.py:CLASS"
             )
+
+
+def known_here_alone() -> bool:
+    """Whether there is a control that other processes cannot be told of, as a class of a notebook."""
+    return any(control.make is not None and control.place is None for control in _declared.values())
 
 
 def makers() -> dict[str, Any]:

@@ -143,12 +143,12 @@ class BinnedQuantiles:
     def own(self) -> dict[int, float]:
         """The quantiles of the repetitions that have enough values by themselves."""
         enough = least_values(self.probability)
-        found = {
+        values = {
             number: histogram_quantiles(each.low, each.high, each.counts, [self.probability])
             for number, each in self.bins.items()
             if each.counts.sum() >= enough
         }
-        return {number: float(value[0]) for number, value in found.items() if value is not None}
+        return {number: float(value[0]) for number, value in values.items() if value is not None}
 
     def numbered(self, numbers: Mapping[int, int]) -> BinnedQuantiles:
         """The repetitions that are keys of `numbers`, under new numbers."""
@@ -177,18 +177,18 @@ class Stated:
 
 def joined(parts: Iterable[Series | None]) -> Series | None:
     """Series of different repetitions as one; `None` of none."""
-    found: Sequence[Series] = [part for part in parts if part is not None]
-    if not found:
+    known: Sequence[Series] = [part for part in parts if part is not None]
+    if not known:
         return None
-    first = found[0]
+    first = known[0]
     if isinstance(first, Means):
         return replace(
-            first, values={n: x for each in found if isinstance(each, Means) for n, x in each.values.items()}
+            first, values={n: x for each in known if isinstance(each, Means) for n, x in each.values.items()}
         )
     if isinstance(first, Quantiles):
-        values = {n: x for each in found if isinstance(each, Quantiles) for n, x in each.samples.items()}
+        values = {n: x for each in known if isinstance(each, Quantiles) for n, x in each.samples.items()}
         return replace(first, samples=values)
-    bins = {n: x for each in found if isinstance(each, BinnedQuantiles) for n, x in each.bins.items()}
+    bins = {n: x for each in known if isinstance(each, BinnedQuantiles) for n, x in each.bins.items()}
     return replace(first, bins=bins)
 
 

@@ -170,8 +170,8 @@ def pooled_histogram_quantile(
         return None
 
     def at(p: float) -> float:
-        found = histogram_quantiles(a, b, total, [min(max(p, 0.0), 1.0)])
-        return math.nan if found is None else float(found[0])
+        quantiles = histogram_quantiles(a, b, total, [min(max(p, 0.0), 1.0)])
+        return math.nan if quantiles is None else float(quantiles[0])
 
     value = at(probability)
     sizes = np.array([each.sum() for each in parts.values()])

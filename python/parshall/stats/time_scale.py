@@ -138,13 +138,13 @@ def time_scale(
     steps = least * 2.0 ** (np.arange(0, 2 * np.log2(most / least) + 1e-9) / 2)
     blocks = sorted({*np.rint(steps).astype(int).tolist()})
     threshold = float(ndtri(1 - 0.05 / len(blocks)))
-    found = tuple(_correlation(rows, m, bin_s, threshold) for m in blocks)
-    candidates = [each for each in found if each.significant]
+    correlations = tuple(_correlation(rows, m, bin_s, threshold) for m in blocks)
+    candidates = [each for each in correlations if each.significant]
     if not candidates:
-        return TimeScale(None, found)
+        return TimeScale(None, correlations)
     known = max(each.correlation - 2 * each.standard_error for each in candidates)
     chosen = next(each for each in candidates if each.correlation >= known)
-    return TimeScale(chosen.interval_s, found)
+    return TimeScale(chosen.interval_s, correlations)
 
 
 def _vectors(series: ArrayLike | Sequence[ArrayLike]) -> list[NDArray[np.float64]]:

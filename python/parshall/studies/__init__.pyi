@@ -1,9 +1,13 @@
 from .catalog import find as find
+from .catalog import find_suite as find_suite
 from .catalog import studies as studies
+from .catalog import suites as suites
 from .check import Check as Check
+from .criterion import Criterion as Criterion
 from .running import Execution as Execution
 from .running import run as run
 from .study import Case as Case
 from .study import Findings as Findings
 from .study import Part as Part
 from .study import Study as Study
+from .suite import Suite as Suite

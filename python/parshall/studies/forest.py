@@ -1,54 +1,96 @@
-"""The figure of a study: ours over what was published, a row a value, by verdict."""
+"""The figure of a study or suite: ours over what was published, or over the bound, a row a value, by verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from parshall.report.document import Drawn
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
-from parshall.studies.check import Check, Verdict
+from parshall.stats.confidence import Interval
+from parshall.studies.check import Check
+from parshall.studies.criterion import Criterion
 
 MOST = 40
 """The most rows: those that are not reproduced come first, then the undecided, then the others in their order."""
 
-_ORDER: tuple[Verdict, ...] = ("not_reproduced", "undecided", "reproduced")
+
+@dataclass(frozen=True)
+class _Row:
+    name: str
+    verdict: str
+    ratio: float
+    low: float
+    high: float
 
 
 def forest(checks: Sequence[Check]) -> Drawn | None:
     """Ratios with their 95 % intervals, of values above 0 that were published; None without any."""
-    known = [check for check in checks if check.published is not None and check.published > 0 and check.ours > 0]
-    if not known:
-        return None
-    shown = sorted(known, key=lambda check: _ORDER.index(check.verdict))[:MOST]
-    shown.sort(key=checks.index)
-    places = {id(check): len(shown) - 1 - number for number, check in enumerate(shown)}
-    least = 0.5 * min(check.ours / (check.published or 1.0) for check in shown)
-    marks: list[Mark] = [Guide(1.0, "as published", along="x")]
-    for series, verdict in enumerate(reversed(_ORDER)):
-        rows = [
-            (places[id(check)], *(value / (check.published or 1.0) for value in _with_ends(check)))
-            for check in shown
-            if check.verdict == verdict
-        ]
-        if rows:
-            y, ratio, low, high = zip(*rows, strict=True)
-            name = verdict.replace("_", " ")
-            marks.append(Points(ratio, y, name, Style(series), [max(each, least) for each in low], high, along="x"))
-    names = tuple(f"{check.artefact}: {check.quantity}" for check in reversed(shown))
+    rows = [
+        _row(
+            f"{check.artefact}: {check.quantity}",
+            check.verdict,
+            Interval(check.ours, check.ci_low, check.ci_high, 1),
+            check.published,
+        )
+        for check in checks
+        if check.published is not None and check.published > 0 and check.ours > 0
+    ]
+    order = ("not_reproduced", "undecided", "reproduced")
+    said = "Each row is a published value; the bar is the 95 % interval of ours. Tolerances are in the tables."
+    return (
+        _drawn("published-and-ours", rows, order, title="Ours over published", guide="as published", said=said)
+        if rows
+        else None
+    )
+
+
+def against_bounds(criteria: Sequence[Criterion]) -> Drawn | None:
+    """Values above 0 over their bounds, with their 95 % intervals; None without any."""
+    rows = [
+        _row(f"{each.asked_by}: {each.quantity}", each.verdict, each.value, each.bound, turned=each.at_least)
+        for each in criteria
+        if each.value is not None and each.bound is not None and each.value.mean > 0 and each.bound > 0
+    ]
+    order = ("failed", "undecided", "passed")
+    said = (
+        "Each row is a criterion, met below 1: the value over the bound, or the bound over what is to be at least it."
+    )
+    return (
+        _drawn("value-over-bound", rows, order, title="Value over bound", guide="the bound", said=said)
+        if rows
+        else None
+    )
+
+
+def _row(name: str, verdict: str, value: Interval, reference: float, *, turned: bool = False) -> _Row:
+    ends = (value.mean if end is None else end for end in (value.low, value.high))
+    ratios = [each / reference for each in (value.mean, *ends)]
+    if turned:
+        mean, low, high = (1 / max(each, 1e-9) for each in ratios)
+        return _Row(name, verdict, mean, high, low)
+    return _Row(name, verdict, *ratios)
+
+
+def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str, guide: str, said: str) -> Drawn:
+    shown = sorted(rows, key=lambda row: order.index(row.verdict))[:MOST]
+    shown.sort(key=rows.index)
+    places = {id(row): len(shown) - 1 - number for number, row in enumerate(shown)}
+    least = 0.5 * min(row.ratio for row in shown)
+    marks: list[Mark] = [Guide(1.0, guide, along="x")]
+    for series, verdict in enumerate(reversed(order)):
+        own = [row for row in shown if row.verdict == verdict]
+        if own:
+            y, ratio = [places[id(row)] for row in own], [row.ratio for row in own]
+            low, high = [max(row.low, least) for row in own], [row.high for row in own]
+            marks.append(Points(ratio, y, verdict.replace("_", " "), Style(series), low, high, along="x"))
     panel = Panel(
         marks,
-        Axis("Ours over published", log=True),
-        Axis("", names=names, minimum=-0.6, maximum=len(shown) - 0.4),
+        Axis(title, log=True),
+        Axis("", names=tuple(row.name for row in reversed(shown)), minimum=-0.6, maximum=len(shown) - 0.4),
         height=0.3 + 0.07 * len(shown),
     )
-    said = "Each row is a published value; the bar is the 95 % interval of ours. Tolerances are in the tables."
-    if left_out := len(known) - len(shown):
-        said += f" Not drawn: {counted(left_out, 'value')} that are reproduced or undecided."
-    return Drawn("published-and-ours", "Ours over published", Plot([panel], said))
-
-
-def _with_ends(check: Check) -> tuple[float, float, float]:
-    low = check.ours if check.ci_low is None else check.ci_low
-    high = check.ours if check.ci_high is None else check.ci_high
-    return check.ours, low, high
+    if left_out := len(rows) - len(shown):
+        said += f" Not drawn: {counted(left_out, 'value')} that are {order[2]} or undecided."
+    return Drawn(name, title, Plot([panel], said))

@@ -10,8 +10,10 @@ from pathlib import Path
 from parshall.files import write_atomically
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
+from parshall.studies import criterion
 from parshall.studies.check import Check, Verdict
-from parshall.studies.forest import forest
+from parshall.studies.criterion import Criterion
+from parshall.studies.forest import against_bounds, forest
 from parshall.studies.study import Findings, Scale, Study
 from parshall.version import __version__
 
@@ -24,6 +26,8 @@ def document(study: Study, scale: Scale, findings: Findings) -> Document:
 
 def shown(findings: Findings) -> Document:
     """The same without the study's name: verdicts, its sections, what does not agree, every check."""
+    if findings.criteria:
+        return _of_suite(findings)
     checks = findings.checks
     tables = [
         _table(caption, chosen)
@@ -40,6 +44,25 @@ def shown(findings: Findings) -> Document:
     apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
     every = Section("All checks", tables=[_table("", checks)])
     return Document("study", "Findings", "", (), (verdicts, *findings.sections, *apart, every))
+
+
+def _of_suite(findings: Findings) -> Document:
+    """Verdicts, the suite's sections, every criterion."""
+    criteria = findings.criteria
+    drawn = against_bounds(criteria)
+    said = (criterion.headline(criteria), criterion.RULE)
+    verdicts = Section("What is asked and found", said, figures=[drawn] if drawn else [])
+    header = tuple(f"{column[0].upper()}{column[1:]}" for column in criterion.COLUMNS)
+    tables = [
+        Table(caption, header, [each.cells() for each in chosen], numbers=(3, 4))
+        for caption, chosen in (
+            ("Failed", [each for each in criteria if each.verdict == "failed"]),
+            ("Undecided", [each for each in criteria if each.verdict == "undecided"]),
+            ("All", criteria),
+        )
+        if chosen
+    ]
+    return Document("study", "Findings", "", (), (verdicts, *findings.sections, Section("Criteria", tables=tables)))
 
 
 NOT_AGREEING = "What does not agree, or is undecided"
@@ -67,10 +90,10 @@ def headline(checks: Sequence[Check]) -> str:
             readings[check.artefact, check.quantity].append(check.verdict)
     if not readings:
         return "Nothing here was published as a number or a claim."
-    reproduced = [found for found in readings.values() if "reproduced" in found]
-    some = sum(set(found) != {"reproduced"} for found in reproduced)
-    rest = [found for found in readings.values() if "reproduced" not in found]
-    undecided = sum("undecided" in found for found in rest)
+    reproduced = [verdicts for verdicts in readings.values() if "reproduced" in verdicts]
+    some = sum(set(verdicts) != {"reproduced"} for verdicts in reproduced)
+    rest = [verdicts for verdicts in readings.values() if "reproduced" not in verdicts]
+    undecided = sum("undecided" in verdicts for verdicts in rest)
     only = f" ({some} of them only in some readings of what the source leaves open)" if some else ""
     total = counted(len(readings), "published number or claim", "published numbers and claims")
     missed = len(rest) - undecided
@@ -95,8 +118,10 @@ def _of(checks: Sequence[Check], verdict: Verdict, *, published: bool) -> list[C
     return [check for check in checks if check.verdict == verdict and (check.published is not None) == published]
 
 
-def write(page: Document, checks: Sequence[Check], directory: Path) -> list[Path]:
-    """Write ``study.html`` and ``checks.json``.
+def write(
+    page: Document, checks: Sequence[Check] | Sequence[Criterion], directory: Path, kind: str = "study"
+) -> list[Path]:
+    """Write ``study.html`` (or ``suite.html``) and ``checks.json``.
 
     Raises
     ------
@@ -107,7 +132,7 @@ def write(page: Document, checks: Sequence[Check], directory: Path) -> list[Path
     listed = json.dumps([check.as_json() for check in checks], indent=2, ensure_ascii=False, allow_nan=False)
     return [
         write_atomically(directory / "checks.json", listed + "\n"),
-        write_document(page, directory / "study.html"),
+        write_document(page, directory / f"{kind}.html"),
     ]
 
 

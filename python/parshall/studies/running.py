@@ -9,10 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from parshall.campaign import execution as campaign
 from parshall.campaign.answers import Answers, call_of
 from parshall.campaign.calls import called
-from parshall.campaign.shard import Shard
-from parshall.campaign.store import Store
 from parshall.campaign.work import Call
 from parshall.emulation import abilities, left_out
 from parshall.errors import InputError
@@ -23,31 +22,20 @@ Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
-class Execution:
+class Execution(campaign.Execution):
     """How a study is done.
 
     Parameters
     ----------
     store
         Where answers are kept; `None`: at ``paper`` scale in the user's cache, at ``quick`` scale nowhere.
-    workers
-        Cases at a time on this machine; by default as many as it has cores.
-    scheduler
-        The address of a Dask scheduler whose workers do the cases instead.
-    shard
-        The part of the cases that is done, and kept in the store; by default all.
+    workers, scheduler, shard, at_once
+        Who does the cases, and which of them; whether emulations do not wait for others.
     instrument
         Whether what is simulated is done, what is emulated, or both.
-    at_once
-        Whether emulations do not wait for others on this machine, each other included.
     """
 
-    store: Path | None = None
-    workers: int | None = None
-    scheduler: str | None = None
-    shard: Shard | None = None
     instrument: Instruments = "simulate"
-    at_once: bool = False
 
     def at(self, study: str, scale: Scale) -> Execution:
         """With the store that a study has at a scale."""
@@ -89,13 +77,15 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     answers = _answered(mine, progress, chosen)
     if chosen.shard is not None:
         return Findings([], [])
-    found = [
+    findings = [
         part.findings({key: answers[piece.key] for key, piece in own.items()}, scale)
         for part, own in zip(parts, declared, strict=True)
     ]
-    return Findings(
-        [check for each in found for check in each.checks], [section for each in found for section in each.sections]
-    )
+    checks = [check for each in findings for check in each.checks]
+    criteria = [criterion for each in findings for criterion in each.criteria]
+    if checks if study.kind == "suite" else criteria:
+        raise InputError(f"{study.name}: a study has checks alone, a suite criteria alone; it is a {study.kind}")
+    return Findings(checks, [section for each in findings for section in each.sections], criteria)
 
 
 def _chosen(study: Study, instrument: Instruments) -> Sequence[Part]:
@@ -119,12 +109,12 @@ def _without_answers(name: str, words: str) -> Part:
 
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
     """What it will take, said before it begins: how many cases, and how long the whole study."""
-    answers = None if execution.store is None else Answers(Store(execution.store, create=True))
+    answers = None if execution.kept is None else Answers(execution.kept)
     known = 0 if answers is None else sum(answers.has(piece.key) for piece in pieces)
     count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}" + (
         f", of which the store has {known}" if known else ""
     )
-    takes = f"; the whole study takes {study.cost[scale]}" if scale in study.cost else ""
+    takes = f"; the whole {study.kind} takes {study.cost[scale]}" if scale in study.cost else ""
     return f"{study.name} at {scale} scale: {count}{takes}"
 
 
@@ -176,7 +166,7 @@ def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution
     while waiting:
         everything |= {piece.key: piece for piece in waiting}
         waiting = [before for piece in waiting for before in piece.before if before.key not in everything]
-    store = None if execution.store is None else Store(execution.store, create=True)
+    store = execution.kept
     answers: dict[str, Any] = {}
     for depth in range(max((piece.depth for piece in everything.values()), default=-1) + 1):
         here = [piece for piece in everything.values() if piece.depth == depth]
@@ -206,6 +196,6 @@ class _Counted:
 
 def _cases(value: Any) -> list[Case]:
     """The cases among arguments."""
-    found: list[Case] = []
-    replaced(value, found.append)
-    return found
+    cases: list[Case] = []
+    replaced(value, cases.append)
+    return cases

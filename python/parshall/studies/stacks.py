@@ -120,9 +120,9 @@ def cell(values: ArrayLike, digits: int, of_half_width: int) -> str:
     """
     if np.size(values) == 0:
         return ""
-    found = mean_interval(values)
-    half = "" if found.half_width is None else f" ± {found.half_width:.{of_half_width}g}"
-    return f"{found.mean:.{digits}g}{half}"
+    interval = mean_interval(values)
+    half = "" if interval.half_width is None else f" ± {interval.half_width:.{of_half_width}g}"
+    return f"{interval.mean:.{digits}g}{half}"
 
 
 def cell_of_one_more(simulated: Sequence[float], digits: int) -> str:

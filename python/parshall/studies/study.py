@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from parshall.report.document import Section
     from parshall.scenario import Scenario
     from parshall.studies.check import Check
+    from parshall.studies.criterion import Criterion
 
 COLUMNS = ("artefact", "quantity", "published", "ours", "95 %", "tolerance", "verdict", "note")
 """Of a table of checks (`Check.cells`)."""
@@ -53,15 +54,26 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Findings(HasFigures, page="parshall.studies.page:shown"):
-    """What a study gives, or a part of it: each published value beside ours, and sections of its page."""
+    """What a study gives, or a part of it: each published value beside ours, and sections of its page.
+
+    A suite has criteria instead of checks.
+    """
 
     checks: Sequence[Check]
     sections: Sequence[Section]
+    criteria: Sequence[Criterion] = ()
+
+    @property
+    def listed(self) -> Sequence[Check] | Sequence[Criterion]:
+        """The checks, or the criteria."""
+        return self.criteria or self.checks
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the checks."""
-        rows = (check.cells() for check in self.checks)
-        return notebook.fragment("Findings", "", notebook.table(COLUMNS, rows))
+        """What a notebook shows: the checks, or the criteria."""
+        from parshall.studies import criterion  # noqa: PLC0415 - most are of studies
+
+        columns = criterion.COLUMNS if self.criteria else COLUMNS
+        return notebook.fragment("Findings", "", notebook.table(columns, (each.cells() for each in self.listed)))
 
 
 @dataclass(frozen=True)
@@ -193,6 +205,8 @@ class Study:
         are needed.
     cost
         At each scale, what all of it takes; said before it begins. Where it was not measured, nothing.
+    kind
+        A ``suite`` (`parshall.studies.suite`) has criteria that are met or not, and nothing that was published.
     """
 
     name: str
@@ -201,10 +215,11 @@ class Study:
     reference: str
     parts: Sequence[Part] | str
     cost: Mapping[Scale, str] = field(default_factory=dict)
+    kind: Literal["study", "suite"] = "study"
 
     def loaded(self) -> Sequence[Part]:
         """Its parts."""
         if isinstance(self.parts, str):
-            found: Sequence[Part] = importlib.import_module(self.parts).PARTS
-            return found
+            parts: Sequence[Part] = importlib.import_module(self.parts).PARTS
+            return parts
         return self.parts

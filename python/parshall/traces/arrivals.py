@@ -90,8 +90,8 @@ def _judged(name: str, bin_s: float, series: FloatArray) -> Arrivals:
         series = series[: series.size // 2 * 2].reshape(-1, 2).sum(axis=1)
         bin_s *= 2
     if series.size < LEAST_BINS or total < series.size:
-        found = f"{counted(series.size, 'bin')} of {quantity(bin_s, 's')} with {counted(round(total), 'arrival')}"
-        reason = f"{found} say nothing about long times; {LEAST_BINS} bins with as many arrivals are needed"
+        counts = f"{counted(series.size, 'bin')} of {quantity(bin_s, 's')} with {counted(round(total), 'arrival')}"
+        reason = f"{counts} say nothing about long times; {LEAST_BINS} bins with as many arrivals are needed"
         return Arrivals(name, bin_s, series, None, reason)
     try:
         return Arrivals(name, bin_s, series, verdict(series, bin_s), "")
@@ -99,10 +99,10 @@ def _judged(name: str, bin_s: float, series: FloatArray) -> Arrivals:
         return Arrivals(name, bin_s, series, None, str(error))
 
 
-def section(found: Sequence[Arrivals], place: str) -> Section:
+def section(estimates: Sequence[Arrivals], place: str) -> Section:
     """The page's section; `place` makes the names of its figures those of one trace."""
     sentences, tables, drawings = [], [], []
-    for each in found:
+    for each in estimates:
         words = QUANTITIES[each.quantity]
         if each.verdict is None:
             sentences.append(f"{words.capitalize()}: no verdict; {each.reason}.")
@@ -117,13 +117,15 @@ def section(found: Sequence[Arrivals], place: str) -> Section:
     return Section("Arrivals: how they depend on each other over time", sentences, tables, drawings)
 
 
-def _estimates(words: str, found: Verdict) -> Table:
+def _estimates(words: str, verdict: Verdict) -> Table:
     rows = []
-    for each in found.estimates:
+    for each in verdict.estimates:
         low, high = each.ci
-        scales = f"{quantity(each.scales.low * found.bin_s, 's')} to {quantity(each.scales.high * found.bin_s, 's')}"
+        scales = (
+            f"{quantity(each.scales.low * verdict.bin_s, 's')} to {quantity(each.scales.high * verdict.bin_s, 's')}"
+        )
         rows.append((each.method, significant(each.h, 3), f"{low:.2f} to {high:.2f}", scales, "; ".join(each.warnings)))
-    test = found.surrogates
+    test = verdict.surrogates
     kinds = (("values", test.p_shuffled), ("blocks", test.p_blocks))
     rows += [(f"H of shuffled {kind} is as large", f"p = {significant(p, 2)}", "", "", "") for kind, p in kinds]
     return Table(f"Hurst parameter: {words}", ("estimator", "H", "95 %", "scales", "against it"), rows, numbers=(1, 2))

@@ -60,19 +60,22 @@ def loss_function(bins: list[LossBin]) -> Plot:
     )
 
 
-def spectra(found: Variability) -> Plot:
+def spectra(variability: Variability) -> Plot:
     """Empirical spectra, their bands, and the fitted chain's."""
     marks: list[Line | Band | Points] = []
-    for index, each in enumerate(found.empirical):
+    for index, each in enumerate(variability.empirical):
         bounded = np.isfinite(each.low)
         style = Style(index + 1)
         marks.append(Band(each.alpha[bounded], each.low[bounded], each.high[bounded], "", style))
         marks.append(Points(each.alpha, each.f, f"n = {each.scale}", style))
-    if found.fitted is not None and found.predicts:
-        finite = np.isfinite(found.fitted.f)
+    if variability.fitted is not None and variability.predicts:
+        finite = np.isfinite(variability.fitted.f)
         marks.append(
             Line(
-                found.fitted.alpha[finite], found.fitted.f[finite], f"{found.control}'s chain, fitted on p(w)", Style(0)
+                variability.fitted.alpha[finite],
+                variability.fitted.f[finite],
+                f"{variability.control}'s chain, fitted on p(w)",
+                Style(0),
             )
         )
     panel = Panel(marks, Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT"))

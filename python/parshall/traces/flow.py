@@ -170,16 +170,16 @@ class TracedFlow:
         count = max(1, min(bins, windows.size // LEAST_ROUNDS))
         edges = np.unique(np.quantile(windows, np.linspace(0, 1, count + 1), method="nearest"))
         place = np.clip(np.searchsorted(edges, windows, side="right") - 1, 0, max(edges.size - 2, 0))
-        found = []
+        shares = []
         for index in np.unique(place):
             here = place == index
             n, k = int(here.sum()), int(lost[here].sum())
             low, high = clopper_pearson(k, n)
             inside = windows[here]
-            found.append(
+            shares.append(
                 LossBin(float(inside.min()), float(inside.max()), float(inside.mean()), n, k, k / n, low, high)
             )
-        return found
+        return shares
 
     def changes(self) -> Decrease:
         """The increase and decrease of the window (AIMD, if it is one)."""

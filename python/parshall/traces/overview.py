@@ -51,7 +51,7 @@ def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Dr
     wanted = [row for row in rows if row["repetition"] == first][:SERIES]
     series = samples.filter(pl.col("repetition") == first).sort("time_s").partition_by("flow", as_dict=True)
     shown = [(row, series[row["flow"],]) for row in wanted if (row["flow"],) in series]
-    speeds = {index: found for index, (_, each) in enumerate(shown) if (found := _throughput(each)) is not None}
+    speeds = {index: speed for index, (_, each) in enumerate(shown) if (speed := _throughput(each)) is not None}
     if not speeds:
         return None
     end = max(float(each["time_s"].to_numpy().max()) for _, each in shown)
@@ -68,7 +68,7 @@ def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Dr
             Axis("Throughput", bits.unit, minimum=0.0),
         )
     ]
-    trips = {at: found for at, (_, each) in enumerate(shown) if (found := _round_trips(each)) is not None}
+    trips = {at: speed for at, (_, each) in enumerate(shown) if (speed := _round_trips(each)) is not None}
     if trips:
         seconds = scale_for(max(float(np.median(y)) for _, y in trips.values()), "s")
         lines = [Line(x, y * seconds.factor, "", Style(series=at, thin=True)) for at, (x, y) in trips.items()]

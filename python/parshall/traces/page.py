@@ -31,7 +31,7 @@ class Close:
     """A flow that is looked at closely, how its throughput varies, and why that is not known."""
 
     flow: TracedFlow
-    found: Variability | None
+    variability: Variability | None
     reason: str = ""
 
 
@@ -205,11 +205,11 @@ def _close(shown: Close) -> list[Section]:
     except InputError as error:
         if flow.windows.size >= 2:
             about.append(f"{error}.")
-    if shown.found is None:
+    if shown.variability is None:
         about.append(shown.reason)
     else:
-        special.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.found)))
-        about.append(_spread(flow, shown.found))
+        special.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.variability)))
+        about.append(_spread(flow, shown.variability))
     number = flow.row["flow"]
     own = Section(f"Flow {number}: {flow.name}", sentences, [_facts(flow)], drawings)
     folded = "Losses by window, increase and decrease, spectra"
@@ -241,46 +241,46 @@ def _facts(flow: TracedFlow) -> Table:
 
 
 def _changes(flow: TracedFlow) -> Table:
-    found = flow.changes()
+    changes = flow.changes()
     rows = []
     for label, values, unit in (
-        ("increase a round trip", found.increase, "packets"),
-        ("window after a loss over before", found.factor, ""),
+        ("increase a round trip", changes.increase, "packets"),
+        ("window after a loss over before", changes.factor, ""),
     ):
         if values is None:
             rows.append((label, ABSENT, ""))
         else:
             low, middle, high = (significant(value, 3) for value in values)
             rows.append((label, f"{middle} {unit}".strip(), f"half of them from {low} to {high}"))
-    reno = found.is_reno
+    reno = changes.is_reno
     if reno is not None:
         verdict = "yes" if reno else "no"
-        rows.append(("as Reno's (+1, 1/2)", verdict, f"{counted(found.periods, 'period')} without loss"))
+        rows.append(("as Reno's (+1, 1/2)", verdict, f"{counted(changes.periods, 'period')} without loss"))
     return Table("Increase and decrease", ("", "median", "range"), rows)
 
 
-def _spread(flow: TracedFlow, found: Variability) -> str:
+def _spread(flow: TracedFlow, spread: Variability) -> str:
     parts = []
-    for each in found.empirical:
+    for each in spread.empirical:
         observed = f"n = {each.scale}: {significant(each.lowest)} to {significant(each.highest)} packets"
-        bounds = found.bounds(flow.windows.size, each.scale)
+        bounds = spread.bounds(flow.windows.size, each.scale)
         if bounds is not None:
             low, high = bounds
             observed += f" (chain: {significant(low)} to {significant(high)})"
         parts.append(observed)
     text = "Means over n round trips lie within " + "; ".join(parts) + "."
-    if found.superposition is not None:
-        verdict = "are one" if found.superposition.superimposed else "differ by more than chance"
-        text += f" The spectra of the scales {verdict} (p = {significant(found.superposition.p_value, 2)})."
-    if found.reason:
-        return f"{text} {found.reason[0].upper()}{found.reason[1:]}."
-    if found.fitted is not None:
+    if spread.superposition is not None:
+        verdict = "are one" if spread.superposition.superimposed else "differ by more than chance"
+        text += f" The spectra of the scales {verdict} (p = {significant(spread.superposition.p_value, 2)})."
+    if spread.reason:
+        return f"{text} {spread.reason[0].upper()}{spread.reason[1:]}."
+    if spread.fitted is not None:
         text += (
             f" The mean over round trips is {significant(float(flow.windows.mean()))} packets, that of "
-            f"{found.control}'s fitted "
-            f"chain {significant(found.fitted.mean)}."
+            f"{spread.control}'s fitted "
+            f"chain {significant(spread.fitted.mean)}."
         )
-    if found.control == "Reno" and flow.changes().is_reno is False:
+    if spread.control == "Reno" and flow.changes().is_reno is False:
         text += " The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
     return text
 

@@ -43,10 +43,10 @@ def tiles(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Block 
     if not rows:
         return None
     row, samples = rows[0], own_samples(observation, rows[0])
-    found = [_goodput(row), *_round_trips(row, samples), _retransmitted(row), _stall(samples)]
+    known = [_goodput(row), *_round_trips(row, samples), _retransmitted(row), _stall(samples)]
     which = f"flow {row['flow']}, {row['group']}"
     note = f"All of {which}. Round-trip times are smoothed (RFC 6298) and count as long as they lasted."
-    return Block("tiles", Headline([tile for tile in found if tile is not None], note))
+    return Block("tiles", Headline([tile for tile in known if tile is not None], note))
 
 
 def own_samples(observation: Observation, row: Mapping[str, Any]) -> pl.DataFrame:
@@ -83,13 +83,13 @@ def _retransmitted(row: Mapping[str, Any]) -> Tile | None:
 
 
 def _stall(samples: pl.DataFrame) -> Tile | None:
-    found = longest_stall(samples)
-    if found is None:
+    stall = longest_stall(samples)
+    if stall is None:
         return None
-    if found.length_s <= 2 * found.resolution_s:
-        return Tile("Longest stall", f"< {given(2 * found.resolution_s, 's')}", remark="none that the samples show")
-    remark = f"from {quantity(found.start_s, 's')} on, to within {given(found.resolution_s, 's')}"
-    return Tile("Longest stall", quantity(found.length_s, "s"), remark=remark)
+    if stall.length_s <= 2 * stall.resolution_s:
+        return Tile("Longest stall", f"< {given(2 * stall.resolution_s, 's')}", remark="none that the samples show")
+    remark = f"from {quantity(stall.start_s, 's')} on, to within {given(stall.resolution_s, 's')}"
+    return Tile("Longest stall", quantity(stall.length_s, "s"), remark=remark)
 
 
 def longest_stall(samples: pl.DataFrame) -> Stall | None:

@@ -23,7 +23,7 @@ _VANTAGE = {
 
 def of_capture(capture: Mapping[str, Any]) -> list[str]:
     """What there is to know of a trace as a whole."""
-    found = [
+    doubts = [
         f"`{stop['file']}` could be read up to byte {stop['byte']} (after decompression): {stop['reason']}. What comes "
         "before is used."
         for stop in capture["stopped"]
@@ -40,14 +40,14 @@ def of_capture(capture: Mapping[str, Any]) -> list[str]:
     for key, words in notes.items():
         if capture[key]:
             verb = "frames" if capture[key] != 1 else "frame"
-            found.append(f"{capture[key]} of {frames} {verb} {words.format(**capture)}.")
+            doubts.append(f"{capture[key]} of {frames} {verb} {words.format(**capture)}.")
     if capture["evicted"]:
-        found.append(
+        doubts.append(
             f"{counted(capture['evicted'], 'connection')} were let go before their end, to bound memory; what came "
             "later of them is a flow of its own."
         )
-    found += [remark[0].upper() + remark[1:] + "." for remark in capture["remarks"]]
-    return found
+    doubts += [remark[0].upper() + remark[1:] + "." for remark in capture["remarks"]]
+    return doubts
 
 
 def of_flow(flow: TracedFlow) -> list[str]:
@@ -56,37 +56,37 @@ def of_flow(flow: TracedFlow) -> list[str]:
     if not facts:
         return ["A series of the sender's own kernel: nothing had to be inferred from packets."]
     before, beyond = (quantity(facts[key], "s") for key in ("least_before_s", "least_beyond_s"))
-    found = [_VANTAGE[facts["vantage"]].format(before=before, beyond=beyond)]
-    found.append(_round_trip(flow))
+    doubts = [_VANTAGE[facts["vantage"]].format(before=before, beyond=beyond)]
+    doubts.append(_round_trip(flow))
     missed, sent = facts["uncaptured_packets"], flow.row["packets_sent"] or 0
     if missed:
         share = significant(100 * missed / max(sent, 1), 2)
-        found.append(
+        doubts.append(
             f"{counted(missed, 'packet')} ({share} %) were acknowledged without having been captured: the capture "
             "missed them."
         )
     if facts["zero_window_probes"]:
-        found.append(
+        doubts.append(
             f"The receiver closed its window; {counted(facts['zero_window_probes'], 'probe')} of one byte asked if "
             "it still was: neither data nor losses."
         )
     if flow.row["retransmissions"] and not facts["sack_permitted"]:
-        found.append(
+        doubts.append(
             "Without SACK, a sender goes back over data that had arrived. What was sent again needlessly is told from "
             "losses by acknowledgements that jump over it and by the duplicates that answer it: in captures of "
             "simulated traffic all round trips with a loss were found, and 99.8 % of those marked had one. Where "
             "acknowledgements are lost, too many losses are counted: up to 5 % for 2 % of them."
         )
     if facts["merged_segments"]:
-        found.append(
+        doubts.append(
             f"{facts['merged_segments']} of {facts['segments_captured']} segments were several packets, merged by "
             f"offload; windows count packets of {facts['segment_bytes']} bytes, of which the segments are multiples."
         )
     if facts["odd_segments"]:
-        found.append(f"{counted(facts['odd_segments'], 'segment')} had numbers that fit nothing and were passed over.")
+        doubts.append(f"{counted(facts['odd_segments'], 'segment')} had numbers that fit nothing and were passed over.")
     if not facts["opened"]:
-        found.append("The capture does not hold the connection's beginning.")
-    return found
+        doubts.append("The capture does not hold the connection's beginning.")
+    return doubts
 
 
 def _round_trip(flow: TracedFlow) -> str:

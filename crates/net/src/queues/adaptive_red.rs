@@ -71,6 +71,8 @@ impl AdaptiveRed {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        random: true,
+        thresholds: &[],
         linux: Linux::Lacks("its `red adaptive` holds the middle between two lengths in bytes, not a delay"),
     };
 

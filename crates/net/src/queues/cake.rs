@@ -110,6 +110,8 @@ impl Cake {
         separates: Separates::Flows,
         marks: true,
         own_rate: true,
+        random: true,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "cake",
             &[

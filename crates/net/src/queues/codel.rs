@@ -61,6 +61,8 @@ impl Codel {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        random: false,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "codel",
             &[

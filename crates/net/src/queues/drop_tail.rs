@@ -27,6 +27,8 @@ impl DropTail {
         separates: Separates::Nothing,
         marks: false,
         own_rate: false,
+        random: false,
+        thresholds: &[],
         linux: Linux::Has(Qdisc {
             name: "pfifo",
             name_in_bytes: Some("bfifo"),

@@ -65,6 +65,8 @@ impl Drr {
         separates: Separates::Flows,
         marks: false,
         own_rate: false,
+        random: false,
+        thresholds: &[],
         linux: Linux::Lacks("its `drr` needs a class for each flow, and filters"),
     };
 

@@ -142,6 +142,8 @@ impl DualPi2 {
         separates: Separates::LowLatency,
         marks: true,
         own_rate: false,
+        random: false,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "dualpi2",
             &[

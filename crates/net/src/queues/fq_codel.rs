@@ -50,6 +50,8 @@ impl FqCodel {
         separates: Separates::Flows,
         marks: true,
         own_rate: false,
+        random: false,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "fq_codel",
             &[

@@ -86,6 +86,8 @@ impl FqPie {
         separates: Separates::Flows,
         marks: true,
         own_rate: false,
+        random: true,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "fq_pie",
             &[

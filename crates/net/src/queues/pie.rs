@@ -61,6 +61,8 @@ impl Pie {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        random: true,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "pie",
             &[

@@ -44,6 +44,8 @@ impl Policer {
         separates: Separates::Nothing,
         marks: false,
         own_rate: true,
+        random: false,
+        thresholds: &[],
         linux: Linux::Lacks("it polices with a filter (`action police`), not with a queue"),
     };
 

@@ -68,6 +68,8 @@ impl Priority {
         separates: Separates::Classes,
         marks: true,
         own_rate: false,
+        random: false,
+        thresholds: &[],
         linux: Linux::Lacks("its `prio` needs filters, or a table of priorities"),
     };
 

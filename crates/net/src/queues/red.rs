@@ -79,6 +79,8 @@ impl Red {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        random: true,
+        thresholds: &["max_threshold"],
         linux: Linux::Lacks(
             "its `red` takes lengths in bytes and a burst instead of a weight, and is not gentle",
         ),

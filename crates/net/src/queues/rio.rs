@@ -101,6 +101,8 @@ impl Rio {
         separates: Separates::Profiles,
         marks: false,
         own_rate: false,
+        random: true,
+        thresholds: &["in_max", "out_max"],
         linux: Linux::Lacks(
             "its `gred` has virtual queues by class, and no curve for the sum of both classes",
         ),

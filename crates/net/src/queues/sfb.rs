@@ -170,6 +170,8 @@ impl Sfb {
         separates: Separates::Responsiveness,
         marks: true,
         own_rate: false,
+        random: true,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "sfb",
             &[

@@ -95,6 +95,8 @@ impl Shaper {
         separates: Separates::Nothing,
         marks: true,
         own_rate: true,
+        random: false,
+        thresholds: &[],
         linux: Linux::Has(Qdisc::new(
             "tbf",
             &[

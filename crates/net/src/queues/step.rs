@@ -39,6 +39,8 @@ impl Step {
         separates: Separates::Nothing,
         marks: true,
         own_rate: false,
+        random: false,
+        thresholds: &["threshold"],
         linux: Linux::Lacks("its `codel ce_threshold` marks by the time that a packet has waited, not by the length of the queue"),
     };
 

@@ -121,6 +121,10 @@ pub struct Traits {
     pub marks: bool,
     /// Whether it lets pass no more than a rate of its own, which may be less than the link's.
     pub own_rate: bool,
+    /// Whether it draws random numbers; those of queues that are its parameters are not meant.
+    pub random: bool,
+    /// Its parameters that are lengths at which it acts: a queue that is full before does not do what they say.
+    pub thresholds: &'static [&'static str],
     /// Whether the Linux kernel has it.
     pub linux: Linux,
 }

@@ -1,6 +1,6 @@
 //! Bulk: always more to send.
 
-use super::Application;
+use super::{Application, Demand};
 use crate::error::ConfigError;
 use crate::sources::{Source, Transfer, TransferSource, Transfers};
 use parshall_units::Duration;
@@ -21,6 +21,9 @@ impl Application for BulkConfig {
     const SUMMARY: &'static str = "one endless transfer";
     const REFERENCE: &'static str =
         "Padhye, Firoiu, Towsley & Kurose 1998: an unlimited amount of data to send";
+    const TITLE: &'static str = "always with data to send";
+    const DEMAND: Demand = Demand::Endless;
+    const RANDOM: bool = false;
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
         Ok(Source::Transfers(TransferSource(Transfers::Bulk(Bulk::default()))))

@@ -3,6 +3,7 @@
 //! A new workload is a file of this folder and a line in the call of `workloads!` below; its name,
 //! parameters, dispatch, docs and conformance tests follow from that line.
 
+use super::traits::Traits;
 use super::{
     Application, BulkConfig, CbrConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig, PoissonConfig,
     RateControlledConfig, TransferConfig,
@@ -77,6 +78,16 @@ macro_rules! workloads {
                 defaults: &[],
                 variables: &[],
             },)*
+        ];
+
+        /// What every workload declares of itself, by its name.
+        pub const TRAITS: &[(&str, Traits)] = &[
+            $(($name, Traits {
+                title: $config::TITLE,
+                datagrams: $config::DATAGRAMS,
+                demand: $config::DEMAND,
+                random: $config::RANDOM,
+            })),*
         ];
     };
 }

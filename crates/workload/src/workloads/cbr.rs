@@ -1,7 +1,7 @@
 //! Constant bit rate: full packets, evenly spaced, the first at the flow's start.
 
 use super::spacing::{Pace, Spacing};
-use super::Application;
+use super::{Application, Demand};
 use crate::error::ConfigError;
 use crate::sources::{Datagram, DatagramSource, Datagrams, Source};
 use parshall_units::Rate;
@@ -20,6 +20,9 @@ impl Application for CbrConfig {
     const SUMMARY: &'static str = "datagrams at a constant bit rate";
     const REFERENCE: &'static str =
         "Guillier, Hablot & Vicat-Blanc Primet 2007, §4.4: CBR background traffic";
+    const TITLE: &'static str = "datagrams at a constant rate";
+    const DEMAND: Demand = Demand::Steady;
+    const RANDOM: bool = false;
     const DATAGRAMS: bool = true;
 
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {

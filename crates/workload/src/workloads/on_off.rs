@@ -6,7 +6,7 @@
 //! `begins = "off"` an OFF time is drawn first. The load is not given but results: a slower network is asked less
 //! often. So the share of sources that are ON is not known before, and none can begin in the stationary state.
 
-use super::{build, granularity, Application};
+use super::{build, granularity, Application, Demand};
 use crate::distributions::{Distribution, DistributionConfig};
 use crate::error::ConfigError;
 use crate::sources::{transfer_bytes, Source, Transfer, TransferSource, Transfers};
@@ -56,6 +56,9 @@ struct Laws {
 impl Application for OnOffConfig {
     const SUMMARY: &'static str = "transfers with idle times between them (closed loop)";
     const REFERENCE: &'static str = "Goga, Loiseau & Gonçalves 2011, §2";
+    const TITLE: &'static str = "transfers and pauses";
+    const DEMAND: Demand = Demand::Varying;
+    const RANDOM: bool = true;
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
         let laws = Laws {

@@ -8,7 +8,7 @@
 
 use super::on_off::Begins;
 use super::spacing::{Pace, Spacing};
-use super::{build, Application};
+use super::{build, Application, Demand};
 use crate::distributions::{Distribution, DistributionConfig};
 use crate::error::ConfigError;
 use crate::sources::{Datagram, DatagramSource, Datagrams, Source};
@@ -37,6 +37,9 @@ parshall_units::configuration! {
 impl Application for OnOffCbrConfig {
     const SUMMARY: &'static str = "datagrams at a constant bit rate, with idle times";
     const REFERENCE: &'static str = "Willinger, Taqqu, Sherman & Wilson, IEEE/ACM ToN 5(1), 1997";
+    const TITLE: &'static str = "datagrams in bursts";
+    const DEMAND: Demand = Demand::Varying;
+    const RANDOM: bool = true;
     const DATAGRAMS: bool = true;
 
     fn source(&self, packet_bytes: NonZeroU32) -> Result<Source, ConfigError> {

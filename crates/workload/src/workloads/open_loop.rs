@@ -1,7 +1,7 @@
 //! Open loop: transfers begin at the points of a Poisson process, whether or not earlier ones are
 //! done. The load, `arrivals_per_s` times the mean size, is given and not up to the network.
 
-use super::{build, granularity, Application};
+use super::{build, granularity, Application, Demand};
 use crate::distributions::{Distribution, DistributionConfig, Exponential};
 use crate::error::ConfigError;
 use crate::random::unit_interval;
@@ -39,6 +39,9 @@ struct Laws {
 impl Application for OpenLoopConfig {
     const SUMMARY: &'static str = "transfers that begin at random times (Poisson), open loop";
     const REFERENCE: &'static str = "Ben Fredj et al., SIGCOMM 2001: Poisson flow arrivals";
+    const TITLE: &'static str = "transfers that arrive at random";
+    const DEMAND: Demand = Demand::Varying;
+    const RANDOM: bool = true;
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
         let size = build("size", &self.size)?;

@@ -3,7 +3,7 @@
 //! Departures in a second are `rate` over the mean size, so `rate` is the load in bit/s. With exponential
 //! sizes it makes a link M/M/1, with a constant size M/D/1 (up to sizes being whole bytes).
 
-use super::{build, Application};
+use super::{build, Application, Demand};
 use crate::distributions::{Distribution, DistributionConfig, Exponential};
 use crate::error::ConfigError;
 use crate::random::unit_interval;
@@ -26,6 +26,9 @@ parshall_units::configuration! {
 impl Application for PoissonConfig {
     const SUMMARY: &'static str = "datagrams at random times (Poisson), of random sizes";
     const REFERENCE: &'static str = "Kleinrock, Queueing Systems 1 (1975), ch. 5: the input of M/G/1";
+    const TITLE: &'static str = "datagrams at random";
+    const DEMAND: Demand = Demand::Steady;
+    const RANDOM: bool = true;
     const DATAGRAMS: bool = true;
     const RANDOM_TIMES: bool = true;
 

@@ -1,6 +1,6 @@
 //! Transfer: a size, or a list of sizes one after another without a pause.
 
-use super::Application;
+use super::{Application, Demand};
 use crate::error::ConfigError;
 use crate::sources::{Source, Transfer, TransferSource, Transfers, MAX_TRANSFER_BYTES};
 use parshall_units::{Bytes, Duration};
@@ -25,6 +25,9 @@ pub(crate) struct TransferList {
 impl Application for TransferConfig {
     const SUMMARY: &'static str = "a transfer of a given size, or several one after another";
     const REFERENCE: &'static str = "Guillier, Hablot & Vicat-Blanc Primet 2007, §4.1: bulk data transfers";
+    const TITLE: &'static str = "a transfer";
+    const DEMAND: Demand = Demand::Finite;
+    const RANDOM: bool = false;
 
     fn source(&self, _: NonZeroU32) -> Result<Source, ConfigError> {
         if self.sizes.is_empty() {

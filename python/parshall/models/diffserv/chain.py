@@ -90,9 +90,9 @@ def chain_rates(
     few = (points.shape[0] if points.shape[0] > 1 else shape[0], _NODES)
     at = [np.broadcast_to(field[:, :1], few) for field in fields]
     at[2] = np.broadcast_to(np.exp(points), few)
-    found = [each.reshape(few) for each in _solved([field.ravel() for field in at])]
+    rates = [each.reshape(few) for each in _solved([field.ravel() for field in at])]
     weights = _barycentric(log_rtt, points)
-    spread = [np.broadcast_to((weights @ each[:, :, None])[:, :, 0], shape) for each in found]
+    spread = [np.broadcast_to((weights @ each[:, :, None])[:, :, 0], shape) for each in rates]
     return SessionRates(np.maximum(spread[0], 0.0), np.maximum(spread[1], 0.0), spread[2], np.zeros(shape))
 
 

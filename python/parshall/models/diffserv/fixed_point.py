@@ -241,7 +241,7 @@ def _assembled(parts: list[tuple[Point, Network, Round]], batch: tuple[int, ...]
         return together.reshape((*batch, *together.shape[1:]))
 
     def of(name: str) -> FloatArray:
-        return joined([getattr(found, name) for _, _, found in parts])
+        return joined([getattr(solution, name) for _, _, solution in parts])
 
     residual = joined([point.residual for point, _, _ in parts])
     return FixedPoint(

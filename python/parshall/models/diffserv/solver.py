@@ -72,11 +72,11 @@ def solve(network: Network, start: FloatArray, *, tolerance: float, most_iterati
 def mismatch(network: Network, unknowns: FloatArray) -> FloatArray:
     """How far each unknown is from the one that it leads to."""
     log_load, mix = unknowns[:, 0::2], unknowns[:, 1::2]
-    found = network.round(log_load, mix)
-    total = found.load_in + found.load_out
+    answer = network.round(log_load, mix)
+    total = answer.load_in + answer.load_out
     wrong = np.empty_like(unknowns)
     wrong[:, 0::2] = np.log(np.maximum(total / network.capacity, _LEAST_LOAD)) - log_load
-    wrong[:, 1::2] = np.divide(found.load_in, total, out=mix.copy(), where=total > 0) - mix
+    wrong[:, 1::2] = np.divide(answer.load_in, total, out=mix.copy(), where=total > 0) - mix
     return wrong
 
 
@@ -173,17 +173,17 @@ def _bisect(network: Network, point: Point, tolerance: float) -> None:
 
     def fitting(mix: FloatArray, row: Rows) -> FloatArray:
         ends = (np.full(mix.shape, np.log(_LEAST_LOAD)), np.full(mix.shape, 50.0))
-        found = elementwise.find_root(too_little, ends, args=(mix, row), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
-        return np.asarray(found.x)
+        root = elementwise.find_root(too_little, ends, args=(mix, row), tolerances={"xatol": 1e-14, "xrtol": 1e-14})
+        return np.asarray(root.x)
 
     def too_little_in(mix: FloatArray, row: Rows) -> FloatArray:
         x = np.stack([fitting(mix, row), mix], axis=1)
         return mismatch(network.rows(row), x)[:, 1]
 
     ends = (np.zeros(rows.size), np.ones(rows.size))
-    found = elementwise.find_root(too_little_in, ends, args=(rows,), tolerances={"xatol": tolerance / 100})
-    mix = np.where(np.isfinite(found.x), found.x, point.unknowns[:, 1])
+    root = elementwise.find_root(too_little_in, ends, args=(rows,), tolerances={"xatol": tolerance / 100})
+    mix = np.where(np.isfinite(root.x), root.x, point.unknowns[:, 1])
     x = np.stack([fitting(mix, rows), mix], axis=1)
     point.unknowns = np.where(np.isfinite(x), x, point.unknowns)
     point.wrong = mismatch(network, point.unknowns)
-    point.iterations += found.nit
+    point.iterations += root.nit

@@ -92,9 +92,9 @@ class Sessions:
                     np.broadcast_to(checked[name], over.shape)[over].flat[0]
                     for name in ("reserved_per_s", "access_per_s")
                 )
-                found, most = pair
+                value, most = pair
                 raise ModelInputError(
-                    f"reserved_per_s: found {found:g} packets/s above the session's access rate of {most:g} packets/s, "
+                    f"reserved_per_s: found {value:g} packets/s above the session's access rate of {most:g} packets/s, "
                     "accepted is at most the access rate"
                 )
         if self.crosses is not None:

@@ -85,10 +85,10 @@ def _distribution(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) 
         marks.append(Line(x, levels * 100.0, name, style) if len(seconds) > 1 else Points(x, [100.0], name, style))
         marked = np.array([level for level in _MARKED if len(seconds) * (1.0 - level) >= 1.0])
         if len(marked) and len(seconds) > 1:
-            found = np.quantile(seconds, marked)
-            marks.append(Points(found * scale.factor, marked * 100.0, "", style))
+            quantiles = np.quantile(seconds, marked)
+            marks.append(Points(quantiles * scale.factor, marked * 100.0, "", style))
             named = ", ".join(
-                f"{100 * level:g} %: {quantity(value, 's')}" for level, value in zip(marked, found, strict=True)
+                f"{100 * level:g} %: {quantity(value, 's')}" for level, value in zip(marked, quantiles, strict=True)
             )
             words.append(f"{group}: {named}." if len(groups) > 1 else f"Percentiles (points): {named}.")
     size = int(finished["size_bytes"][0])

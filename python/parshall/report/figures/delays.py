@@ -47,10 +47,10 @@ def of_groups(run: Result, measure: str) -> dict[str, Delays]:
     if histogram is None:
         return {}
     rows = histogram.filter(pl.col("measure") == measure)
-    found = {
+    by_group = {
         group: pooled_delays(rows.filter(pl.col("group") == group), "samples") for group in places(run.tables, "group")
     }
-    return {group: delays for group, delays in found.items() if delays is not None}
+    return {group: delays for group, delays in by_group.items() if delays is not None}
 
 
 def under_load(run: Result) -> str | None:

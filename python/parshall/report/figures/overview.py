@@ -91,34 +91,34 @@ def course(run: Result, link: str | None = None) -> Course | Missing:
 
 def prepare(run: Result) -> Plot | Missing:
     """Two panels with one abscissa: goodput below capacity, and queueing delay."""
-    found = course(run)
-    if isinstance(found, Missing):
-        return found
-    time = Axis("Time", "s", minimum=0.0, maximum=float(found.edges[-1]))
-    scale = scale_for(found.top_bps, "bit/s")
-    axis = Axis("Goodput", scale.unit, minimum=0.0, maximum=1.12 * found.top_bps * scale.factor)
-    panels = [Panel([*stacked(found, scale, layers(found.groups)), *measured_from(warm_up_s(run))], time, axis)]
-    if found.delay is not None:
-        panels.append(_delay_panel(found.delay, found.middles, time))
+    shown = course(run)
+    if isinstance(shown, Missing):
+        return shown
+    time = Axis("Time", "s", minimum=0.0, maximum=float(shown.edges[-1]))
+    scale = scale_for(shown.top_bps, "bit/s")
+    axis = Axis("Goodput", scale.unit, minimum=0.0, maximum=1.12 * shown.top_bps * scale.factor)
+    panels = [Panel([*stacked(shown, scale, layers(shown.groups)), *measured_from(warm_up_s(run))], time, axis)]
+    if shown.delay is not None:
+        panels.append(_delay_panel(shown.delay, shown.middles, time))
     number = len(repetitions(run.tables["link_samples"]))
     many = f"Means over {number} repetitions." if number > 1 else ""
-    band = "The band is from the least to the largest mean of a recorded bin in any repetition." if found.delay else ""
-    width = f"Each point is the mean of {given(float(found.edges[1]), 's')}."
+    band = "The band is from the least to the largest mean of a recorded bin in any repetition." if shown.delay else ""
+    width = f"Each point is the mean of {given(float(shown.edges[1]), 's')}."
     what = (
-        f"Goodput of the groups that send over {found.link}, stacked below its rate, and how long packets waited there."
+        f"Goodput of the groups that send over {shown.link}, stacked below its rate, and how long packets waited there."
     )
-    return Plot(panels, sentences(what, many, width, band, found.note))
+    return Plot(panels, sentences(what, many, width, band, shown.note))
 
 
-def stacked(found: Course, scale: Scale, styles: Mapping[str, tuple[Values, Style]]) -> list[Mark]:
+def stacked(shown: Course, scale: Scale, styles: Mapping[str, tuple[Values, Style]]) -> list[Mark]:
     """The areas of the groups from below, and the rate of the link."""
     marks: list[Mark] = []
     below = np.zeros(BINS)
     for name, (values, style) in styles.items():
         above = below + values * scale.factor
-        marks.append(Band(found.middles, below, above, name, style, filled=True))
+        marks.append(Band(shown.middles, below, above, name, style, filled=True))
         below = above
-    return [*marks, *_capacity(found.rate, found.middles, scale.factor)]
+    return [*marks, *_capacity(shown.rate, shown.middles, scale.factor)]
 
 
 @dataclass(frozen=True)
@@ -202,14 +202,14 @@ def _capacity(rate: Values, middles: Values, factor: float) -> list[Mark]:
 
 def _binned(rows: pl.DataFrame, column: str, edges: Values) -> Binned:
     at = np.clip(np.searchsorted(edges, rows["time_s"].to_numpy(), side="right") - 1, 0, BINS - 1)
-    found = (
+    bins = (
         pl.DataFrame({"bin": at, "value": rows[column].to_numpy().astype(np.float64)})
         .group_by("bin")
         .agg(pl.mean("value").alias("mean"), pl.min("value").alias("low"), pl.max("value").alias("high"))
         .sort("bin")
     )
-    before = np.clip(np.searchsorted(found["bin"].to_numpy(), np.arange(BINS), side="right") - 1, 0, None)
-    return Binned(*(found[name].to_numpy()[before] for name in ("mean", "low", "high")))
+    before = np.clip(np.searchsorted(bins["bin"].to_numpy(), np.arange(BINS), side="right") - 1, 0, None)
+    return Binned(*(bins[name].to_numpy()[before] for name in ("mean", "low", "high")))
 
 
 def _delay(bins: pl.DataFrame, edges: Values) -> Binned | None:

@@ -23,8 +23,8 @@ def prepare(run: Result) -> Plot | Missing:
     names = places(run.tables, "group")
     if flows is None or len(names) < 2:
         return Missing("There is a single group of flows, whose goodput is in the table above.")
-    found = {group: of_place(run.tables, "group", group).get(f"group/{group}/goodput_bps") for group in names}
-    intervals = {group: metric.interval for group, metric in found.items() if metric is not None}
+    by_group = {group: of_place(run.tables, "group", group).get(f"group/{group}/goodput_bps") for group in names}
+    intervals = {group: metric.interval for group, metric in by_group.items() if metric is not None}
     if not intervals:
         return Missing("No goodput was recorded.")
     ranked = sorted(intervals, key=lambda group: (-intervals[group].mean, names.index(group)))

@@ -103,8 +103,8 @@ def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
     spread = _spread(group.start, "start", group.count)
     first, _ = _extremes(spread, group.count)
     if first >= duration_ps:
-        found, end = (_core.format_quantity("duration", ps) for ps in (first, duration_ps))
-        raise Problem(("start",), f'found "{found}" as the first start; write starts before the end, "{end}"')
+        latest, end = (_core.format_quantity("duration", ps) for ps in (first, duration_ps))
+        raise Problem(("start",), f'found "{latest}" as the first start; write starts before the end, "{end}"')
     return spread
 
 

@@ -40,10 +40,10 @@ class Context:
 def configuration(chosen: Configuration, context: Context) -> dict[str, Any]:
     """A catalog entry as Rust reads it."""
     if isinstance(chosen, External):
-        found = external.declared(chosen.name)
-        if found is None:
+        own = external.declared(chosen.name)
+        if own is None:
             raise Problem(("name",), f'found "{chosen.name}", and nothing says what makes it')
-        return found.resolved(chosen.parameters)
+        return own.resolved(chosen.parameters)
     return {
         "name": chosen.name,
         **parameters(chosen, chosen.entry.parameters, context, chosen.role),

@@ -101,13 +101,13 @@ def whittle(
         log_scale = spectrum.log_scale(log_density, z.size) if beran else float(log_density.mean())
         return float(np.log(np.mean(power * np.exp(log_scale - log_density))))
 
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         objective,
         bounds=(LOWEST, HIGHEST),
         method="bounded",
         options={"xatol": 1e-6},
     )
-    h = float(found.x)
+    h = float(minimum.x)
     step = min(1e-4, (1 - h) / 2)
     slope = (spectrum.log_density(h + step) - spectrum.log_density(h - step)) / (2 * step)
     information = float(np.sum((slope - slope.mean()) ** 2))

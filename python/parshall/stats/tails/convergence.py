@@ -18,8 +18,6 @@ References: M. Crovella, L. Lipsky, Long-lasting transient conditions in simulat
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 from scipy.special import gamma, ndtri
 
@@ -27,7 +25,6 @@ from parshall.stats.confidence import StatisticsError
 from parshall.stats.synthesis.traffic import pareto
 from parshall.stats.tails.sample import tail_index_above_one
 
-_DRAWS = 200_000
 _FEW, _SIMULATED = 5000, 10_000_000
 
 
@@ -107,7 +104,9 @@ def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) 
     if tail_index < 1.98:
         constant = (1 - tail_index) / (gamma(2 - tail_index) * np.cos(np.pi * tail_index / 2))
         scale = smallest * count ** (1 / tail_index - 1) * constant ** (-1 / tail_index)
-        low, high = _stable_quantiles(round(tail_index, 6), ends)
+        from scipy.stats import levy_stable  # noqa: PLC0415 - it takes a while to load
+
+        low, high = (float(levy_stable.ppf(end, tail_index, 1.0)) for end in ends)
         return float(max(smallest, 1 + scale * low)), float(1 + scale * high)
     if tail_index <= 2.02:
         variance = smallest**2 * np.log(count)
@@ -115,23 +114,3 @@ def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) 
         variance = min(1 / (tail_index * (tail_index - 2)), smallest**2 * np.log(count) / 2 + 1)
     half = float(ndtri(ends[1]) * np.sqrt(variance / count))
     return max(smallest, 1 - half), 1 + half
-
-
-@lru_cache(maxsize=64)
-def _stable_quantiles(tail_index: float, ends: tuple[float, float]) -> tuple[float, float]:
-    """Quantiles of the stable law S(alpha, beta = 1, scale 1, mean 0), by Chambers, Mallows & Stuck's method."""
-    rng = np.random.default_rng(19_760_101)
-    angle = np.pi * (rng.random(_DRAWS) - 0.5)
-    exponential = rng.standard_exponential(_DRAWS)
-    tangent = np.tan(np.pi * tail_index / 2)
-    shift = np.arctan(tangent) / tail_index
-    stretch = (1 + tangent**2) ** (1 / (2 * tail_index))
-    turned = tail_index * (angle + shift)
-    values = (
-        stretch
-        * np.sin(turned)
-        / np.cos(angle) ** (1 / tail_index)
-        * (np.cos(angle - turned) / exponential) ** ((1 - tail_index) / tail_index)
-    )
-    low, high = np.quantile(values, ends)
-    return float(low), float(high)

@@ -123,15 +123,15 @@ def hill(sample: ArrayLike | Sequence[float], k: int | None = None, *, level: fl
         if not 1 < k < x.size:
             raise StatisticsError(f"k: found {k}, accepted is a number from 2 to {x.size - 1}")
         return _estimate(x, logs, k, level, None)
-    found = second_order.tail(logs)
-    if found is None:
+    order = second_order.tail(logs)
+    if order is None:
         raise StatisticsError("sample: found a tail lighter than any power law's, accepted is a heavy-tailed sample")
-    half = float(ndtri((1 + level) / 2)) * found.error
-    low, high = found.gamma + half, found.gamma - half
+    half = float(ndtri((1 + level) / 2)) * order.error
+    low, high = order.gamma + half, order.gamma - half
     ci = 1 / low, 1 / high if high > 0 else np.inf
-    warning = None if found.passes else "no power law: even the largest values are not distributed as one"
-    index, threshold = 1 / found.gamma, float(x[found.k])
-    return TailIndex(index, ci, threshold, found.k, x.size, level, warning or rivals.warning(x), carries_choice=True)
+    warning = None if order.passes else "no power law: even the largest values are not distributed as one"
+    index, threshold = 1 / order.gamma, float(x[order.k])
+    return TailIndex(index, ci, threshold, order.k, x.size, level, warning or rivals.warning(x), carries_choice=True)
 
 
 def hill_plot(sample: ArrayLike | Sequence[float], *, points: int = 200, level: float = 0.95) -> HillPlot:

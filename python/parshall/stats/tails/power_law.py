@@ -138,13 +138,13 @@ def _index(tail: FloatArray) -> float:
 
 
 def _compared(tail: FloatArray) -> tuple[Comparison, ...]:
-    found = []
+    comparisons = []
     for rival in RIVALS:
         with _quiet():
             ratio, p_value = _fit(tail).distribution_compare("power_law", rival, normalized_ratio=True)
         if np.isfinite(ratio) and np.isfinite(p_value):
-            found.append(Comparison(rival, float(ratio), float(p_value)))
-    return tuple(found)
+            comparisons.append(Comparison(rival, float(ratio), float(p_value)))
+    return tuple(comparisons)
 
 
 def _fit(tail: FloatArray) -> powerlaw.Fit:

@@ -76,10 +76,10 @@ def _generalised_pareto(above: FloatArray, threshold: float) -> tuple[float, Flo
         xi = float(np.mean(np.log1p(theta * excess)))
         return float(excess.size * (np.log(xi / theta) + 1 + xi))
 
-    found = scipy.optimize.minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded", options={"xatol": 1e-4})
-    theta = np.exp(found.x) / scale
+    minimum = scipy.optimize.minimize_scalar(loss, bounds=(-12.0, 12.0), method="bounded", options={"xatol": 1e-4})
+    theta = np.exp(minimum.x) / scale
     xi = float(np.mean(np.log1p(theta * excess)))
-    return -float(found.fun), -np.expm1(-np.log1p(theta * excess) / xi)
+    return -float(minimum.fun), -np.expm1(-np.log1p(theta * excess) / xi)
 
 
 def _lognormal(above: FloatArray, threshold: float) -> tuple[float, FloatArray]:
@@ -94,10 +94,10 @@ def _lognormal(above: FloatArray, threshold: float) -> tuple[float, FloatArray]:
         return float(log_sigma + square + scipy.special.log_ndtr((mu - low) / sigma))
 
     start = np.array([mean, np.log(variance) / 2])
-    found = scipy.optimize.minimize(
+    minimum = scipy.optimize.minimize(
         loss, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-9, "maxiter": 800}
     )
-    mu, sigma = found.x[0], np.exp(found.x[1])
+    mu, sigma = minimum.x[0], np.exp(minimum.x[1])
     tail = scipy.special.log_ndtr((mu - y) / sigma) - scipy.special.log_ndtr((mu - low) / sigma)
-    likelihood = -y.size * (found.fun + mean + np.log(2 * np.pi) / 2)
+    likelihood = -y.size * (minimum.fun + mean + np.log(2 * np.pi) / 2)
     return float(likelihood), -np.expm1(tail)

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from parshall.models.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Router, Sessions, fixed_point
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Drawn, Section, Table
-from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
+from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.studies.check import Check
 from parshall.studies.rio.network import PAPER, PROPAGATION_S, Curves
 from parshall.studies.rio.simulated import LONG_RTTS_S, RESERVED_PER_S, ROUTERS, SLA_P_IN, Measured
@@ -242,7 +242,14 @@ def losses() -> Findings:
     best = [np.array([np.argmin(np.asarray(line.y)) == lows.size - 1]) for line in thirteen]
     checks.append(_holds("fig13", "p_in is least with min_in = max_in", best))
     sla = Guide(SLA_P_IN, "p_SLA")
-    marks = [Grid(_edges(outside), _edges(inside), np.where(loss <= SLA_P_IN, 1000 * loss, np.nan), "p_in, per mille")]
+    marks = [
+        Grid(
+            _inner_edges(outside),
+            _inner_edges(inside),
+            np.where(loss <= SLA_P_IN, 1000 * loss, np.nan),
+            "p_in, per mille",
+        )
+    ]
     eleven = [
         Line(*_edge(outside, inside, loss, bound), f"p_SLA = {bound:g}", Style(k, k))
         for k, bound in enumerate((0.002, 0.004, 0.006, 0.008))
@@ -289,9 +296,9 @@ def _edge(outside: FloatArray, inside: FloatArray, loss: FloatArray, bound: floa
     return np.array(xs), np.array(ys)
 
 
-def _edges(centres: FloatArray) -> FloatArray:
-    middle = (centres[:-1] + centres[1:]) / 2
-    return np.concatenate([[centres[0]], middle, [centres[-1]]])
+def _inner_edges(centres: FloatArray) -> FloatArray:
+    """Edges of cells around centres, of which the first and last cell begin and end at theirs."""
+    return np.clip(cell_edges(centres), centres[0], centres[-1])
 
 
 def _holds(artefact: str, words: str, parts: Sequence[NDArray[np.bool_]], note: str = "") -> Check:

@@ -1,15 +1,12 @@
-"""What can be run, and gives numbers that should not be trusted as they stand: said in words, by `warnings_of`."""
+"""What can be run, and gives numbers that should not be trusted as they stand: said in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from parshall import _core
-from parshall.schema.quantities import PS_PER_S
-
-if TYPE_CHECKING:
-    from parshall.scenario import Scenario
+from parshall import properties
+from parshall.schema.quantities import PS_PER_S, written
 
 FLOWS_LOOKED_AT = 1000
 """Of a group: more of them make no other warning."""
@@ -17,41 +14,26 @@ FLOWS_LOOKED_AT = 1000
 PHASE_TOLERANCE = 0.01
 """Of a service time: RTTs so near to a multiple of it are one for as long as a run has."""
 
-THRESHOLDS = {"red": ("max_threshold",), "rio": ("in_max", "out_max"), "step": ("threshold",)}
-"""Of queues that act at a length: the keys that say the greatest."""
-
-_DETERMINISTIC = {
-    "queue": {"drop_tail", "step", "codel", "fq_codel", "drr", "dualpi2", "policer", "priority", "shaper"},
-    "loss": {"none", "periodic"},
-    "workload": {"bulk", "transfer", "cbr", "rate_controlled"},
-    "spread": {"constant", "linear", "list"},
-}
-"""What draws no random numbers; tests/python/test_scenario_warnings.py tries all that there is."""
+_KNOWN_VALUES = {"constant", "linear", "list"}
+"""Forms of a resolved value of each flow that draw nothing."""
 
 
-def warnings_of(scenario: Scenario) -> list[str]:
-    """One sentence or two for each reason to doubt the numbers of a scenario.
-
-    Raises
-    ------
-    ScenarioError
-        The scenario cannot be run at all.
-    """
-    resolved = scenario.resolve()
-    found = [*_phase_effects(resolved), *_out_of_reach(resolved)]
-    if scenario.repetitions > 1 and not _is_random(resolved):
-        found.append(
-            f"nothing in it is random, so its {scenario.repetitions} repetitions are copies and intervals mean "
+def caveats(resolved: Mapping[str, Any], repetitions: int) -> list[str]:
+    """One sentence or two for each reason to doubt the numbers of a resolved scenario."""
+    reasons = [*_phase_effects(resolved), *_out_of_reach(resolved)]
+    if repetitions > 1 and not _is_random(resolved):
+        reasons.append(
+            f"nothing in it is random, so its {repetitions} repetitions are copies and intervals mean "
             "nothing: leave processing_time at its default, or draw what is not known, e.g. "
             'start = { uniform = "1 s" }'
         )
-    return found
+    return reasons
 
 
-def _phase_effects(resolved: dict[str, Any]) -> Iterator[str]:
+def _phase_effects(resolved: Mapping[str, Any]) -> Iterator[str]:
     """Links at which flows of a strictly periodic network keep in step (Floyd & Jacobson 1992, sec. 3)."""
     for index, link in enumerate(resolved["links"]):
-        if link["queue"]["name"] != "drop_tail" or "constant" not in link["rate"]:
+        if not _is_plain(link["queue"]["name"]) or "constant" not in link["rate"]:
             continue
         periodic = [group for group in resolved["flows"] if index in group["path"] and _is_periodic(group)]
         if not periodic:
@@ -61,7 +43,7 @@ def _phase_effects(resolved: dict[str, Any]) -> Iterator[str]:
         rtts_ps = [rtt for group in periodic for rtt in _known(group["rtt_ps"], group["count"])]
         in_step = _in_step(rtts_ps, service_ps)
         if in_step:
-            service = _core.format_quantity("duration", round(service_ps))
+            service = written("duration", round(service_ps))
             yield (
                 f"phase effects decide who gets what at link {link['name']}: the RTTs of {in_step} flows there differ "
                 f"by multiples of its service time ({service}), and with processing_time = 0 nothing breaks the "
@@ -69,14 +51,15 @@ def _phase_effects(resolved: dict[str, Any]) -> Iterator[str]:
             )
 
 
-def _out_of_reach(resolved: dict[str, Any]) -> Iterator[str]:
+def _out_of_reach(resolved: Mapping[str, Any]) -> Iterator[str]:
     """Thresholds that a queue is too short for: it is full, and drops whatever comes, before it does what they say."""
     for index, link in enumerate(resolved["links"]):
         queue = link["queue"]
-        if queue["name"] not in THRESHOLDS:
+        thresholds = properties.queue(queue["name"]).thresholds
+        if not thresholds:
             continue
         limit = _packets(queue["limit"], [group for group in resolved["flows"] if index in group["path"]])
-        for key in THRESHOLDS[queue["name"]]:
+        for key in thresholds:
             if limit < queue[key]:
                 yield (
                     f"the queue of link {link['name']} never comes to its {key}: it holds {limit} packets, and {key} "
@@ -96,7 +79,13 @@ def _packets(limit: dict[str, int], groups: list[dict[str, Any]]) -> float:
 
 
 def _is_periodic(group: dict[str, Any]) -> bool:
-    return group["processing_ps"] == 0 and group["workload"]["name"] in _DETERMINISTIC["workload"]
+    return group["processing_ps"] == 0 and not properties.workload(group["workload"]["name"]).random
+
+
+def _is_plain(queue: str) -> bool:
+    """Whether it drops what does not fit, and nothing else, whosever it is."""
+    traits = properties.queue(queue)
+    return traits.drops == "tail" and traits.separates == "nothing" and not (traits.own_rate or traits.random)
 
 
 def _known(spread: dict[str, Any], count: int) -> list[int]:
@@ -123,20 +112,22 @@ def _in_step(rtts_ps: list[int], service_ps: float) -> int:
     return sum(here or before for here, before in zip(near, [near[-1], *near[:-1]], strict=True))
 
 
-def _names(queue: dict[str, Any]) -> Iterator[str]:
-    """The name of a queue, and of those within it."""
+def _queues(queue: Mapping[str, Any]) -> Iterator[str]:
+    """The name of a queue, and of those within it, which are parameters with a name."""
     yield queue["name"]
-    for inner in (*queue.get("bands", ()), *([queue["queue"]] if "queue" in queue else ())):
-        yield from _names(inner)
+    for value in queue.values():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, Mapping) and "name" in inner:
+                yield from _queues(inner)
 
 
-def _is_random(resolved: dict[str, Any]) -> bool:
+def _is_random(resolved: Mapping[str, Any]) -> bool:
     """Whether anything is drawn."""
     links, flows = resolved["links"], resolved["flows"]
     return (
-        any(link["loss"]["name"] not in _DETERMINISTIC["loss"] for link in links)
-        or any(name not in _DETERMINISTIC["queue"] for link in links for name in _names(link["queue"]))
-        or any(group["workload"]["name"] not in _DETERMINISTIC["workload"] for group in flows)
-        or any(not _DETERMINISTIC["spread"] & group[key].keys() for group in flows for key in ("rtt_ps", "start_ps"))
+        any(properties.loss(link["loss"]).random for link in links)
+        or any(properties.queue(name).random for link in links for name in _queues(link["queue"]))
+        or any(properties.workload(group["workload"]["name"]).random for group in flows)
+        or any(not _KNOWN_VALUES & group[key].keys() for group in flows for key in ("rtt_ps", "start_ps"))
         or any(group["processing_ps"] > 0 for group in flows)
     )

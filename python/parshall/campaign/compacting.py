@@ -1,14 +1,14 @@
-"""Runs are gathered beside the work: in a thread, as reading and writing them holds no interpreter lock for long."""
+"""Runs are compacted beside the work: in a thread, as reading and writing them holds no interpreter lock for long."""
 
 from __future__ import annotations
 
 import threading
 
-from parshall.campaign.segments import gather
+from parshall.campaign.segments import compact
 from parshall.campaign.store import Store
 
 
-class Gatherer:
+class Compactor:
     """Gathers runs of a store, once at a time."""
 
     def __init__(self, store: Store) -> None:
@@ -28,20 +28,20 @@ class Gatherer:
             self.finish()
 
     def finish(self) -> None:
-        """Wait until runs are gathered; an error of it becomes ours."""
+        """Wait until runs are compacted; an error of it becomes ours."""
         self.wait()
         error, self._error = self._error, None
         if error is not None:
             raise error
 
     def wait(self) -> None:
-        """Wait until runs are gathered, whatever comes of it."""
+        """Wait until runs are compacted, whatever comes of it."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None
 
     def _run(self, least: int) -> None:
         try:
-            gather(self._store, least=least)
+            compact(self._store, least=least)
         except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
             self._error = error
