@@ -54,7 +54,7 @@ mod tcp_info;
 pub use abilities::Abilities;
 pub use error::HostsError;
 pub use hosts::{die_with_parent, Hosts, Outcome, Row, Tuns};
-pub use namespace::{has_sysctl, Side};
+pub use namespace::{has_sysctl, usual_sysctl, Side};
 pub use plan::{FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
 pub use programs::{Begins, Ended, Program, Running};
 pub use sender::{FlowOutcome, Limited};
