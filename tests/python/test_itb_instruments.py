@@ -146,6 +146,8 @@ def test_ranks_take_the_place_of_the_pair_and_of_nobody_else(letter: str) -> Non
     assert (pair.count, pair.workload.name, pair.congestion_control.name) == (1, "bulk", "cubic")
     assert given.duration.seconds > START_S + case.duration_s
     assert given.ends_with is None
+    assert (pair.path, pair.reverse_path) == (["forth"], ["replies", "back"])
+    assert {tuple(group.path or ()) for group in given.flows} <= {("forth",), ("back",)}
 
 
 def test_pairs_over_mpi_stand_beside_the_benchmarks_own() -> None:

@@ -33,6 +33,11 @@ from parshall.scenario import Scenario
 PAIR = "a0"
 """The group of a case whose place the ranks take; with those that reply to it they are the pair."""
 
+HOST_QUEUE = "100000 packets"
+"""Of a host's access link: it loses nothing."""
+
+PACKET_BITS = 12_000
+
 START_S = 30.0
 """For both ranks to be started, at most."""
 
@@ -61,15 +66,29 @@ class OverMpi:
 
 
 def document(case: Case, control: str) -> dict[str, Any]:
-    """The case as a scenario whose pair is one group, for `parshall.emulation.run_programs`."""
+    """The case as a scenario whose pair is one group, for `parshall.emulation.run_programs`.
+
+    Replies take the way back, which is as the way forth, behind an access link as that of the messages.
+    """
     made = case.document(control)
-    made["flows"] = [
-        {**group, "name": PAIR, "count": 1, "start": "0 s", "workload": "bulk"} if group["name"] == PAIR else group
-        for group in made["flows"]
-        if group["name"] == PAIR or not re.match(EXCHANGED, group["name"])
-    ]
     made.pop("ends_with", None)
-    return {**made, "repetitions": 1, "duration": f"{START_S + 4 * case.duration_s:.3f} s"}
+    forth = made.pop("bottleneck")
+    access = {"rate": f"{round(case.factors.access_bps)} bit/s", "queue": {"name": "drop_tail", "limit": HOST_QUEUE}}
+    # A link that only replies cross has no BDP of its own: its queue is as long as that of the way forth.
+    bdp = case.factors.capacity_bps * case.factors.mean_rtt_s / PACKET_BITS
+    packets = max(1, round(float(forth["queue"]["limit"].removesuffix("BDP")) * bdp))
+    back = {**forth, "queue": {**forth["queue"], "limit": f"{packets} packets"}}
+    made["links"] = [{"name": "forth", **forth}, {"name": "back", **back}, {"name": "replies", **access}]
+    groups = []
+    for group in made["flows"]:
+        ways = ["forth"], ["back"]
+        path, reverse_path = ways[::-1] if group.pop("direction", "forward") == "reverse" else ways
+        if group["name"] == PAIR:
+            pair = {"count": 1, "start": "0 s", "workload": "bulk", "reverse_path": ["replies", *reverse_path]}
+            groups.append({**group, "path": path, **pair})
+        elif not re.match(EXCHANGED, group["name"]):
+            groups.append({**group, "path": path, "reverse_path": reverse_path})
+    return {**made, "flows": groups, "repetitions": 1, "duration": f"{START_S + 4 * case.duration_s:.3f} s"}
 
 
 def exchanged(scenario: Scenario, _kernel: str, work: mpi.Work) -> tuple[tuple[float, ...], str]:
