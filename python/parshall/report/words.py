@@ -163,6 +163,7 @@ _WORKLOADS = {
     "bulk": "always with data to send",
     "transfer": "a transfer",
     "on_off": "transfers and pauses",
+    "request_response": "requests and responses",
     "open_loop": "transfers that arrive at random",
     "cbr": "datagrams at a constant rate",
     "on_off_cbr": "datagrams in bursts",

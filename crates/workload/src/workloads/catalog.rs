@@ -5,7 +5,7 @@
 
 use super::{
     Application, BulkConfig, CbrConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig, PoissonConfig,
-    RateControlledConfig, TransferConfig,
+    RateControlledConfig, RequestResponseConfig, TransferConfig,
 };
 use crate::error::ConfigError;
 use crate::sources::Source;
@@ -85,6 +85,7 @@ workloads! {
     "bulk" => Bulk(BulkConfig),
     "transfer" => Transfer(TransferConfig),
     "on_off" => OnOff(OnOffConfig),
+    "request_response" => RequestResponse(RequestResponseConfig),
     "open_loop" => OpenLoop(OpenLoopConfig),
     "cbr" => Cbr(CbrConfig),
     "on_off_cbr" => OnOffCbr(OnOffCbrConfig),
