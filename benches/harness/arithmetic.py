@@ -52,6 +52,7 @@ def rows(seconds: float) -> Iterator[Row]:
     yield from round_trips(seconds)
     for rate_mbps in (10, 100, 1000):
         yield from saturated(rate_mbps, seconds)
+    yield unhindered(1000, seconds)
     yield random_losses(seconds)
     for name in REPLAYED:
         yield same_decisions(name, seconds)
@@ -104,6 +105,14 @@ def saturated(rate_mbps: float, seconds: float) -> Iterator[Row]:
     wait_ms = (QUEUE - 2 + 1 - 0.5 / LOAD) * packet_ms
     waited_ms = 1e3 * link["mean_queueing_delay_s"]
     yield Row(f"{name}: wait", "ms", wait_ms, waited_ms, 0.02 * wait_ms, made.level)
+
+
+def unhindered(rate_mbps: float, seconds: float) -> Row:
+    """Datagrams at a constant rate, over a link of twice that: what they come at."""
+    made = emulate(_scenario(_datagrams(rate_mbps), {"rate": f"{2 * rate_mbps:g} Mbit/s"}, seconds))
+    passed_mbps = made.link["forwarded_bytes"] * 8 / (seconds - 1) / 1e6
+    what = f"{rate_mbps:g} Mbit/s over a link of twice that: rate"
+    return Row(what, "Mbit/s", rate_mbps, passed_mbps, 0.001 * rate_mbps, made.level)
 
 
 def random_losses(seconds: float) -> Row:

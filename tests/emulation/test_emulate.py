@@ -41,6 +41,7 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall import _core
+from parshall.campaign.work import Call, _code_of_calls, call
 from parshall.cli.app import application
 from parshall.emulation import Validity, validity
 from parshall.emulation.emulating import described
@@ -220,6 +221,40 @@ def test_an_emulation_that_is_told_so_does_not_wait(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.stderr
 
 
+def held_by_somebody() -> str:
+    """Whose turn it is, told by waiting for it no longer than it takes to look."""
+    found: list[str] = []
+    monitor = Monitor()
+    monitor.cancel()
+    try:
+        with turn(monitor):
+            found.append("mine")
+    except Interrupted:
+        found.append("another's")
+    return found[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="emulations are of Linux")
+@pytest.mark.parametrize(("at_once", "said"), [(True, "mine"), (False, "another's")])
+def test_what_a_worker_calls_waits_for_its_turn_unless_it_is_told_otherwise(
+    at_once: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("parshall.emulation.process.TURN", f"\0parshall/tests/{uuid.uuid4()}")
+    with turn(Monitor()):
+        assert call(Call("held", held_by_somebody, code=_code_of_calls(), at_once=at_once)).value == said
+    assert call(Call("free", held_by_somebody, code=_code_of_calls())).value == "mine"
+
+
+@on_the_kernel
+def test_a_sweep_emulates_as_many_at_a_time_as_it_is_told(tmp_path: Path) -> None:
+    """While this test holds the turn: it would wait for ever."""
+    document = {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [BULK]}
+    plan = ps.Plan(name="both", scenario=document, repetitions=2, instrument="emulate", accept_invalid=True)
+    with turn(Monitor()):
+        made = ps.sweep(plan, tmp_path / "store", workers=2, at_once=True)
+    assert (made.record.runs, made.record.failed) == (2, {})
+
+
 def with_turn(code: str, folder: Path, *, as_nobody: bool) -> subprocess.Popen[str]:
     """Python that takes its turn, with its own folder for temporary files, and of root as another user."""
     imports = "import os\nfrom parshall.emulation.process import turn\nfrom parshall.runs.single import Monitor\n"
@@ -304,6 +339,30 @@ def test_what_the_kernel_lacks_is_named_with_what_it_has() -> None:
     assert problem.startswith('flows.0.congestion_control: found "copa"; this kernel has ')
     assert "reno" in problem
     assert 'endpoint = "simulated"' in problem
+
+
+@needs_the_kernel
+@pytest.mark.parametrize(
+    ("control", "key", "found"),
+    [
+        (
+            {"name": "reno", "decrease": 0.8},
+            "decrease",
+            "found 0.8; the kernel's reno takes no parameters, and is as with 0.5",
+        ),
+        ({"name": "cubic", "fast_convergence": False}, "fast_convergence", "found false; the kernel's cubic"),
+    ],
+)
+def test_parameters_that_a_kernels_control_does_not_have_are_refused(
+    control: dict[str, Any], key: str, found: str
+) -> None:
+    with pytest.raises(ps.ScenarioError) as refused:
+        emulated(scenario({**BULK, "congestion_control": control}))
+    (problem,) = refused.value.problems
+    assert problem.startswith(f"flows.0.congestion_control.{key}: {found}")
+    assert 'endpoint = "simulated"' in problem
+    emulated(scenario({**BULK, "congestion_control": {"name": control["name"]}}))
+    emulated(scenario(BULK, {**BULK, "congestion_control": control, "endpoint": "simulated"}))
 
 
 @on_the_kernel
@@ -478,6 +537,51 @@ def test_a_replay_of_what_came_meets_the_same_decisions(queue: dict[str, Any]) -
     assert counts["packets"] > 3000
     assert counts["marked" if ecn else "lost"] > 0, "the queue had something to decide"
     assert counts["different"] == 0, counts
+
+
+RIO = {
+    "name": "rio",
+    "limit": "100 packets",
+    "in_min": "30 packets",
+    "in_max": "60 packets",
+    "in_probability": 0.02,
+    "out_min": "5 packets",
+    "out_max": "30 packets",
+    "out_probability": 0.1,
+}
+
+
+@on_the_kernel
+@pytest.mark.parametrize(
+    "queue",
+    [
+        {"name": "red", "limit": "100 packets", "min_threshold": "10 packets", "max_threshold": "40 packets"},
+        {"name": "codel", "limit": "200 packets"},
+        {**RIO, "in_length": "in", "out_length": "total", "averaging": 0.002},
+        {**RIO, "in_length": "total", "out_length": "total", "averaging": "instantaneous"},
+    ],
+    ids=["red", "codel", "rio, averaged", "rio, instantaneous"],
+)
+def test_tens_of_thousands_of_packets_meet_the_same_decisions(queue: dict[str, Any]) -> None:
+    """Averages, counts since the last drop, control laws go on for 40,000 packets of ten flows, half in profile."""
+    marker = {"name": "token_bucket", "rate": "2.5 Mbit/s", "burst": "20 packets"}
+    flows = {**BULK, "count": 10, "rtt": {"first": "10 ms", "step": "5 ms"}, "marker": marker}
+    counts = replayed(scenario(flows, seconds=10, bottleneck={"rate": "50 Mbit/s", "queue": queue}))
+    assert counts["packets"] > 35_000
+    assert counts["lost"] > 200, "the queue had something to decide"
+    assert counts["different"] == 0, counts
+
+
+@on_the_kernel
+def test_a_gigabit_of_datagrams_a_second_keeps_its_rate() -> None:
+    sender = {"rtt": "10 ms", "workload": {"name": "cbr", "rate": "1 Gbit/s"}}
+    queue = {"name": "drop_tail", "limit": "1000 packets"}
+    made = ps.emulate(scenario(sender, seconds=9, warm_up="1 s", bottleneck={"rate": "2 Gbit/s", "queue": queue}))
+    judged = validity(made)
+    assert judged is not None
+    if judged.level != "valid":
+        pytest.skip(f"this machine is too busy: {judged}")
+    assert made.links["arrivals_bytes"][0] * 8 / 8 == pytest.approx(1e9, rel=0.001)
 
 
 @on_the_kernel

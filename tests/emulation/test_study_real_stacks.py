@@ -9,8 +9,9 @@ import pytest
 from emulations import ON_THE_KERNEL
 
 import parshall.emulation
+from parshall.itb import mpi
 from parshall.studies import stacks
-from parshall.studies.itb import mpi, real_bulk, real_messages, real_mpi, real_rtts, real_web
+from parshall.studies.itb import real_bulk, real_messages, real_mpi, real_rtts, real_web
 from parshall.studies.itb import real_stacks as table6
 from parshall.studies.large_deviations import captured, real_cross_traffic, real_pairs, real_stacks
 from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries

@@ -16,8 +16,11 @@ from parshall.itb.benchmark import CaseResult, Entry, Result, plan
 from parshall.itb.building import Case, case
 from parshall.itb.classes import classes
 from parshall.itb.estimate import estimate, real_time
-from parshall.itb.instruments import beside, on_hosts, orders, section
+from parshall.itb.instruments import beside, check_hosts, on_hosts, orders, section
+from parshall.itb.over_mpi import PAIR, START_S, OverMpi, document
+from parshall.itb.over_mpi import section as over_mpi_section
 from parshall.itb.scale import SCALES
+from parshall.scenario import Scenario
 
 Cli = Callable[..., Finished]
 ABLE = Abilities(
@@ -53,6 +56,21 @@ def test_hosts_of_linux_are_told_what_the_factors_say(application: str) -> None:
     built.scenario("cubic")
 
 
+def test_cubic_of_linux_can_be_without_hystart_and_other_controls_have_none() -> None:
+    built = made("TU", "B", "hystart=0")
+    assert built.flows("cubic", None)[0]["congestion_control"] == {"name": "cubic_linux", "hystart": False}
+    assert built.flows("reno", None)[0]["congestion_control"] == "reno"
+    assert built.odd[-1] == "hystart = 0"
+    (group,) = {group.congestion_control.name for group in built.scenario("cubic").flows}
+    assert group == "cubic_linux"
+    assert made("TU", "B").flows("cubic", None)[0]["congestion_control"] == "cubic"
+    check_hosts([built], simulated=True)
+    with pytest.raises(
+        InputError, match=r"--factor hystart: .*standard slow start; accepted: with --instrument emulate"
+    ):
+        check_hosts([replace(built, linux=False)], simulated=True)
+
+
 def test_the_benchmarks_own_tcp_is_as_it_was() -> None:
     group = made("BU", "F", linux=False).flows("reno", None)[0]
     assert group["delayed_ack"] is True
@@ -74,6 +92,7 @@ def test_real_time_is_what_an_emulation_takes() -> None:
     assert expected.runs == estimate(cases, ["reno"], 1).runs == 9
     # Each run sends for some 6 s; 3 s are what starting takes at most.
     assert 9 * cases[0].ideal_s < expected.seconds < 9 * (1.25 * cases[0].ideal_s + 3)
+    assert real_time(cases, ["reno"], 2).seconds == expected.seconds / 2
 
 
 def test_controls_that_a_kernel_lacks_are_left_out() -> None:
@@ -114,7 +133,42 @@ def test_orders_of_controls_are_counted() -> None:
     assert [row[-1] for row in shown.tables[0].rows] == ["the same", "not the same", "not the same"]
 
 
+# --- over MPI ---
+
+
+@pytest.mark.parametrize("letter", ["B", "F", "H"])
+def test_ranks_take_the_place_of_the_pair_and_of_nobody_else(letter: str) -> None:
+    case = made("PA", letter)
+    names = {group["name"] for group in case.flows("cubic", None)}
+    given = Scenario.from_document(document(case, "cubic"))
+    assert {group.name for group in given.flows} == names - {"back-a0"}
+    pair = next(group for group in given.flows if group.name == PAIR)
+    assert (pair.count, pair.workload.name, pair.congestion_control.name) == (1, "bulk", "cubic")
+    assert given.duration.seconds > START_S + case.duration_s
+    assert given.ends_with is None
+    assert (pair.path, pair.reverse_path) == (["forth"], ["replies", "back"])
+    assert {tuple(group.path or ()) for group in given.flows} <= {("forth",), ("back",)}
+
+
+def test_pairs_over_mpi_stand_beside_the_benchmarks_own() -> None:
+    emulated = replace(EMULATED, cases=(replace(EMULATED.cases[0], case=made("PA", "B")),))
+    found = [OverMpi("PA-B", "reno", (0.25, 0.5), "valid")]
+    (table,) = over_mpi_section(found, emulated).tables
+    assert table.rows == [("PA-B", "`reno`", "2", "0.75", "1.1", "valid")]
+
+
 # --- the command ---
+
+
+def test_without_a_library_of_mpi_that_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("parshall.emulation.abilities", lambda: ABLE)
+    monkeypatch.setattr("parshall.cli.itb._each", lambda *_, **__: [replace(EMULATED, cases=())])
+    monkeypatch.setattr("parshall.itb.mpi.missing", lambda: "there is no mpirun here")
+    done = cli("itb", "--instrument", "emulate", "--cc", "reno", "--app", "PA", "--class", "B", "--quiet")
+    assert done.exit_code == 0
+    assert "PA over MPI is left out: there is no mpirun here" in done.stderr
+    other = cli("itb", "--instrument", "emulate", "--cc", "reno", "--app", "TU", "--class", "B", "--quiet")
+    assert "MPI" not in other.stderr
 
 
 def test_what_it_takes_is_said_before_it_begins(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +177,8 @@ def test_what_it_takes_is_said_before_it_begins(cli: Cli, monkeypatch: pytest.Mo
     assert done.exit_code == 0
     assert "Left out, as this kernel cannot have them: bbr3" in done.stderr
     assert "in real time, one after another: 12 runs" in done.stderr
+    more = ("--cc", "reno", "--app", "TU", "--class", "B", "--estimate", "--at-once", "--workers", "3")
+    assert "in real time, 3 at once: 12 runs" in cli("itb", "--instrument", "emulate", *more).stderr
 
 
 def test_a_machine_that_cannot_emulate_simulates_and_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,12 +16,13 @@ import pytest
 import parshall
 from parshall.emulation import Validity, kernel_name
 from parshall.errors import SimulationError
+from parshall.itb import mpi
 from parshall.report.plot import Line
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
 from parshall.studies.check import Check
-from parshall.studies.itb import messages, mpi, pages, real_mpi, rtts
+from parshall.studies.itb import messages, pages, real_mpi, rtts
 from parshall.studies.itb import real_bulk as files
 from parshall.studies.itb import real_messages as fig4
 from parshall.studies.itb import real_rtts as figs5_to_7

@@ -152,6 +152,8 @@ def _between(run: Run, resolved: Row) -> Iterator[str]:
     beside = ("reverse_path", "access_packets")
     if resolved["warm_up_ps"] or any(each[key] for each in resolved["flows"] for key in beside):
         return
+    if any(each["workload"]["name"] == "request_response" for each in resolved["flows"]):
+        return  # ACKs of requests cross the links of the responses
     for number in run.repetitions:
         links, flows = (table.filter(pl.col("repetition") == number) for table in (run.links, run.flows))
         dropped = links["dropped_packets"].sum() + links["medium_losses_packets"].sum()

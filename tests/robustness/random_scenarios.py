@@ -191,6 +191,8 @@ class Draw(random.Random):
                 workload["rate"] = self.rate(load)
             case "open_loop":
                 workload["arrivals_per_s"] = self.log_uniform(0.1, 100.0) / self.duration_s
+            case "request_response":
+                workload["request"] = f"{self.log_uniform(1, 1e5):.0f} B"
             case "transfer" if self.maybe(0.5):
                 workload["sizes"] = f"{self.randint(1, 100)} packets"
         return workload

@@ -21,7 +21,7 @@ use crate::parameters::Program;
 use crate::programs::Programs;
 use crate::EmulationError;
 use parshall_congestion::ControlConfig;
-use parshall_hosts::{has_sysctl, FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
+use parshall_hosts::{has_sysctl, usual_sysctl, FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
 use parshall_sim::scenario::FlowGroup;
 use parshall_sim::{Scenario, SimError, Simulation};
 use parshall_tcp::{Recovery, TcpConfig};
@@ -157,9 +157,9 @@ fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
 /// Whether the scenario itself limits what a connection may hold, for each flow by its place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OwnLimits {
-    /// Send buffers: `kernel.send_buffer`, or the sysctl tcp_wmem.
+    /// Send buffers: `kernel.send_buffer`, or less in the sysctl tcp_wmem than hosts have anyway.
     pub(crate) send: Vec<bool>,
-    /// Receive windows: `receive_window`, `kernel.receive_buffer`, or the sysctl tcp_rmem.
+    /// Receive windows: `receive_window`, `kernel.receive_buffer`, or less in the sysctl tcp_rmem than hosts have anyway.
     pub(crate) receive: Vec<bool>,
 }
 
@@ -172,11 +172,23 @@ impl OwnLimits {
     }
 }
 
-/// Whether the hosts of each flow are told a sysctl, or its sockets have an option.
+/// Whether the hosts of each flow are told less of a sysctl than they have anyway, or its sockets have an option.
 fn limited(plan: &Plan, sysctl: &str, option: fn(&TcpOptions) -> bool) -> Vec<bool> {
-    let told = |flow: &FlowPlan| plan.pairs[flow.pair as usize].iter().any(|(name, _)| name == sysctl);
+    let less = |value: &str| is_less(value, usual_sysctl(sysctl).unwrap_or_default());
+    let told = |flow: &FlowPlan| {
+        plan.pairs[flow.pair as usize].iter().any(|(name, value)| name == sysctl && less(value))
+    };
     let has = |flow: &FlowPlan| matches!(&flow.transport, Transport::Tcp(options) if option(options));
     plan.flows.iter().map(|flow| has(flow) || told(flow)).collect()
+}
+
+/// Whether one of the sizes of a sysctl of buffers (the smallest, the first, the largest) is smaller than usual, or none that can be read.
+fn is_less(value: &str, usual: &str) -> bool {
+    let mut pairs = value.split_whitespace().zip(usual.split_whitespace());
+    pairs.any(|(given, usual)| match (given.parse::<u64>(), usual.parse::<u64>()) {
+        (Ok(given), Ok(usual)) => given < usual,
+        _ => true,
+    })
 }
 
 /// Pairs of hosts, as far as groups have asked for them.
@@ -204,5 +216,25 @@ impl Pairs {
 
     fn tell_all(&mut self, sysctl: &(String, String)) {
         self.0.iter_mut().for_each(|told| told.push(sysctl.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_buffers_that_are_smaller_than_usual_are_a_limit_of_the_scenario() {
+        let usual = usual_sysctl("net.ipv4.tcp_rmem").unwrap();
+        for (value, less) in [
+            (usual, false),
+            ("4096 4194304 268435456", false),
+            ("4096 4194304 6291456", true),
+            ("4096 65536 268435456", true),
+            ("4096 131072", false),
+            ("nonsense", true),
+        ] {
+            assert_eq!(is_less(value, usual), less, "{value}");
+        }
     }
 }

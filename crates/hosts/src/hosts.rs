@@ -142,13 +142,14 @@ impl Hosts {
     }
 
     fn add_pair(&mut self, pair: u32, rows: mpsc::Sender<Row>) -> Result<Tuns, HostsError> {
+        let (told, heard) = mpsc::channel();
         let (receivers, theirs) = spawn((Side::Receivers, pair), &self.plan, {
             let (plan, shared) = (self.plan.clone(), self.shared.clone());
-            move |device| Receivers::new(&plan, pair, shared, device)
+            move |device| Receivers::new(&plan, pair, shared, told, device)
         })?;
         let (senders, ours) = spawn((Side::Senders, pair), &self.plan, {
             let (plan, shared) = (self.plan.clone(), self.shared.clone());
-            move |device| Senders::new(&plan, pair, shared, rows, device)
+            move |device| Senders::new(&plan, pair, shared, (rows, heard), device)
         })?;
         self.pairs.push(Pair { namespaces: [ours.namespace, theirs.namespace], senders, receivers });
         Ok(Tuns { senders: ours.tun, receivers: theirs.tun })

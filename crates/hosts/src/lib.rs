@@ -19,6 +19,7 @@
 //! | [`netlink`] | links and routes |
 //! | [`sender`] | the senders' host: workloads drive sockets, TCP_INFO is recorded |
 //! | [`receiver`] | the receivers' host: what arrives is counted and discarded |
+//! | [`clients`] | there too: clients of exchanges, whose servers are at the senders' host |
 //! | [`programs`] | any program at one of the hosts |
 //! | [`memory`] | the kernel's memory for TCP |
 //! | [`tcp_info`] | the kernel's `struct tcp_info` |
@@ -35,6 +36,7 @@
 #![cfg(target_os = "linux")]
 
 mod abilities;
+mod clients;
 mod clock;
 mod datagram;
 mod error;
@@ -54,7 +56,7 @@ mod tcp_info;
 pub use abilities::Abilities;
 pub use error::HostsError;
 pub use hosts::{die_with_parent, Hosts, Outcome, Row, Tuns};
-pub use namespace::{has_sysctl, Side};
+pub use namespace::{has_sysctl, usual_sysctl, Side};
 pub use plan::{FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
 pub use programs::{Begins, Ended, Program, Running};
 pub use sender::{FlowOutcome, Limited};

@@ -41,6 +41,11 @@ const SYSCTLS: [(&str, &str); 7] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
 
+/// What all hosts have of a sysctl unless the plan says otherwise; `None`: what the kernel gives a new namespace.
+pub fn usual_sysctl(name: &str) -> Option<&'static str> {
+    SYSCTLS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
 /// One of the two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {

@@ -221,6 +221,10 @@ impl FlowPlan {
                 let accepted = "an open loop opens a connection for each transfer by itself: 1";
                 Err(("streams", streams.to_string(), accepted.into()))
             }
+            (Transport::Tcp(TcpOptions { streams, .. }), Source::Exchanges(..)) if *streams != 1 => {
+                let accepted = "a client has one connection; write a larger count for more clients: 1";
+                Err(("streams", streams.to_string(), accepted.into()))
+            }
             (Transport::Programs { congestion_control: None, .. }, _) => Ok(()),
             (_, Source::Controlled) => {
                 let accepted = "no kernel sends datagrams at the rate of a congestion control";
@@ -229,7 +233,7 @@ impl FlowPlan {
             (Transport::Tcp(_), Source::Datagrams(_)) => {
                 Err(("workload", "datagrams over TCP".into(), "datagrams are sent over UDP".into()))
             }
-            (Transport::Datagrams, Source::Transfers(_) | Source::Arrivals(_)) => {
+            (Transport::Datagrams, Source::Transfers(_) | Source::Exchanges(..) | Source::Arrivals(_)) => {
                 Err(("workload", "transfers over UDP".into(), "transfers are sent over TCP".into()))
             }
             (

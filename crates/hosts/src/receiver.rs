@@ -1,24 +1,26 @@
-//! The receivers' host: takes what arrives, counts it and discards it, without copying.
+//! The receivers' host: takes what arrives, counts it and discards it, without copying; of exchanges it is the [clients](crate::clients).
 //!
 //! Connections come to a listening socket, datagrams to one socket; whose they are the sender's address tells. Sockets that
 //! are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale of a
 //! connection is fixed when it opens (RFC 7323, section 2.2).
 
+use crate::clients::{Clients, Told};
 use crate::clock::{nanos, seconds, span, Clock, Nanos};
 use crate::datagram::{Stamp, HEADER_BYTES};
 use crate::error::{HostsError, Tried};
 use crate::events::Events;
 use crate::hosts::{cpu_s, Shared, Work};
 use crate::namespace::{Device, Side};
-use crate::plan::{flow_of, Plan, Transport};
+use crate::plan::{flow_of, FlowPlan, Plan, Transport};
 use crate::{socket, sys};
+use parshall_workload::Source;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{accept_with, listen, recvfrom, RecvFlags, SocketAddrV4, SocketFlags, SocketType};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{mpsc, Arc};
 
 /// The port of datagrams, and the first one of connections: high, so that programs find free what they are used to.
 const FIRST_PORT: u16 = 60_001;
@@ -51,11 +53,14 @@ fn buffers(plan: &Plan) -> Vec<Option<u32>> {
     all.into_iter().collect()
 }
 
-/// Time between two looks at the sockets, at least. The delays of datagrams are measured here, so these are taken at once.
+/// Time between two looks at the sockets, at least. The delays of datagrams and the ends of exchanges are measured here, so these are taken
+/// at once.
 fn rest(plan: &Plan, pair: u32) -> Nanos {
     let flows = || plan.of_pair(pair).map(|(_, flow)| flow);
-    let has_datagrams = flows().any(|flow| matches!(flow.transport, Transport::Datagrams));
-    let shortest = flows().map(|flow| span(flow.rtt_base)).min().filter(|_| !has_datagrams);
+    let measured_here = |flow: &FlowPlan| {
+        matches!(flow.transport, Transport::Datagrams) || matches!(flow.source, Source::Exchanges(..))
+    };
+    let shortest = flows().map(|flow| span(flow.rtt_base)).min().filter(|_| !flows().any(measured_here));
     shortest.map_or(0, |rtt| (rtt / LOOKS_IN_RTT).min(LONGEST_REST))
 }
 
@@ -148,6 +153,7 @@ pub(crate) struct Receivers {
     datagrams: OwnedFd,
     connections: Vec<Option<OwnedFd>>,
     free: Vec<usize>,
+    clients: Clients,
     arrived: Vec<Arrived>,
     tcp_bytes: u64,
     rest: Nanos,
@@ -155,16 +161,19 @@ pub(crate) struct Receivers {
     end: Nanos,
 }
 
-/// Who is ready: these, or else the connection of that place.
+/// Who is ready: these, the client of a place beyond, or else the connection of that place.
 const WAKE: u64 = u64::MAX;
 const DATAGRAMS: u64 = u64::MAX - 1;
 const LISTENERS: u64 = 1 << 62;
+const CLIENTS: u64 = 1 << 61;
+const LAST_CLIENT: u64 = LISTENERS - 1;
 
 impl Receivers {
     pub(crate) fn new(
-        plan: &Plan,
+        plan: &Arc<Plan>,
         pair: u32,
         shared: Arc<Shared>,
+        told: mpsc::Sender<Told>,
         mut device: Device,
     ) -> Result<Self, HostsError> {
         device.reach_flows(plan, pair, Side::Receivers)?;
@@ -193,6 +202,7 @@ impl Receivers {
             datagrams,
             connections: Vec::new(),
             free: Vec::new(),
+            clients: Clients::new(plan, pair, told),
             arrived: vec![Arrived::default(); plan.flows.len()],
             tcp_bytes: 0,
             rest: rest(plan, pair),
@@ -276,15 +286,20 @@ impl Work for Receivers {
     fn run(mut self, clock: Clock) -> Result<Received, HostsError> {
         let mut ready = Vec::new();
         while clock.now() < self.end && !self.shared.is_stopped() {
+            let next = self.clients.ask(&self.events, clock, CLIENTS, self.end)?;
             ready.clear();
-            ready.extend(self.events.wait(clock, self.end)?.iter().map(|event| event.data.u64()));
+            ready.extend(self.events.wait(clock, next)?.iter().map(|event| (event.data.u64(), event.flags)));
             let woken = clock.now();
             let measured = woken >= self.warm_up;
-            for &token in &ready {
+            for &(token, flags) in &ready {
                 match token {
                     WAKE => {}
                     DATAGRAMS => self.take_datagrams(clock)?,
                     LISTENERS.. => self.accept_all((token - LISTENERS) as usize)?,
+                    CLIENTS..=LAST_CLIENT => {
+                        let came = self.clients.on_ready((token - CLIENTS) as usize, flags, clock)?;
+                        self.tcp_bytes += if measured { came } else { 0 };
+                    }
                     place => self.drain(place as usize, measured)?,
                 }
             }
@@ -296,7 +311,7 @@ impl Work for Receivers {
             datagrams: self.arrived,
             tcp_bytes: self.tcp_bytes,
             cpu_s: cpu_s(),
-            connections: self.connections,
+            connections: self.connections.into_iter().chain(self.clients.into_sockets().map(Some)).collect(),
         })
     }
 }

@@ -14,27 +14,33 @@
 pub(crate) mod datagrams;
 mod probe;
 mod rounds;
-mod tcp;
+pub(crate) mod tcp;
 mod totals;
 
 pub use probe::FlowOutcome;
 pub use totals::Limited;
 
+use crate::clients::{Told, SERVERS_PORT};
 use crate::clock::{nanos, span, Clock, Nanos};
-use crate::error::HostsError;
+use crate::error::{HostsError, Tried};
 use crate::events::Events;
 use crate::hosts::{cpu_s, Row, Shared, Work};
 use crate::memory::TcpMemory;
 use crate::namespace::{Device, Side};
-use crate::plan::{FlowPlan, Plan, Transport};
+use crate::plan::{flow_of, FlowPlan, Plan, Transport};
 use crate::receiver::Ports;
+use crate::socket;
 use datagrams::DatagramFlow;
 use parshall_workload::{ArrivalSource, Source};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{acceptfrom_with, listen, SocketAddrV4, SocketFlags, SocketType};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
 use std::sync::{mpsc, Arc};
 use tcp::TcpFlow;
 
@@ -132,20 +138,35 @@ pub(crate) struct Senders {
     flows: Vec<TcpFlow>,
     datagrams: Vec<DatagramFlow>,
     arrivals: Vec<ArrivalProcess>,
+    servers: Servers,
     /// How late what was due was done since the warm-up, at most.
     latest: Nanos,
     memory_share: Option<f64>,
 }
 
-/// Who is ready: this, or else the TCP flow of that place.
+/// Servers of exchanges, whose clients are at the receivers' host.
+struct Servers {
+    /// At which they all listen, if there are some.
+    listener: Option<OwnedFd>,
+    /// Their places among the flows, by those in the plan.
+    flows: BTreeMap<u32, u32>,
+    /// What the clients say.
+    heard: mpsc::Receiver<Told>,
+}
+
+/// Who is ready: these, or else the TCP flow of that place.
 const WAKE: u64 = u64::MAX;
+const LISTENER: u64 = u64::MAX - 1;
+
+/// Clients that may ask for a connection at once.
+const BACKLOG: i32 = 65_535;
 
 impl Senders {
     pub(crate) fn new(
         plan: &Arc<Plan>,
         pair: u32,
         shared: Arc<Shared>,
-        rows: mpsc::Sender<Row>,
+        (rows, heard): (mpsc::Sender<Row>, mpsc::Receiver<Told>),
         device: Device,
     ) -> Result<Self, HostsError> {
         let events = Events::new()?;
@@ -164,13 +185,17 @@ impl Senders {
         };
         let (flows, datagrams, arrivals) = (Vec::new(), Vec::new(), Vec::new());
         let (latest, memory_share) = (0, None);
-        let mut host = Self { context, device, flows, datagrams, arrivals, latest, memory_share };
+        let servers = Servers { listener: None, flows: BTreeMap::new(), heard };
+        let mut host = Self { context, device, flows, datagrams, arrivals, servers, latest, memory_share };
         for (index, flow) in plan.of_pair(pair) {
             if !matches!(flow.transport, Transport::Programs { .. }) {
                 host.add(index, flow)?;
             }
         }
         host.device.reach_flows(plan, pair, Side::Senders)?;
+        if !host.servers.flows.is_empty() {
+            host.servers.listener = Some(host.listener()?);
+        }
         Ok(host)
     }
 
@@ -185,6 +210,12 @@ impl Senders {
                     let source = Some((source.clone(), random));
                     self.flows.push(TcpFlow::new(&self.context, plan, stream, source));
                 }
+            }
+            Source::Exchanges(request, source) => {
+                self.servers.flows.insert(plan, self.flows.len() as u32);
+                let mut flow = TcpFlow::new(&self.context, plan, 0, Some((source.clone(), random)));
+                flow.serve(request.get());
+                self.flows.push(flow);
             }
             Source::Datagrams(source) => {
                 let index = self.datagrams.len() as u32;
@@ -242,6 +273,43 @@ impl Senders {
         Ok(())
     }
 
+    /// A socket at which all servers listen.
+    fn listener(&self) -> Result<OwnedFd, HostsError> {
+        let listener = socket::open(SocketType::STREAM, Ipv4Addr::UNSPECIFIED, SERVERS_PORT)?;
+        socket::end_when_closed(&listener, true)?;
+        listen(&listener, BACKLOG).tried("listen")?;
+        self.context.events.watch(&listener, LISTENER, EventFlags::IN)?;
+        Ok(listener)
+    }
+
+    /// Clients have connected: each by its address is that of a flow.
+    fn accept_all(&mut self) -> Result<(), HostsError> {
+        while let Some(listener) = &self.servers.listener {
+            match acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+                Ok((socket, from)) => {
+                    let client = from.and_then(|from| SocketAddrV4::try_from(from).ok());
+                    let plan = client.and_then(|client| flow_of(*client.ip()));
+                    if let Some(&flow) = plan.and_then(|plan| self.servers.flows.get(&plan)) {
+                        self.flows[flow as usize].accept(&mut self.context, flow, socket)?;
+                    }
+                }
+                Err(Errno::AGAIN) => break,
+                Err(Errno::CONNABORTED | Errno::INTR) => {}
+                Err(error) => return Err(error).tried("accept a client"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of what clients say. A client speaks before it asks, so what a request belongs to is known when it is there.
+    fn hear_clients(&mut self) -> Result<(), HostsError> {
+        while let Ok(told) = self.servers.heard.try_recv() {
+            let flow = self.servers.flows[&told.flow];
+            self.flows[flow as usize].hear_client(&self.context, told)?;
+        }
+        Ok(())
+    }
+
     /// A transfer of an open loop arrives and takes a connection.
     fn on_arrival(&mut self, index: u32) -> Result<(), HostsError> {
         let process = &mut self.arrivals[index as usize];
@@ -272,6 +340,7 @@ impl Senders {
     }
 
     fn end(mut self) -> Result<Sent, HostsError> {
+        self.hear_clients()?;
         let now = self.context.clock.now().min(self.context.end);
         let mut outcomes = Vec::with_capacity(self.flows.len() + self.datagrams.len());
         for flow in &mut self.flows {
@@ -312,9 +381,14 @@ impl Work for Senders {
             ready.clear();
             let events = self.context.events.wait(clock, next.min(self.context.end))?;
             ready.extend(events.iter().map(|event| (event.data.u64(), event.flags)));
-            for &(flow, flags) in ready.iter().filter(|(token, _)| *token != WAKE) {
-                self.flows[flow as usize].on_ready(&mut self.context, flow as u32, flags)?;
-                self.rest(flow as u32);
+            for &(token, flags) in ready.iter().filter(|(token, _)| *token != WAKE) {
+                if token == LISTENER {
+                    self.accept_all()?;
+                    continue;
+                }
+                self.hear_clients()?;
+                self.flows[token as usize].on_ready(&mut self.context, token as u32, flags)?;
+                self.rest(token as u32);
             }
         }
         self.end()

@@ -213,7 +213,7 @@ impl Captures {
             Length { payload: packet.bytes().saturating_sub(route.header_bytes), on_link: packet.bytes() };
         let dscp = dscp(packet, route.marked, route.dscp);
         let marks = marks(packet, packet.seq(), (dscp, ecn));
-        tcp(Instant::ZERO, Ends::of(flow.id, route.number), marks, header, length)
+        tcp(Instant::ZERO, route.ends(flow.id), marks, header, length)
     }
 
     fn ack_frame(&self, flow: Which, (sent, identification): (Instant, u16), ack: &Ack) -> Frame {
@@ -236,7 +236,7 @@ impl Captures {
         route.set_options(&mut header, timestamp(sent), timestamp(ack.echo), blocks);
         let marks = Marks { identification, dscp: route.dscp, ecn: IpEcn::NotEct };
         let length = Length { payload: 0, on_link: route.ack_bytes };
-        tcp(Instant::ZERO, Ends::of(flow.id, route.number).back(), marks, header, length)
+        tcp(Instant::ZERO, route.ends(flow.id).back(), marks, header, length)
     }
 
     /// Writes what passed before `now`, the time of the event queue: nothing earlier will come.

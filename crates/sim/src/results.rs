@@ -124,7 +124,9 @@ fn write_flows(network: &Network, tables: &mut Tables) -> Result<(), SimError> {
         ids.filter_map(|(kind, (flows, &place))| Some((flows.id(place)?, kind))).min()
     };
     while let Some((_, kind)) = next(&places) {
-        tables.flows.push(kinds[kind].totals(places[kind], &measured))?;
+        if let Some(row) = kinds[kind].totals(places[kind], &measured) {
+            tables.flows.push(row)?;
+        }
         places[kind] += 1;
     }
     Ok(())

@@ -41,6 +41,15 @@ pub(crate) fn tcp_group(name: &str, count: u32, workload: &Value) -> Value {
     })
 }
 
+/// Requests, responses and times to think of constant sizes and lengths.
+pub(crate) fn exchanges(request: u64, response: f64, think_s: f64) -> Value {
+    let constant = |value: f64| json!({"name": "constant", "value": value});
+    json!({
+        "name": "request_response", "request": request, "response": constant(response), "size_granularity": 1,
+        "think": constant(think_s)
+    })
+}
+
 /// Flows of datagrams over link 0, of 500 bytes at a constant rate, with an RTT of 20 ms, from the beginning.
 pub(crate) fn datagram_group(name: &str, count: u32, rate_bps: u64) -> Value {
     json!({
@@ -87,12 +96,16 @@ pub(crate) fn everything() -> Value {
     let mut paced = tcp_group("paced", 2, &json!({"name": "transfer", "sizes": [60_000, 30_000]}));
     paced["tcp"]["pacing"] = json!(true);
     paced["start_ps"] = json!({"uniform": {"low": 0, "high": 300 * MS}});
+    let mut asking = tcp_group("asking", 2, &exchanges(300, 20_000.0, 0.05));
+    asking["reverse_path"] = json!([2]);
+    asking["tcp"]["delayed_ack"] = json!(40 * MS);
+    asking["tcp"]["handshake"] = json!(true);
     let mut calls = datagram_group("calls", 2, 300_000);
     calls["path"] = json!([1, 0]);
     let mut controlled = datagram_group("controlled", 2, 1);
     controlled["workload"] = json!({"name": "rate_controlled"});
     controlled["congestion_control"] = json!({"name": "tfrc", "intervals": 8});
-    let mut everything = scenario(&links, &[crossing, calls, arriving, controlled, paced], 4000);
+    let mut everything = scenario(&links, &[crossing, calls, arriving, controlled, paced, asking], 4000);
     everything["warm_up_ps"] = json!(500 * MS);
     everything["probes"] = json!({
         "flow_samples": {"every": 50 * MS}, "flows_sampled": 2, "rounds_flows": 2, "link_samples": {"fitted": MS},

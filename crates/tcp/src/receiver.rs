@@ -123,14 +123,19 @@ impl Receiver {
 
     /// The delayed ACK's time has come: returns it.
     pub fn on_timer(&mut self, now: Instant) -> Option<Ack> {
-        (now >= self.deadline).then(|| self.acknowledge(now, self.waiting, NO_SACK))
+        (now >= self.deadline).then(|| self.acknowledge_waiting(now))
+    }
+
+    /// Something is sent to the other end before the delayed ACK's time: returns that ACK, if one waits.
+    pub fn hurry(&mut self, now: Instant) -> Option<Ack> {
+        (self.deadline != Instant::MAX).then(|| self.acknowledge_waiting(now))
     }
 
     /// A segment is about to arrive while an ACK waits: returns that ACK if it must go first, because the segment's mark differs
     /// from those of the packets that it is for. RFC 8257 §3.2
     pub fn on_changed_mark(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
         let waits = self.deadline != Instant::MAX;
-        (waits && self.mark_changes(config, segment)).then(|| self.acknowledge(now, self.waiting, NO_SACK))
+        (waits && self.mark_changes(config, segment)).then(|| self.acknowledge_waiting(now))
     }
 
     /// Whether the segment's mark differs from that of the one before, and the echo is that of each packet (DCTCP.CE).
@@ -207,8 +212,7 @@ impl Receiver {
                 self.deadline = now + delay;
                 None
             }
-            // RFC 7323: of the earliest segment
-            Some(_) if self.deadline != Instant::MAX => Some(self.acknowledge(now, self.waiting, NO_SACK)),
+            Some(_) if self.deadline != Instant::MAX => Some(self.acknowledge_waiting(now)),
             _ => Some(self.acknowledge(now, echo_of(segment), NO_SACK)),
         }
     }
@@ -241,6 +245,12 @@ impl Receiver {
             }
         }
         blocks
+    }
+
+    /// The ACK that waits, now. RFC 7323: it echoes the earliest segment
+    #[inline]
+    fn acknowledge_waiting(&mut self, now: Instant) -> Ack {
+        self.acknowledge(now, self.waiting, NO_SACK)
     }
 
     #[inline]
@@ -378,6 +388,10 @@ mod tests {
         assert!(receiver.on_segment(&config, now, &segment(2)).ack.is_none());
         assert_eq!(receiver.deadline(), now + Duration::from_millis(40));
         assert_eq!(receiver.on_timer(receiver.deadline()).unwrap().cumulative, 3);
+        assert_eq!((receiver.deadline(), receiver.hurry(Instant::ZERO).is_some()), (Instant::MAX, false));
+        receiver.on_segment(&config, now, &segment(3));
+        let hurried = receiver.hurry(Instant::ZERO).unwrap();
+        assert_eq!((hurried.cumulative, hurried.echo), (4, segment(3).sent));
         assert_eq!(receiver.deadline(), Instant::MAX);
         // Out of order: at once.
         assert!(receiver.on_segment(&config, now, &segment(9)).ack.is_some());

@@ -62,6 +62,11 @@ impl Statistics {
         }
     }
 
+    /// Up to when they are.
+    pub fn updated(&self) -> Instant {
+        self.updated
+    }
+
     /// Mean window over the time that a connection was open, packets.
     pub fn mean_window(&self) -> Option<f64> {
         (self.window_time > 0.0).then(|| self.window_area / self.window_time)

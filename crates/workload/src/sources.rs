@@ -2,7 +2,7 @@
 //!
 //! | kind | asked | answers |
 //! | --- | --- | --- |
-//! | [`TransferSource`] | at the start and at each completion (closed loop) | how long to wait, what to send |
+//! | [`TransferSource`] | at the start and at each completion (closed loop) | how long to wait, what to send (of exchanges: what to answer) |
 //! | [`ArrivalSource`] | at the start and at each arrival (open loop) | time to the next arrival, its size |
 //! | [`DatagramSource`] | at the start and at each departure | time to the next departure, its size |
 //!
@@ -13,7 +13,7 @@
 //! least one byte and so has every datagram; a transfer of zero bytes happens only where the scenario
 //! says zero.
 
-use crate::workloads::{Bulk, Cbr, OnOff, OnOffCbr, OpenLoop, Poisson, TransferList};
+use crate::workloads::{Bulk, Cbr, OnOff, OnOffCbr, OpenLoop, Poisson, Responses, TransferList};
 use parshall_units::Duration;
 use rand_core::RngCore;
 use std::num::NonZeroU64;
@@ -27,6 +27,8 @@ pub const MAX_TRANSFER_BYTES: u64 = 1 << 60;
 pub enum Source {
     /// Reliable transfers, one after another.
     Transfers(TransferSource),
+    /// Responses to requests of so many bytes, one after another on one connection: the wait is before the request.
+    Exchanges(NonZeroU64, TransferSource),
     /// Reliable transfers that start whether or not earlier ones are done.
     Arrivals(ArrivalSource),
     /// Datagrams, sent at their time.
@@ -71,6 +73,7 @@ pub(crate) enum Transfers {
     Bulk(Bulk),
     List(TransferList),
     OnOff(OnOff),
+    Responses(Responses),
 }
 
 impl TransferSource {
@@ -80,6 +83,7 @@ impl TransferSource {
             Transfers::Bulk(source) => source.next(),
             Transfers::List(source) => source.next(),
             Transfers::OnOff(source) => Some(source.next(rng)),
+            Transfers::Responses(source) => Some(source.next(rng)),
         }
     }
 }

@@ -12,6 +12,7 @@ mod on_off_cbr;
 mod open_loop;
 mod poisson;
 mod rate_controlled;
+mod request_response;
 mod spacing;
 pub mod traits;
 mod transfer;
@@ -26,6 +27,7 @@ pub use on_off_cbr::OnOffCbrConfig;
 pub use open_loop::OpenLoopConfig;
 pub use poisson::PoissonConfig;
 pub use rate_controlled::RateControlledConfig;
+pub use request_response::RequestResponseConfig;
 pub use transfer::TransferConfig;
 
 pub(crate) use bulk::Bulk;
@@ -34,6 +36,7 @@ pub(crate) use on_off::OnOff;
 pub(crate) use on_off_cbr::OnOffCbr;
 pub(crate) use open_loop::OpenLoop;
 pub(crate) use poisson::Poisson;
+pub(crate) use request_response::Responses;
 pub(crate) use transfer::TransferList;
 
 use crate::distributions::{Distribution, DistributionConfig};

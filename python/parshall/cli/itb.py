@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -13,6 +13,7 @@ from parshall.cli import completion
 from parshall.cli.console import (
     INSTRUMENTS,
     AtLeast,
+    AtOnce,
     Controls,
     Instrument,
     Json,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from parshall.itb import benchmark
     from parshall.itb.benchmark import CaseResult, Result
     from parshall.itb.building import Case
+    from parshall.itb.over_mpi import OverMpi
     from parshall.report.document import Document
 
 Done = TypeVar("Done")
@@ -50,7 +52,7 @@ Factors = Annotated[
         "--factor",
         metavar="SYMBOL=VALUE",
         help="Change a factor of all classes: RTT=100ms, C_a=1Gbit/s, K=10, M=12, C_g=1.7, N_s=5, R=0.8, B=WMI, "
-        "interface_queue=1000, socket_buffer=128kB, tcp_no_metrics_save=0, tcp_slow_start_after_idle=0.",
+        "interface_queue=1000, socket_buffer=128kB, tcp_no_metrics_save=0, tcp_slow_start_after_idle=0, hystart=0.",
         show_default=False,
     ),
 ]
@@ -75,6 +77,7 @@ def itb(
     workers: Workers = None,
     scheduler: Scheduler = None,
     shard: Shard = None,
+    at_once: AtOnce = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it takes.")] = False,
     scenarios: Annotated[
         Path | None,
@@ -109,17 +112,18 @@ def itb(
         names = _on_hosts(names)
     at_a_time = workers or about.cores()
     if not quiet or estimate:
-        note("; ".join(_takes(cases, names, at_a_time, kind) for kind in wanted))
+        note("; ".join(_takes(cases, names, at_a_time, kind, at_once=at_once) for kind in wanted))
     if scheduler is None:
         check_memory(cases, at_a_time)
     if estimate:
         return
     progress: Callable[[str], None] = (lambda _: None) if quiet or as_json else note
     threshold = share(at_least)
-    by = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard))
+    by = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard), at_once)
     if shard is None:
         made = [replace(each, at_least=threshold) for each in _each(run, cases, names, by, wanted, progress)]
-        _tell(made, output, drawn, as_json=as_json, quiet=quiet)
+        mpi = _over_mpi(cases, names, by, progress) if "emulate" in wanted else []
+        _tell(made, mpi, output, drawn, as_json=as_json, quiet=quiet)
     else:
         _each(run_shard, cases, names, by, wanted, progress)
         if not quiet:
@@ -139,19 +143,38 @@ def _each(
         return [does(cases, names, by, progress=progress, instrument=each) for each in wanted]
 
 
-def _tell(made: list[Result], output: Path | None, drawn: Files, *, as_json: bool, quiet: bool) -> None:
+def _over_mpi(cases: list[Case], names: list[str], by: Execution, progress: Callable[[str], None]) -> list[OverMpi]:
+    """PA over MPI, where it was asked for and there is a library; says why not."""
+    from parshall.itb import mpi
+    from parshall.itb.over_mpi import over_mpi
+
+    if not any(case.application.replies for case in cases):
+        return []
+    if absent := mpi.missing():
+        note(f"PA over MPI is left out: {absent}")
+        return []
+    with termination_interrupts():
+        return over_mpi(cases, names, by, progress)
+
+
+def _tell(
+    made: list[Result], mpi: list[OverMpi], output: Path | None, drawn: Files, *, as_json: bool, quiet: bool
+) -> None:
     """Write the page, and print what was found."""
     from parshall.itb.as_json import printed
 
     if output is not None:
-        path = write_page(lambda: _page(made), output, "itb.html", drawn)
+        path = write_page(lambda: _page(made, mpi), output, "itb.html", drawn)
         if not quiet:
             note(f"Page: {path}")
     if as_json:
-        print_json(printed(*made))
+        print_json({**printed(*made), **({"over_mpi": [asdict(each) for each in mpi]} if mpi else {})})
     elif not quiet:
         for each in made:
             _show(each)
+        for pair in mpi:
+            words = f"{pair.case}, {pair.control}: {len(pair.times_s)} exchanges over MPI took {pair.total_s:.3g} s"
+            console().print(f"{words} ({pair.level})")
 
 
 def _write_scenarios(cases: list[Case], names: list[str], directory: Path) -> None:
@@ -188,11 +211,13 @@ def _on_hosts(names: list[str]) -> list[str]:
     return kept
 
 
-def _takes(cases: list[Case], names: list[str], at_a_time: int, instrument: str) -> str:
+def _takes(cases: list[Case], names: list[str], at_a_time: int, instrument: str, *, at_once: bool) -> str:
     from parshall.itb.estimate import estimate, real_time
 
     if instrument == "simulate":
         return estimate(cases, names, at_a_time).words()
+    if at_once:
+        return f"in real time, {at_a_time} at once: {real_time(cases, names, at_a_time).words()}"
     return f"in real time, one after another: {real_time(cases, names).words()}"
 
 
@@ -207,14 +232,16 @@ def _cases(app: str, class_: str, scale: str, factors: list[str], *, linux: bool
     return [replace(each, linux=linux) for each in made]
 
 
-def _page(made: Sequence[Result]) -> Document:
+def _page(made: Sequence[Result], mpi: Sequence[OverMpi]) -> Document:
     """The page of what was done, of Linux where it was emulated, then with the comparison before the rest."""
     from parshall.emulation import kernel_name
     from parshall.itb.instruments import section
+    from parshall.itb.over_mpi import section as of_mpi
     from parshall.itb.page import page
 
     kernel = kernel_name()
     compared = [section(made[0], made[1], kernel)] if len(made) > 1 else []
+    compared += [of_mpi(mpi, made[-1])] if mpi else []
     return page(made[-1], compared, "simulated" if made[-1].instrument == "simulate" else kernel)
 
 

@@ -32,7 +32,7 @@ from parshall.itb import adverse
 from parshall.itb.applications import PAUSE, Application, Mix, bulk_bytes
 from parshall.itb.classes import ItbClass
 from parshall.itb.factors import Factors, changed, non_standard
-from parshall.itb.hosts import HEADER_BYTES, host_limits, told
+from parshall.itb.hosts import HEADER_BYTES, control_of, host_limits, told
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
 from parshall.schema.catalog import family
@@ -202,7 +202,7 @@ class Case:
             "start": {"uniform": f"{self.start_s:g} s"},
             "access_rate": f"{max(1, round(self.factors.access_bps / streams))} bit/s",
             "direction": direction,
-            "congestion_control": control,
+            "congestion_control": control_of(control, self.factors),
             "packet_size": f"{mix.packet_bytes} B",
             **told(self.factors, linux=self.linux),
             **host_limits(self.factors, self.factors.mean_rtt_s, streams, mix.packet_bytes - HEADER_BYTES),

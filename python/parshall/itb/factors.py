@@ -14,11 +14,12 @@
 | socket_buffer | `socket_buffer` | bytes | not in Table 5 |
 | tcp_no_metrics_save | `tcp_no_metrics_save` | 0, 1 | not in Table 5 |
 | tcp_slow_start_after_idle | `tcp_slow_start_after_idle` | 0, 1 | not in Table 5 |
+| hystart | `hystart` | 0, 1 | not in Table 5 |
 
 M and C_g are one factor: M = C_g K, or C_g = M/K where M is given. Other values than these are accepted, and named on
 the page as non-standard: results with them are not comparable with those of others.
 
-What the last four do to a host is said in `parshall.itb.hosts`.
+What the last five do to a host is said in `parshall.itb.hosts`.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3, §4.4, §5.2, Table 5.
 """
@@ -62,8 +63,9 @@ SYMBOLS = {
     "socket_buffer": "socket_buffer",
     "tcp_no_metrics_save": "tcp_no_metrics_save",
     "tcp_slow_start_after_idle": "tcp_slow_start_after_idle",
+    "hystart": "hystart",
 }
-HOSTS = ("interface_queue", "socket_buffer", "tcp_no_metrics_save", "tcp_slow_start_after_idle")
+HOSTS = ("interface_queue", "socket_buffer", "tcp_no_metrics_save", "tcp_slow_start_after_idle", "hystart")
 """What a host is told; not in Table 5."""
 BACKGROUNDS = ("0", "WMI", "WMII")
 
@@ -88,6 +90,7 @@ class Factors:
     socket_buffer: int | None = None
     tcp_no_metrics_save: int | None = None
     tcp_slow_start_after_idle: int | None = None
+    hystart: int | None = None
 
     @property
     def capacity_bps(self) -> float:
@@ -184,6 +187,7 @@ def _value(name: str, symbol: str, text: str) -> float | int | str | None:
         "socket_buffer": lambda text: _positive(Bytes(text).bytes),
         "tcp_no_metrics_save": _switch,
         "tcp_slow_start_after_idle": _switch,
+        "hystart": _switch,
     }
     try:
         return read.get(name, _above_zero)(text)

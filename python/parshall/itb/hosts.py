@@ -6,6 +6,7 @@
 | socket_buffer | windows are tuned to two bandwidth-delay products | windows are at most so large |
 | tcp_no_metrics_save | 1 | 0: a destination's ssthresh is kept (tcp_no_ssthresh_metrics_save is 0 as well) |
 | tcp_slow_start_after_idle | 1 | 0: a window lives on over an idle time; real hosts only |
+| hystart | 1 | 0: CUBIC's slow start lasts until a loss; hosts of Linux, real or simulated |
 
 The interface queue is what a host's network interface holds (Linux's txqueuelen, 1000 packets), which the source sets
 in TU (§5.2) and does not list in Table 5. Without it, and where the bottleneck is not congested, all controls are
@@ -57,6 +58,17 @@ def host_limits(factors: Factors, rtt_s: float, streams: int = 1, payload_bytes:
         return found
     window = tuned_window(factors.access_bps / streams, rtt_s)
     return {"receive_window": f"{max(2, round(window / payload_bytes))} packets"}
+
+
+def control_of(control: str, factors: Factors) -> str | dict[str, Any]:
+    """A congestion control as hosts have it: that of Linux without HyStart, which real hosts have by BPF.
+
+    >>> control_of("cubic", Factors(0.02, 1e9, 10, 0.8, 0.0, hystart=0))
+    {'name': 'cubic_linux', 'hystart': False}
+    >>> control_of("cubic", Factors(0.02, 1e9, 10, 0.8, 0.0)), control_of("reno", Factors(0.02, 1e9, 10, 0.8, 0.0))
+    ('cubic', 'reno')
+    """
+    return {"name": "cubic_linux", "hystart": False} if control == "cubic" and factors.hystart == 0 else control
 
 
 def told(factors: Factors, *, linux: bool) -> dict[str, Any]:

@@ -80,13 +80,18 @@ def on_hosts(names: Sequence[str], available: set[str]) -> tuple[list[str], list
 
 
 def check_hosts(cases: Sequence[Case], *, simulated: bool) -> None:
-    """Refuse what only real hosts can be told.
+    """Refuse what only real hosts, or only hosts of Linux, can be told.
 
     Raises
     ------
     InputError
         A simulation was asked for.
     """
+    if any(case.factors.hystart is not None and not case.linux for case in cases):
+        raise InputError(
+            "--factor hystart: the benchmark's own TCP has the standard slow start; "
+            "accepted: with --instrument emulate or both, whose hosts have the TCP of Linux"
+        )
     if simulated and any(case.factors.tcp_slow_start_after_idle is not None for case in cases):
         raise InputError(
             "--factor tcp_slow_start_after_idle: simulated hosts always slow down after an idle time; "

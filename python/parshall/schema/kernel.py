@@ -11,8 +11,10 @@ from parshall.schema.model import Part
 from parshall.schema.problems import shown
 from parshall.schema.quantities import Bytes, Rate, base_of
 
-AMPLE_BUFFERS: dict[str, int | str] = {"net.ipv4.tcp_wmem": "4096 4194304 268435456"}
-"""Sysctls of hosts whose send buffers limit no flow, however short it is: they need not grow first."""
+AMPLE_BUFFERS: dict[str, int | str] = {
+    f"net.ipv4.{name}": "4096 4194304 268435456" for name in ("tcp_wmem", "tcp_rmem")
+}
+"""Sysctls of hosts whose buffers limit no flow, however short it is: they need not grow first."""
 
 
 def ssthresh_kept(*, kept: bool) -> dict[str, int | str]:

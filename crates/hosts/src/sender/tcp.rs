@@ -5,10 +5,14 @@
 //! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
 //!
 //! A connection that is not persistent ends with a FIN, which the simulator's do not send.
+//!
+//! A server of exchanges has the connection that its [client](crate::clients) opens, and answers each request; its
+//! transfers are the responses.
 
 use super::probe::{FlowOutcome, Probe};
 use super::totals::Totals;
 use super::{Context, Due, Stream};
+use crate::clients::{Exchanged, Told};
 use crate::clock::{nanos, seconds, span, Nanos, NEVER};
 use crate::error::{HostsError, Tried};
 use crate::hosts::Row;
@@ -25,7 +29,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// What is written at once, at most. Of a send buffer that the plan asks for it is a quarter: Linux 6.18 takes a write whole
 /// that begins while there is room, four times the buffer too.
-static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
+pub(crate) static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
 
 /// A quarter of the smallest send buffer that the kernel gives.
 const SHORTEST_WRITE: usize = 1024;
@@ -35,6 +39,9 @@ const WRITES_A_TURN: u32 = 32;
 
 /// Headers of IPv4 and TCP without options (RFC 791, RFC 9293), in bytes.
 const HEADER_BYTES: u32 = 40;
+
+/// More than a readable socket ever holds.
+const ALL: usize = 1 << 30;
 
 /// Endless transfers have so many bytes left.
 const ENDLESS: u64 = u64::MAX;
@@ -55,12 +62,23 @@ pub(crate) struct TcpFlow {
     transfers: u32,
     /// An open loop's transfer is done, and the loop does not know yet.
     finished: bool,
+    /// Of a server of exchanges.
+    served: Option<Served>,
     failure: Option<String>,
     /// Whether it goes on to write as soon as others had their turn.
     write_is_due: bool,
     /// When the next look at the socket is due.
     look_at: Nanos,
     probe: Probe,
+}
+
+/// What a server knows of its client.
+struct Served {
+    /// Bytes of each request, and of the one under way those that have not come.
+    request: u64,
+    missing: u64,
+    /// The exchange under way.
+    exchange: Option<Transfer>,
 }
 
 /// A transfer under way.
@@ -92,6 +110,7 @@ impl TcpFlow {
             transfer: None,
             transfers: stream,
             finished: false,
+            served: None,
             failure: None,
             write_is_due: false,
             look_at: NEVER,
@@ -164,6 +183,8 @@ impl TcpFlow {
             if !std::mem::replace(&mut self.write_is_due, true) {
                 context.at(context.clock.now(), Due::Write(index));
             }
+        } else if self.served.is_some() {
+            self.transfer = None; // it is the client that knows when all of it has come
         } else if sys::unacknowledged(socket.as_fd()).tried("ask how much of a transfer is acknowledged")?
             == 0
         {
@@ -207,6 +228,67 @@ impl TcpFlow {
         }
     }
 
+    // --- exchanges ---
+
+    /// It is to answer requests of so many bytes.
+    pub(super) fn serve(&mut self, request: u64) {
+        self.served = Some(Served { request, missing: request, exchange: None });
+    }
+
+    /// Its client has connected.
+    pub(super) fn accept(
+        &mut self,
+        context: &mut Context,
+        index: u32,
+        socket: OwnedFd,
+    ) -> Result<(), HostsError> {
+        let flow = context.flow(self.plan);
+        socket::set_dscp(&socket, flow.dscp)?;
+        configure(&socket, flow, options(flow), context.plan.mtu)?;
+        socket::end_when_closed(&socket, true)?;
+        self.open(context, index, socket, EventFlags::IN | EventFlags::OUT | EventFlags::ET)?;
+        self.connected = true;
+        Ok(())
+    }
+
+    /// Its client says that an exchange begins, or is complete.
+    pub(super) fn hear_client(&mut self, context: &Context, told: Told) -> Result<(), HostsError> {
+        let totals = self.probe.totals(self.socket.as_ref())?;
+        let Some(served) = &mut self.served else { return Ok(()) };
+        match told.what {
+            Exchanged::Begun(bytes) => {
+                self.started = self.started.min(told.at);
+                let (begun, bytes) = (told.at, Some(bytes));
+                served.exchange = Some(Transfer { begun, bytes, left: 0, before: totals });
+            }
+            Exchanged::Completed => {
+                let Some(exchange) = served.exchange.take() else { return Ok(()) };
+                context.record(Row::Transfer(self.transfer_row(context, &exchange, Some(told.at), &totals)));
+                self.transfers += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what has come of a request, and answers if that is all.
+    fn take_request(&mut self, context: &mut Context, index: u32) -> Result<(), HostsError> {
+        let (Some(served), Some(socket)) = (&mut self.served, &self.socket) else { return Ok(()) };
+        loop {
+            match sys::discard(socket.as_fd(), ALL) {
+                Ok(bytes) if bytes > 0 => served.missing = served.missing.saturating_sub(bytes as u64),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                Ok(_) | Err(_) => return Ok(()), // the client has ended
+            }
+        }
+        if served.missing > 0 {
+            return Ok(());
+        }
+        served.missing = served.request;
+        let Some((source, random)) = &mut self.source else { return Ok(()) };
+        self.pending = source.next(random).and_then(|response| response.bytes);
+        self.begin_transfer(context, index, context.clock.now())
+    }
+
     /// Whether an open loop's transfer was finished since the last call.
     pub(super) fn take_finished(&mut self) -> bool {
         std::mem::take(&mut self.finished)
@@ -229,7 +311,18 @@ impl TcpFlow {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error).tried("connect a socket"),
         }
-        context.events.watch(&socket, u64::from(index), EventFlags::OUT | EventFlags::ET)?;
+        self.open(context, index, socket, EventFlags::OUT | EventFlags::ET)
+    }
+
+    /// The socket of a connection is there, and is watched for these events.
+    fn open(
+        &mut self,
+        context: &mut Context,
+        index: u32,
+        socket: OwnedFd,
+        events: EventFlags,
+    ) -> Result<(), HostsError> {
+        context.events.watch(&socket, u64::from(index), events)?;
         self.socket = Some(socket);
         self.connected = false;
         self.probe.begin_connection(context.clock.now());
@@ -272,6 +365,9 @@ impl TcpFlow {
             }
         }
         self.connected |= flags.contains(EventFlags::OUT);
+        if flags.contains(EventFlags::IN) {
+            self.take_request(context, index)?;
+        }
         self.go_on(context, index)
     }
 
@@ -302,7 +398,8 @@ impl TcpFlow {
     /// The run ends at `now`.
     pub(super) fn end(&mut self, context: &Context, now: Nanos) -> Result<FlowOutcome, HostsError> {
         let totals = self.probe.totals(self.socket.as_ref())?;
-        if let Some(transfer) = &self.transfer {
+        let transfer = self.served.as_ref().map_or(self.transfer.as_ref(), |served| served.exchange.as_ref());
+        if let Some(transfer) = transfer {
             context.record(Row::Transfer(self.transfer_row(context, transfer, None, &totals)));
         }
         let flow = context.flow(self.plan);
@@ -327,7 +424,12 @@ fn options(flow: &FlowPlan) -> &TcpOptions {
 }
 
 /// Sets what the plan asks for, before the connection opens.
-fn configure(socket: &OwnedFd, flow: &FlowPlan, options: &TcpOptions, mtu: u32) -> Result<(), HostsError> {
+pub(crate) fn configure(
+    socket: &OwnedFd,
+    flow: &FlowPlan,
+    options: &TcpOptions,
+    mtu: u32,
+) -> Result<(), HostsError> {
     set_tcp_congestion(socket, &options.congestion_control)
         .tried(format!("use the congestion control {}", options.congestion_control))?;
     // What is left of a transfer is sent at once, as in the simulator, and does not wait for ACKs (RFC 896).

@@ -54,6 +54,7 @@ pub const CASES: &[Case] = &[
     case("five_thousand_connections_one_after_another", many_connections),
     case("on_off_draws_what_its_source_draws", on_off),
     case("open_loops_start_transfers_at_their_times", open_loop),
+    case("servers_answer_and_clients_think", exchanges),
     case("datagrams_keep_their_rate", cbr),
     case("losses_and_rounds_are_seen", losses),
     case("sysctls_take_effect", sysctls),
@@ -123,6 +124,58 @@ fn every_control() -> Result<(), HostsError> {
         let paces = control == "bbr";
         assert!(ran.samples.iter().all(|sample| sample.rate_pps.is_some() == paces), "{control}");
     }
+    Ok(())
+}
+
+/// Exchanges of so many bytes, with 50 ms to think.
+fn asking(request: u64, response: u64) -> FlowPlan {
+    tcp(
+        "cubic",
+        &format!(
+            r#"{{"name": "request_response", "request": {request}, "size_granularity": 1,
+                "response": {{"name": "constant", "value": {response}}},
+                "think": {{"name": "constant", "value": 0.05}}}}"#
+        ),
+    )
+}
+
+fn exchanges() -> Result<(), HostsError> {
+    let mut plan = plan(3.0);
+    plan.flows = vec![asking(300, 100_000), asking(100_000, 300), asking(1, 1)];
+    options(&mut plan.flows[1]).receive_buffer = Some(1 << 20);
+    let ran = run(plan, Wire { delay: std::time::Duration::from_millis(10), lose_one_of: 0 })?;
+    for (flow, size) in [(0, 100_000), (1, 300), (2, 1)] {
+        let rows: Vec<_> = ran.transfers.iter().filter(|row| row.flow == flow).collect();
+        let (last, complete) = rows.split_last().expect("some exchanges");
+        println!("flow {flow}: {} exchanges", complete.len());
+        assert!(ran.outcome.flows[flow as usize].failure.is_none());
+        assert!(
+            (15..45).contains(&complete.len()),
+            "{}: a round trip of 20 ms and 50 ms to think",
+            complete.len()
+        );
+        assert!(rows
+            .iter()
+            .zip(0..)
+            .all(|(row, number)| row.transfer == number && row.size_bytes == Some(size)));
+        assert!(last.completion_s.is_none_or(|at| at <= 3.0));
+        // The handshake is part of the first one; the windows of the later ones hold it whole.
+        let mut took: Vec<f64> =
+            complete.iter().map(|row| row.completion_s.expect("complete") - row.start_s).collect();
+        assert!(took.iter().all(|&s| s >= 0.02) && took[0] >= 0.04, "{took:?}");
+        took.sort_by(f64::total_cmp);
+        assert!(took[took.len() / 2] < 0.05, "{took:?}");
+        for pair in rows.windows(2) {
+            let thought = pair[1].start_s - pair[0].completion_s.expect("complete");
+            assert!((thought - 0.05).abs() < 1e-8, "{thought}");
+        }
+        let least = size.div_ceil(1448);
+        assert!(complete.iter().all(|row| row.packets_sent >= least), "{complete:?}");
+    }
+    // Goodput is that of the responses.
+    let goodput = ran.outcome.flows[0].row.goodput_bps.expect("this kernel counts");
+    let answered = ran.transfers.iter().filter(|row| row.flow == 0 && row.completion_s.is_some()).count();
+    assert!((goodput * 3.0 / 8.0 / (answered as f64 * 100_000.0) - 1.0).abs() < 0.1, "{goodput}");
     Ok(())
 }
 

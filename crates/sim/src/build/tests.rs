@@ -69,8 +69,12 @@ fn flows_are_numbered_in_the_order_of_the_scenario_whatever_their_kind() {
         .endpoints
         .kinds()
         .map(|kind: &dyn EndpointKind| (0..).map_while(|place| kind.id(place)).collect::<Vec<u32>>());
-    assert_eq!(ids[..2], [vec![0, 1, 2, 7, 8], vec![3, 4, 5, 6]]);
-    assert_eq!(network.core.flows, 9);
+    assert_eq!(
+        ids[..2],
+        [vec![0, 1, 2, 7, 8, 9, 9, 10, 10], vec![3, 4, 5, 6]],
+        "a client has its server's number"
+    );
+    assert_eq!(network.core.flows, 11);
     assert!(network.core.flows_come, "there is an open loop");
 }
 

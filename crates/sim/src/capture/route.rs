@@ -1,9 +1,9 @@
 //! Which captures see the packets of a group, and what their headers have in common.
 
-use super::Wires;
+use super::{Ends, Wires};
 use crate::endpoints::datagram::DatagramGroup;
 use crate::endpoints::external::ExternalGroup;
-use crate::endpoints::tcp::TcpGroup;
+use crate::endpoints::tcp::{Role, TcpGroup};
 use etherparse::{IpDscp, TcpHeader, TcpOptionElement};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
@@ -42,6 +42,8 @@ pub(super) struct TcpRoute {
     pub(super) ecn: Ecn,
     pub(super) dscp: IpDscp,
     pub(super) marked: bool,
+    /// Data goes from the group's receiver to the flow's sender: requests of an exchange.
+    back_to_sender: bool,
     timestamps: bool,
     sack: bool,
     /// Window of the receiver, in units of two to the power of the scale.
@@ -92,10 +94,21 @@ impl TcpRoute {
             ecn: group.ecn,
             dscp: codepoint(group.dscp),
             marked: group.marker.build().is_some(),
+            back_to_sender: group.role == Some(Role::Client),
             timestamps: group.tcp.timestamps,
             sack: group.tcp.recovery.uses_sack(),
             window,
             scale,
+        }
+    }
+
+    /// The addresses of a flow's data.
+    pub(super) fn ends(&self, flow: u32) -> Ends {
+        let ends = Ends::of(flow, self.number);
+        if self.back_to_sender {
+            ends.back()
+        } else {
+            ends
         }
     }
 

@@ -131,11 +131,11 @@ pub(crate) trait EndpointKind {
     /// Brings the flows to the end of the simulated time.
     fn end(&mut self, core: &mut Core) -> Result<(), SimError>;
 
-    /// The number of a flow in the records: those of later flows are larger. `None`: there is no such flow.
+    /// The number of a flow in the records: those of later flows are no smaller. `None`: there is no such flow.
     fn id(&self, place: usize) -> Option<u32>;
 
-    /// The totals of a flow.
-    fn totals(&self, place: usize, measured: &Measured<'_>) -> FlowRow;
+    /// The totals of a flow; `None`: it is part of another one.
+    fn totals(&self, place: usize, measured: &Measured<'_>) -> Option<FlowRow>;
 }
 
 /// A link of a line's path.

@@ -144,7 +144,7 @@ fn acks_wait_in_the_queue_of_their_own_way() {
     assert_eq!(completed(&network), [at(left[1] + 10 + 245)]);
     let statistics = network.endpoints.tcp.flows[0].sender.statistics();
     assert_eq!(statistics.min_rtt(), Some(Duration::from_ps((left[0] + 10 + 245) * MS / 10)));
-    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network));
+    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network)).unwrap();
     assert_eq!(row.rtt_base_s, Some(0.1), "the links of both ways are part of it");
     let back = link_row(&mut network.links[1], Instant::ZERO, at(10_000));
     assert_eq!((back.arrivals_packets, back.forwarded_bytes), (2, 80));
@@ -177,7 +177,7 @@ fn a_flow_that_starts_late() {
     advance(&mut network, Instant::MAX);
     assert_eq!(completed(&network), [at(12_340 + 1120)]);
     network.end().unwrap();
-    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network));
+    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network)).unwrap();
     assert_eq!((row.start_s, row.packets_sent), (1.234, Some(1)));
 }
 
@@ -190,7 +190,7 @@ fn a_flow_that_starts_after_the_end_sends_nothing() {
         assert!(network.next_event().is_none());
         network.end().unwrap();
         assert_eq!(network.links[0].link.measured(at(20_000)).0.arrivals, 0);
-        let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network));
+        let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network)).unwrap();
         assert_eq!(row.start_s, 2.0, "it had not come by the end");
     }
 }
@@ -297,8 +297,8 @@ fn counted(warm_up_ms: u64, duration_ms: u64) -> Vec<u64> {
     let mut counts = Vec::new();
     for kind in network.endpoints.kinds() {
         // (An open loop adds flows; those of the groups before it are in all three runs.)
-        for place in (0..5).take_while(|&place| kind.id(place).is_some()) {
-            let row = kind.totals(place, &measured);
+        for place in (0..9).take_while(|&place| kind.id(place).is_some()) {
+            let Some(row) = kind.totals(place, &measured) else { continue };
             let bytes =
                 [row.goodput_bps, row.throughput_bps].map(|rate| (rate.unwrap() * span).round() as u64);
             counts.extend(bytes);

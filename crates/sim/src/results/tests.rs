@@ -34,7 +34,7 @@ fn rows(network: &mut Network) -> (Vec<FlowRow>, LinkRow) {
     let measured = Measured::of(network);
     let of_kind = |kind: &&dyn EndpointKind| {
         let places = (0..).take_while(|&place| kind.id(place).is_some());
-        places.map(|place| kind.totals(place, &measured)).collect::<Vec<_>>()
+        places.filter_map(|place| kind.totals(place, &measured)).collect::<Vec<_>>()
     };
     let flows = network.endpoints.kinds().iter().flat_map(of_kind).collect();
     (flows, link_row(&mut network.links[0], warm_up, end))

@@ -6,7 +6,7 @@
 use super::traits::Traits;
 use super::{
     Application, BulkConfig, CbrConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig, PoissonConfig,
-    RateControlledConfig, TransferConfig,
+    RateControlledConfig, RequestResponseConfig, TransferConfig,
 };
 use crate::error::ConfigError;
 use crate::sources::Source;
@@ -96,6 +96,7 @@ workloads! {
     "bulk" => Bulk(BulkConfig),
     "transfer" => Transfer(TransferConfig),
     "on_off" => OnOff(OnOffConfig),
+    "request_response" => RequestResponse(RequestResponseConfig),
     "open_loop" => OpenLoop(OpenLoopConfig),
     "cbr" => Cbr(CbrConfig),
     "on_off_cbr" => OnOffCbr(OnOffCbrConfig),

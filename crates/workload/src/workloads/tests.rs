@@ -18,6 +18,8 @@ const EXAMPLES: &[&str] = &[
     r#"{"name": "transfer", "sizes": [0, 1, 30000000000]}"#,
     r#"{"name": "on_off", "size": {"name": "pareto", "mean": 1460000, "tail_index": 1.5},
         "size_granularity": 1, "off": {"name": "exponential", "mean": 0.2}, "begins": "on"}"#,
+    r#"{"name": "request_response", "request": 300, "response": {"name": "pareto", "mean": 30000, "tail_index": 1.5},
+        "size_granularity": 1, "think": {"name": "exponential", "mean": 0.5}}"#,
     r#"{"name": "open_loop", "size": {"name": "exponential", "mean": 10000}, "size_granularity": 1, "arrivals_per_s": 50}"#,
     r#"{"name": "cbr", "rate": 1000003}"#,
     r#"{"name": "on_off_cbr", "rate": 10000000, "on": {"name": "exponential", "mean": 0.01},
@@ -42,7 +44,9 @@ fn rng() -> Xoshiro256PlusPlus {
 fn events(source: &mut Source, n: usize) -> Vec<(u64, u64)> {
     let mut rng = rng();
     let mut event = || match source {
-        Source::Transfers(s) => s.next(&mut rng).map(|t| (t.wait.as_ps(), t.bytes.unwrap_or(u64::MAX))),
+        Source::Transfers(s) | Source::Exchanges(_, s) => {
+            s.next(&mut rng).map(|t| (t.wait.as_ps(), t.bytes.unwrap_or(u64::MAX)))
+        }
         Source::Arrivals(s) => Some(s.next(&mut rng)).map(|a| (a.gap.as_ps(), a.bytes)),
         Source::Datagrams(s) => Some(s.next(&mut rng)).map(|d| (d.gap.as_ps(), u64::from(d.bytes))),
         Source::Controlled => None, // its times are the control's
@@ -127,8 +131,21 @@ fn on_off_can_begin_with_its_idle_time() {
 }
 
 #[test]
+fn a_client_thinks_after_each_response_and_a_response_has_a_byte_at_least() {
+    let Source::Exchanges(request, _) = source(EXAMPLES[3]) else { panic!("no exchanges") };
+    assert_eq!(request.get(), 300);
+    let found = events(&mut source(EXAMPLES[3]), 20_000);
+    assert_eq!(found[0].0, 0);
+    let mean = found.iter().map(|(wait, _)| *wait as f64 * 1e-12).sum::<f64>() / 19_999.0;
+    assert!((mean / 0.5 - 1.0).abs() < 0.03, "{mean}");
+    let nothing = r#"{"name": "request_response", "request": 1, "response": {"name": "constant", "value": 0},
+        "size_granularity": 1, "think": {"name": "constant", "value": 0}}"#;
+    assert_eq!(events(&mut source(nothing), 2), [(0, 1), (0, 1)]);
+}
+
+#[test]
 fn open_loop_has_the_load_asked_for() {
-    let arrivals = events(&mut source(EXAMPLES[3]), 100_000);
+    let arrivals = events(&mut source(EXAMPLES[4]), 100_000);
     let seconds = arrivals.iter().map(|(gap, _)| *gap as f64).sum::<f64>() * 1e-12;
     let bytes = arrivals.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
     assert!((100_000.0 / seconds / 50.0 - 1.0).abs() < 0.01);
@@ -138,7 +155,7 @@ fn open_loop_has_the_load_asked_for() {
 #[test]
 fn poisson_gaps_are_exponential_and_the_rate_is_kept() {
     const N: usize = 200_000;
-    let datagrams = events(&mut source(EXAMPLES[6]), N);
+    let datagrams = events(&mut source(EXAMPLES[7]), N);
     let gaps: Vec<f64> = datagrams.iter().map(|(gap, _)| *gap as f64 * 1e-12).collect();
     let seconds: f64 = gaps.iter().sum();
     let bits = 8.0 * datagrams.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
@@ -151,7 +168,7 @@ fn poisson_gaps_are_exponential_and_the_rate_is_kept() {
 #[test]
 fn cbr_keeps_time_to_the_picosecond() {
     const N: usize = 1_000_000;
-    let gaps = events(&mut source(EXAMPLES[4]), N);
+    let gaps = events(&mut source(EXAMPLES[5]), N);
     assert_eq!(gaps[0], (0, 1500));
     let total: u64 = gaps.iter().map(|(gap, _)| gap).sum();
     let exact = (N as u128 - 1) * 12_000 * 1_000_000_000_000 / 1_000_003;
@@ -184,7 +201,7 @@ fn bursts_begin_with_their_time_and_hold_what_fits() {
 #[test]
 fn on_off_cbr_has_its_long_run_rate() {
     const N: usize = 400_000;
-    let seconds = events(&mut source(EXAMPLES[5]), N).iter().map(|(gap, _)| *gap as f64).sum::<f64>() * 1e-12;
+    let seconds = events(&mut source(EXAMPLES[6]), N).iter().map(|(gap, _)| *gap as f64).sum::<f64>() * 1e-12;
     let rate = N as f64 * 12_000.0 / seconds;
     assert!((rate / 2.5e6 - 1.0).abs() < 0.03, "{rate}");
 }

@@ -29,14 +29,15 @@ from typing import Any
 import numpy as np
 
 from parshall.emulation import kernel_name
+from parshall.itb import mpi
+from parshall.itb.mpi import Work
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES
 from parshall.report.document import Drawn, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.studies import stacks
 from parshall.studies.check import Check
-from parshall.studies.itb import mpi, real_messages
-from parshall.studies.itb.mpi import Work
+from parshall.studies.itb import real_messages
 from parshall.studies.itb.network import ACCESS_BPS, PAPER
 from parshall.studies.itb.real_messages import SECONDS, SLOWER, SYSCTLS, WITHIN
 from parshall.studies.itb.real_stacks import FRAMED, control

@@ -152,8 +152,8 @@ impl EndpointKind for DatagramFlows {
         self.flows.get(place).map(|flow| flow.id)
     }
 
-    fn totals(&self, place: usize, measured: &Measured<'_>) -> FlowRow {
+    fn totals(&self, place: usize, measured: &Measured<'_>) -> Option<FlowRow> {
         let flow = &self.flows[place];
-        flow.totals(&self.groups[flow.group as usize], measured)
+        Some(flow.totals(&self.groups[flow.group as usize], measured))
     }
 }

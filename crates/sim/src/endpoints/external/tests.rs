@@ -72,7 +72,7 @@ fn counts(simulation: &mut Simulation) -> Vec<String> {
 
 /// The row of the first flow of a kind, by the kind's place in the list.
 fn row(simulation: &Simulation, kind: usize) -> FlowRow {
-    simulation.network.endpoints.kinds()[kind].totals(0, &Measured::of(&simulation.network))
+    simulation.network.endpoints.kinds()[kind].totals(0, &Measured::of(&simulation.network)).unwrap()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::application::Application;
 use super::arrivals::ArrivalProcess;
+use super::exchanges;
 use super::probe::FlowProbe;
 use super::{TcpFlow, TcpFlows, TcpGroup, ARRIVAL};
 use crate::build::{at_key, problem, refused, GroupPlan, Problem};
@@ -52,14 +53,23 @@ pub(super) fn add(all: &mut TcpFlows, core: &mut Core, group: &GroupPlan<'_>) ->
     let Plan { source, tcp, control } = check(group)?;
     control.check_bound().map_err(|error| at_key("congestion_control", error))?;
     let number = all.groups.len() as u32;
-    all.groups.push(in_common(group, tcp, control)?);
+    let common = in_common(group, tcp, control)?;
+    if matches!(source, Source::Exchanges(..)) {
+        all.groups.extend(<[TcpGroup; 2]>::from(exchanges::groups(common)));
+    } else {
+        all.groups.push(common);
+    }
     if group.awaited {
         core.wait_for(group.spec.count);
     }
     for index in 0..group.spec.count {
         match &source {
             Source::Arrivals(source) => open_loop(all, core, group, (number, index), source)?,
-            Source::Transfers(source) => flow(all, core, group, (number, index), source)?,
+            Source::Transfers(source) => flow(all, core, group, (number, index), Some(source))?,
+            Source::Exchanges(request, source) => {
+                flow(all, core, group, (number, index), None)?;
+                all.add_client(core, group, index, (source, request.get()))?;
+            }
             Source::Datagrams(_) | Source::Controlled => unreachable!("refused above"),
         }
     }
@@ -83,6 +93,7 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
         access: group.access()?,
         marker: spec.marker.clone(),
         awaited: group.awaited,
+        role: None,
         one_link: spec.path.len() == 1,
         one_link_back: spec.reverse_path.len() == 1,
         heard_at_once: spec.reverse_path.is_empty(),
@@ -92,17 +103,17 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
     })
 }
 
-/// Adds the flow number `index` of a group.
+/// Adds the flow number `index` of a group; without a source it is told what to send.
 fn flow(
     all: &mut TcpFlows,
     core: &mut Core,
     group: &GroupPlan<'_>,
     (number, index): (u32, u32),
-    source: &TransferSource,
+    source: Option<&TransferSource>,
 ) -> Result<(), Problem> {
     let draws = !matches!(group.spec.workload, WorkloadConfig::Bulk(_) | WorkloadConfig::Transfer(_));
-    let random = draws.then(|| Box::new(group.stream("workload", index)));
-    let application = Application::new(Some(source.clone()), random, None);
+    let random = (draws && source.is_some()).then(|| Box::new(group.stream("workload", index)));
+    let application = Application::new(source.cloned(), random, None);
     let place = Place {
         id: core.number_flow(),
         index: all.flows.len() as u32,
@@ -113,7 +124,9 @@ fn flow(
     let legs = group.legs(group.rtt(index)?)?;
     let mut flow = TcpFlow::new(&all.groups[number as usize], place, choices, legs, application);
     flow.probe = probe(group, index);
-    flow.begin(core, group.start(index)?);
+    if source.is_some() {
+        flow.begin(core, group.start(index)?);
+    }
     group.sample_marker(flow.edge.as_deref_mut(), index, place.id);
     all.flows.push(flow);
     if let Some(latency) = &mut core.latency {

@@ -12,6 +12,7 @@ mod transfers;
 mod watched;
 
 use super::application::Application;
+use super::exchanges::{Exchange, Role};
 use super::group::TcpGroup;
 use super::probe::FlowProbe;
 use super::{FAST_TIMER, SLOW_TIMER};
@@ -77,6 +78,8 @@ pub(crate) struct TcpFlow {
     random: u64,
     /// The ssthresh of earlier connections that the next one starts from; infinite: none.
     ssthresh: f64,
+    /// Of the server of exchanges: what it and its client do.
+    pub(crate) exchange: Option<Box<Exchange>>,
 }
 
 impl TcpFlow {
@@ -116,6 +119,7 @@ impl TcpFlow {
             measuring: false,
             random,
             ssthresh: f64::INFINITY,
+            exchange: None,
         }
     }
 
@@ -166,10 +170,14 @@ impl TcpFlow {
         let reception = self.receiver.on_segment(&group.tcp, at, &segment);
         if reception.fresh {
             self.delivered += u64::from(packet.bytes() - group.header_bytes);
+            if let Some(role) = group.role {
+                self.turn(role, core, at);
+            }
         }
         if at >= core.warm_up {
             self.received += u64::from(packet.bytes());
-            if let Some(latency) = core.latency.as_mut().filter(|_| packet.bytes() > group.header_bytes) {
+            let counts = packet.bytes() > group.header_bytes && group.role != Some(Role::Client);
+            if let Some(latency) = core.latency.as_mut().filter(|_| counts) {
                 latency.arrived(self.id, at.since(packet.sent));
             }
         } else {
@@ -194,6 +202,13 @@ impl TcpFlow {
     fn send_delayed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
         if let Some(ack) = self.receiver.on_timer(at) {
             self.send_ack(group, core, at, &ack);
+        }
+    }
+
+    /// The receiving host sends data at `now`: an ACK that waits goes with it.
+    pub(super) fn send_ack_with_data(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if let Some(ack) = self.receiver.hurry(now) {
+            self.send_ack(group, core, now, &ack);
         }
     }
 
@@ -248,7 +263,7 @@ impl TcpFlow {
     fn on_timed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) -> bool {
         let before = self.sender.statistics().rtt_total();
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
-        let sample = self.sender.statistics().rtt_since(before);
+        let sample = self.sender.statistics().rtt_since(before).filter(|_| group.role != Some(Role::Client));
         if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
             latency.round_trip(self.id, rtt);
         }

@@ -1,5 +1,6 @@
 //! What the TCP flows of a group have in common.
 
+use super::exchanges::Role;
 use crate::endpoints::access::AccessLink;
 use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
 use parshall_net::ecn::Ecn;
@@ -30,6 +31,8 @@ pub(crate) struct TcpGroup {
     pub(crate) marker: MarkerConfig,
     /// Whether the end of the simulation waits for its transfers.
     pub(crate) awaited: bool,
+    /// Which end of exchanges its flows are, if they are one.
+    pub(crate) role: Option<Role>,
     /// Data is received as soon as its first link has accepted it: there is no other, and no capture.
     pub(crate) one_link: bool,
     /// The same of ACKs on a contended way back.
@@ -38,7 +41,7 @@ pub(crate) struct TcpGroup {
     pub(crate) heard_at_once: bool,
     /// Somebody reads when an ACK was sent.
     pub(crate) timed_acks: bool,
-    /// Links that data crosses.
+    /// Links that data crosses; empty: requests on an uncontended way back.
     pub(crate) path: Box<[u32]>,
     /// Links that ACKs cross; empty: the way back is uncontended.
     pub(crate) reverse_path: Box<[u32]>,

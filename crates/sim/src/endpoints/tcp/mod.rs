@@ -6,6 +6,7 @@
 //! | [`group`] | what the flows of a group have in common |
 //! | [`application`] | what drives a flow |
 //! | [`arrivals`] | open loops: transfers that arrive on their own |
+//! | [`exchanges`] | requests and responses: two flows that take turns |
 //! | [`build`] | from a group of the scenario to its flows |
 //! | [`probe`], [`totals`] | what is recorded while it runs, and when it ends |
 //! | [`sack_slots`] | the SACK blocks and timestamps of ACKs that are under way |
@@ -13,6 +14,7 @@
 mod application;
 mod arrivals;
 mod build;
+mod exchanges;
 mod flow;
 mod group;
 mod probe;
@@ -21,6 +23,7 @@ mod sack_slots;
 mod tests;
 mod totals;
 
+pub(crate) use exchanges::Role;
 pub(crate) use flow::TcpFlow;
 pub(crate) use group::TcpGroup;
 pub(crate) use sack_slots::SackSlots;
@@ -55,6 +58,8 @@ const SLOW_TIMER: u8 = 0;
 const FAST_TIMER: u8 = 1;
 /// A transfer of an open loop arrives.
 const ARRIVAL: u8 = 2;
+/// A turn of an exchange, or a packet of a request.
+const EXCHANGE: u8 = 3;
 
 /// The data of a flow.
 pub(crate) struct Data<'a> {
@@ -223,8 +228,10 @@ impl EndpointKind for TcpFlows {
 
     #[inline]
     fn on_event(&mut self, core: &mut Core, now: Instant, event: u8, index: u32) {
-        if event == ARRIVAL {
-            return self.on_arrival(core, now, index);
+        match event {
+            ARRIVAL => return self.on_arrival(core, now, index),
+            EXCHANGE => return self.on_exchange(core, now, index),
+            _ => {}
         }
         core.queue.pop(Entity::Own(Kind::Tcp, event, index));
         let (flow, group) = self.flow(index);
@@ -269,11 +276,12 @@ impl EndpointKind for TcpFlows {
     fn log(&mut self, sampled: u32, tables: &Tables, logs: &mut Logs) -> Result<(), SimError> {
         let mut before = vec![0; self.groups.len()];
         for flow in &mut self.flows {
+            let group = &self.groups[flow.group as usize];
             let before = &mut before[flow.group as usize];
-            if *before < sampled {
+            if *before < sampled && group.role != Some(Role::Client) {
                 *before += 1;
                 let probe = flow.probe.get_or_insert_default();
-                probe.log = Some(logs.add(tables, &self.groups[flow.group as usize], flow.id)?);
+                probe.log = Some(logs.add(tables, group, flow.id)?);
             }
         }
         Ok(())
@@ -289,6 +297,7 @@ impl EndpointKind for TcpFlows {
         for flow in &mut self.flows {
             flow.end(&self.groups[flow.group as usize], core)?;
         }
+        self.end_exchanges(core)?;
         Ok(())
     }
 
@@ -296,8 +305,9 @@ impl EndpointKind for TcpFlows {
         self.flows.get(place).map(|flow| flow.id)
     }
 
-    fn totals(&self, place: usize, measured: &Measured<'_>) -> FlowRow {
+    fn totals(&self, place: usize, measured: &Measured<'_>) -> Option<FlowRow> {
         let flow = &self.flows[place];
-        totals::row(flow, &self.groups[flow.group as usize], measured)
+        let group = &self.groups[flow.group as usize];
+        (group.role != Some(Role::Client)).then(|| totals::row(flow, group, measured))
     }
 }

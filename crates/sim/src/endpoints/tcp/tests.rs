@@ -2,7 +2,7 @@
 
 use super::TcpFlow;
 use crate::network::Network;
-use crate::testing::{drop_tail, link, run, scenario, tcp_group, MS};
+use crate::testing::{drop_tail, exchanges, link, run, scenario, tcp_group, MS};
 use parshall_units::{Duration, Instant};
 use serde_json::{json, Value};
 
@@ -122,6 +122,80 @@ fn each_arrival_of_an_open_loop_takes_an_idle_connection_or_a_new_one() {
     let connections = [&busy, &idle].map(|network| network.endpoints.tcp.flows.len());
     assert!(connections[0] >= 5 && connections[1] <= 3, "{connections:?}");
     assert_eq!(busy.core.flows as usize, connections[0]);
+}
+
+/// How many exchanges are over, and when the last one began, after so many milliseconds.
+fn exchanged(group: &Value, rate_bps: u64, duration_ms: u64) -> (u32, Instant) {
+    let links = [link("forth", rate_bps, &drop_tail(100)), link("back", 1_000_000, &drop_tail(100))];
+    let network = run(&scenario(&links, &[group.clone()], duration_ms), 0);
+    let exchange = flow(&network).exchange.as_ref().unwrap();
+    (exchange.number, exchange.begun)
+}
+
+#[test]
+fn an_exchange_takes_a_round_trip_and_what_links_take_with_request_and_response() {
+    // The request takes 50 ms, the ACK of it 0.32 ms of the link that the response then takes 12 + 50 ms for; then the client thinks for 10 ms.
+    let mut group = tcp_group("asking", 1, &exchanges(292, 1460.0, 0.01));
+    let exchange = 50_000 + 320 + 12_000 + 50_000;
+    assert_eq!(exchanged(&group, 1_000_000, 1000), (8, us(8 * (exchange + 10_000))));
+    // An ACK that is delayed goes with the response, too.
+    group["tcp"]["delayed_ack"] = json!(40 * MS);
+    assert_eq!(exchanged(&group, 1_000_000, 1000), (8, us(8 * (exchange + 10_000))));
+    // 332 bytes of the request take 2.656 ms of the way back, behind 0.32 ms of the ACK of the response before, which goes with it.
+    group["reverse_path"] = json!([1]);
+    let (first, later) = (exchange + 2656 + 10_000, exchange + 2656 + 320 + 10_000);
+    assert_eq!(exchanged(&group, 1_000_000, 1000), (8, us(first + 6 * later)));
+    // A handshake of 40 bytes takes 0.32 ms each way, the first time.
+    group["tcp"]["handshake"] = json!(true);
+    let opening = 320 + 320 + 100_000;
+    assert_eq!(exchanged(&group, 1_000_000, 1000), (7, us(opening + first + 6 * later)));
+}
+
+#[test]
+fn requests_and_responses_have_windows_that_live_on() {
+    // At 1 Gbit/s a packet takes 12 us, an ACK 0.32 us. As of a transfer of 30 packets, 10 and 20 of them take 100.012 + 24.5 +
+    // 20 * 0.012 + 25.5 ms to the client. The first ACK of the 20 still found the window used, so the next time 21 go at once, and nine
+    // with the ACKs of the first five of these.
+    let mut group = tcp_group("asking", 1, &exchanges(292, 30.0 * 1460.0, 0.01));
+    let first = us(50_000 + 100_012 + 24_500 + 240 + 25_500 + 10_000) + Duration::from_ps(320_000);
+    assert_eq!(exchanged(&group, 1_000_000_000, 250), (1, first));
+    let second = Duration::from_ps((50_000 + 100_012 + 24_500 + 108 + 25_500 + 10_000) * 1_000_000 + 320_000);
+    assert_eq!(exchanged(&group, 1_000_000_000, 500), (2, first + second));
+    group["tcp"]["initial_window"] = json!(40);
+    let at_once = us(50_000 + 24_500 + 360 + 25_500 + 10_000) + Duration::from_ps(320_000);
+    assert_eq!(exchanged(&group, 1_000_000_000, 200), (1, at_once));
+    // The same of requests, whose path has no links; their ACKs take 0.32 us each of the forward link.
+    for (window, took) in [(10, 0.2), (40, 0.1)] {
+        let mut group = tcp_group("asking", 1, &exchanges(30 * 1460, 1.0, 0.01));
+        group["tcp"]["initial_window"] = json!(window);
+        let (number, begun) = exchanged(&group, 1_000_000_000, 500);
+        let each = begun.since(us(0)).as_secs_f64() / f64::from(number);
+        assert!((each - took - 0.01).abs() < 0.000_05, "{each}");
+    }
+}
+
+#[test]
+fn exchanges_go_on_whatever_is_lost() {
+    let mut group = tcp_group("asking", 4, &exchanges(3000, 20_000.0, 0.05));
+    group["reverse_path"] = json!([1]);
+    group["rtt_ps"] = json!({"constant": 20 * MS});
+    group["tcp"]["delayed_ack"] = json!(40 * MS);
+    group["tcp"]["handshake"] = json!(true);
+    let links = [link("forth", 10_000_000, &drop_tail(20)), link("back", 1_000_000, &drop_tail(20))];
+    let mut lossy = scenario(&links, &[group], 60_000);
+    for link in [0, 1] {
+        lossy["links"][link]["loss"] = json!({"name": "bernoulli", "probability": 0.05});
+    }
+    let network = run(&lossy, 0);
+    let servers: Vec<&TcpFlow> =
+        network.endpoints.tcp.flows.iter().filter(|flow| flow.exchange.is_some()).collect();
+    assert_eq!((servers.len(), network.core.flows), (4, 4), "clients have no numbers of their own");
+    for server in servers {
+        let number = server.exchange.as_ref().unwrap().number;
+        assert!(number > 60, "{number}");
+        let delivered = server.delivered_measured();
+        assert!((u64::from(number)..=u64::from(number) + 1).contains(&(delivered / 20_000)), "{delivered}");
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::TcpFlow;
 use crate::endpoints::tcp::group::TcpGroup;
-use crate::endpoints::LineKind;
+use crate::endpoints::tcp::EXCHANGE;
+use crate::endpoints::{Kind, LineKind};
 use crate::event::Entity;
 use crate::memory::prefetch_ahead;
 use crate::packet::{Flags, Packet, Waiting};
@@ -32,7 +33,9 @@ impl TcpFlow {
         let Some(at) = self.reaches_link(group, packet, core.warm_up) else {
             unreachable!("all packets before it have left, so the access link is free");
         };
-        core.queue.push(at, Entity::Line(LineKind::Data, self.index));
+        let uncontended = group.path.is_empty();
+        let own = Entity::Own(Kind::Tcp, EXCHANGE, self.index);
+        core.queue.push(at, if uncontended { own } else { Entity::Line(LineKind::Data, self.index) });
     }
 
     /// The packet first in line.

@@ -50,7 +50,7 @@ impl TcpFlow {
         self.sample(core, end);
         if self.application.active {
             self.sender.settle(end);
-            if self.application.bytes.is_some() {
+            if self.application.bytes.is_some() && group.role.is_none() {
                 let row = self.transfer_row(group, None);
                 core.record(|tables| tables.transfers.push(row));
             }

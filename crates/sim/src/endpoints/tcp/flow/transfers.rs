@@ -32,10 +32,12 @@ impl TcpFlow {
     pub(super) fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         let Some(bytes) = self.application.pending.take() else { return };
         self.application.start = Instant::MAX;
+        // Of exchanges, the other end may have all before this one knows: then more follows on what is under way.
+        self.application.index += u32::from(self.application.active);
         let own_connection = !group.tcp.persistent || self.application.index == 0;
         if own_connection {
             self.open_connection(group, now);
-        } else {
+        } else if !self.application.active {
             self.resume_connection(group, now);
         }
         let application = &mut self.application;
@@ -95,8 +97,10 @@ impl TcpFlow {
         if !group.tcp.persistent {
             self.ssthresh = group.tcp.ssthresh_cached.after(self.ssthresh, &self.sender.ending());
         }
-        let row = self.transfer_row(group, Some(now));
-        core.record(|tables| tables.transfers.push(row));
+        if group.role.is_none() {
+            let row = self.transfer_row(group, Some(now));
+            core.record(|tables| tables.transfers.push(row));
+        }
         let application = &mut self.application;
         application.active = false;
         let stood_still = application.begun == now;
@@ -104,7 +108,7 @@ impl TcpFlow {
         application.index += 1;
         if let Some(process) = application.arrivals {
             core.freed.push((process, now, self.index));
-        } else {
+        } else if group.role.is_none() {
             application.plan(now);
             if stood_still && application.start == now && core.is_standstill(now) {
                 application.start = Instant::MAX;
@@ -116,7 +120,7 @@ impl TcpFlow {
     }
 
     /// What the records say of it.
-    pub(super) fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
+    pub(crate) fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
         let (application, statistics) = (&self.application, self.sender.statistics());
         TransferRow {
             group: group.name.clone(),

@@ -1,0 +1,33 @@
+"""PA of the benchmark over Open MPI, between real hosts; skipped where there is no library of MPI."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from emulations import ON_THE_KERNEL
+
+from parshall.itb import applications, mpi
+from parshall.itb.benchmark import Execution
+from parshall.itb.building import case
+from parshall.itb.classes import classes
+from parshall.itb.over_mpi import over_mpi
+from parshall.itb.scale import SCALES
+
+pytestmark = [*ON_THE_KERNEL, pytest.mark.skipif(mpi.missing() is not None, reason=f"{mpi.missing()}")]
+
+
+def test_ranks_exchange_messages_over_the_network_of_a_class(tmp_path: Path) -> None:
+    scale = replace(SCALES["quick"], messages=8)
+    built = replace(case(applications.find("PA")[0], classes("D")[0], scale, ["RTT=20ms"]), linux=True)
+    by = Execution(tmp_path)
+    (found,) = over_mpi([built], ["cubic"], by)
+    assert (found.case, found.control, len(found.times_s)) == ("PA-D", "cubic", 8)
+    size = scale.message_bytes[built.itb_class.aggregation]
+    least_s = 0.020 + 2 * 8 * size / built.factors.access_bps
+    assert min(found.times_s) > least_s
+    assert found.times_s[-1] < 20 * least_s, "windows have grown"
+    said: list[str] = []
+    assert over_mpi([built], ["cubic"], by, said.append) == [found], "it is kept"
+    assert said == ["PA-D, cubic, over MPI"]
