@@ -171,7 +171,7 @@ def test_one_way_delays_are_heard_by_who_needs_them(tmp_path: Path) -> None:
     one_way, rtts = zip(*contended, strict=True)
     # 20 packets of 1500 bytes at 10 Mbit/s take 24 ms; what queues on the way back is not in it.
     assert 0.03 < min(one_way) <= max(one_way) < 0.03 + 0.024 + 0.002
-    assert max(rtts) > 0.15
+    assert max(rtts) > 0.12
     captured = delays(Hears, bottleneck={**document("mine")["bottleneck"], **narrow}, probes={"pcap": ["bottleneck"]})
     assert captured == contended
 
