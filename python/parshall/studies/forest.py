@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,10 @@ from parshall.studies.criterion import Criterion
 
 MOST = 40
 """The most rows: those that are not reproduced come first, then the undecided, then the others in their order."""
+
+
+_SERIES = {"failed": 3}
+"""Those that are not drawn in the order of the verdicts: green would say that all is well."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def forest(checks: Sequence[Check]) -> Drawn | None:
 def against_bounds(criteria: Sequence[Criterion]) -> Drawn | None:
     """Values above 0 over their bounds, with their 95 % intervals; None without any."""
     rows = [
-        _row(f"{each.asked_by}: {each.quantity}", each.verdict, each.value, each.bound, turned=each.at_least)
+        _row(_short(each), each.verdict, each.value, each.bound, turned=each.at_least)
         for each in criteria
         if each.value is not None and each.bound is not None and each.value.mean > 0 and each.bound > 0
     ]
@@ -62,6 +67,12 @@ def against_bounds(criteria: Sequence[Criterion]) -> Drawn | None:
         if rows
         else None
     )
+
+
+def _short(criterion: Criterion) -> str:
+    """What a row is called: there is room for little, so without the document, what it is a ratio to, and the path."""
+    section = criterion.asked_by.rpartition(" ")[2]
+    return f"{section}: {re.split(r',? over |;', criterion.quantity)[0]}"
 
 
 def _row(name: str, verdict: str, value: Interval, reference: float, *, turned: bool = False) -> _Row:
@@ -84,7 +95,9 @@ def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str,
         if own:
             y, ratio = [places[id(row)] for row in own], [row.ratio for row in own]
             low, high = [max(row.low, least) for row in own], [row.high for row in own]
-            marks.append(Points(ratio, y, verdict.replace("_", " "), Style(series), low, high, along="x"))
+            marks.append(
+                Points(ratio, y, verdict.replace("_", " "), Style(_SERIES.get(verdict, series)), low, high, along="x")
+            )
     panel = Panel(
         marks,
         Axis(title, log=True),

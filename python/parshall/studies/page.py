@@ -21,7 +21,8 @@ from parshall.version import __version__
 def document(study: Study, scale: Scale, findings: Findings) -> Document:
     """The page of a study: how many verdicts of which kind, its own sections, what does not agree, every check."""
     byline = (f"scale {scale}", f"Parshall {__version__}", study.reference)
-    return Document("study", study.title, study.summary, byline, shown(findings).sections)
+    kind = "suite" if findings.criteria else "study"
+    return Document(kind, study.title, study.summary, byline, shown(findings).sections)
 
 
 def shown(findings: Findings) -> Document:
