@@ -3,6 +3,7 @@
 | pair | one | the other | bar |
 | --- | --- | --- | --- |
 | processing time | `processing_time = "0 s"` | the default, drawn for each packet | CPU time a packet, times |
+| draws | the same | `"1 ps"`: drawn likewise, and always nothing | the same; of the same packets |
 | control from a library | Reno | the C template of `parshall new control`, which is Reno | the same |
 | profile | TCP of the RFCs, CUBIC | `tcp = "linux"`, CUBIC | packets per CPU-second, share that is left |
 | control in Python | | the Python template, which is Reno | ACKs per CPU-second, all else included |
@@ -42,6 +43,8 @@ class Pair:
     one: Sequence[str]
     other: Sequence[str]
     controls: Sequence[str] = ()
+    same_packets: bool = False
+    """Whether both send the same packets; that is checked."""
 
     def ratios(self, scenario: Path, record: Record, *, quick: bool) -> list[float]:
         """The cost of a packet in the other over that in the one, turn by turn; the runs are recorded."""
@@ -51,6 +54,9 @@ class Pair:
             for which in (0, 1) if turn % 2 else (1, 0):
                 changes = (self.one, self.other)[which]
                 runs[which].append(ours.run(scenario, lasts, *changes, controls=self.controls))
+        if self.same_packets:
+            sent = {(run.packets, run.drops) for run in (*runs[0], *runs[1])}
+            assert len(sent) == 1, f"{self.name}: other packets are sent: {sent}"
         found = [a.packets_per_cpu_s / b.packets_per_cpu_s for a, b in zip(*runs, strict=True)]
         record.add(Row(f"{self.name}: without", "Parshall", runs[0]))
         record.add(Row(f"{self.name}: with", "Parshall", runs[1], found))
@@ -62,6 +68,9 @@ def measure(record: Record, flows_500: Path, *, quick: bool) -> None:
     processing = Pair("processing time", ['processing_time="0 s"'], [])
     cost = median(processing.ratios(flows_500, record, quick=quick))
     record.judge(Bar("500 flows: the default processing time costs times none", cost, PROCESSING_BAR, at_least=False))
+    draws = Pair("draws", ['processing_time="0 s"'], ['processing_time="1 ps"'], same_packets=True)
+    cost = median(draws.ratios(flows_500, record, quick=quick))
+    record.judge(Bar("500 flows: draws of processing times cost times none", cost, PROCESSING_BAR, at_least=False))
     with tempfile.TemporaryDirectory(prefix="parshall-bench-") as folder:
         place = Path(folder)
         mine = ["flows.0.congestion_control=mine"]
