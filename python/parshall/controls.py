@@ -161,8 +161,8 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def _of_file(name: str, code: str, content: bytes | None = None) -> External:
     """The control of a file; of its `content`, if that is known and the file may be another, or not there."""
-    file, path = code, Path(code)
-    attribute = None
+    path = Path(code)
+    attribute: str | None = None
     if path.suffix not in _LIBRARIES and not code.endswith(external.BPF_SUFFIX):
         file, _, attribute = code.rpartition(":") if ":" in code else (code, "", "")
         path = Path(file)
