@@ -194,7 +194,7 @@ def test_what_the_kernels_program_cannot_do_is_refused() -> None:
     ):
         ps.emulate(scenario({**BULK, "congestion_control": refused}, seconds=1))
     with pytest.raises(
-        ScenarioError, match=r"congestion_control\.s_max: found 64; the kernel's bic takes no parameters"
+        ScenarioError, match=r"congestion_control\.s_max: found 64\.0; the kernel's bic takes no parameters"
     ):
         ps.emulate(scenario({**BULK, "congestion_control": {"name": "bic", "s_max": 64}}, seconds=1))
     refused = {"name": "cubic_linux", "reno_friendly": False}
