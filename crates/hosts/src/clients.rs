@@ -50,7 +50,7 @@ pub(crate) enum Exchanged {
 pub(crate) struct Clients {
     plan: Arc<Plan>,
     told: mpsc::Sender<Told>,
-    clients: Vec<Client>,
+    each: Vec<Client>,
     /// When which client has thought.
     due: BinaryHeap<Reverse<(Nanos, usize)>>,
 }
@@ -70,7 +70,7 @@ struct Client {
 
 impl Clients {
     pub(crate) fn new(plan: &Arc<Plan>, pair: u32, told: mpsc::Sender<Told>) -> Self {
-        let mut all = Self { plan: plan.clone(), told, clients: Vec::new(), due: BinaryHeap::new() };
+        let mut all = Self { plan: plan.clone(), told, each: Vec::new(), due: BinaryHeap::new() };
         for (index, flow) in plan.of_pair(pair) {
             let Source::Exchanges(request, source) = &flow.source else { continue };
             let mut client = Client {
@@ -84,8 +84,8 @@ impl Clients {
                 awaited: 0,
             };
             let first = client.draw();
-            all.due.push(Reverse((nanos(flow.start) + first, all.clients.len())));
-            all.clients.push(client);
+            all.due.push(Reverse((nanos(flow.start) + first, all.each.len())));
+            all.each.push(client);
         }
         all
     }
@@ -103,8 +103,8 @@ impl Clients {
                 return Ok(at.min(end));
             }
             self.due.pop();
-            self.tell(index, at, Exchanged::Begun(self.clients[index].awaited));
-            let client = &mut self.clients[index];
+            self.tell(index, at, Exchanged::Begun(self.each[index].awaited));
+            let client = &mut self.each[index];
             client.unsent = client.request;
             if client.socket.is_none() {
                 client.connect(&self.plan, events, token + index as u64)?;
@@ -116,7 +116,7 @@ impl Clients {
 
     fn tell(&self, index: usize, at: Nanos, what: Exchanged) {
         // A host that has ended does not listen.
-        let _ = self.told.send(Told { flow: self.clients[index].plan, at, what });
+        let _ = self.told.send(Told { flow: self.each[index].plan, at, what });
     }
 
     /// A client's socket is ready for something; how many bytes came.
@@ -126,7 +126,7 @@ impl Clients {
         flags: EventFlags,
         clock: Clock,
     ) -> Result<u64, HostsError> {
-        let client = &mut self.clients[index];
+        let client = &mut self.each[index];
         let Some(socket) = &client.socket else { return Ok(0) };
         if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
             let _ = socket_error(socket).tried("ask for the error of a socket")?;
@@ -147,7 +147,7 @@ impl Clients {
 
     /// Their connections, to be closed when the servers have ended.
     pub(crate) fn into_sockets(self) -> impl Iterator<Item = OwnedFd> {
-        self.clients.into_iter().filter_map(|client| client.socket)
+        self.each.into_iter().filter_map(|client| client.socket)
     }
 }
 

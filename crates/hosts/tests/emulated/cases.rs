@@ -169,8 +169,8 @@ fn exchanges() -> Result<(), HostsError> {
             let thought = pair[1].start_s - pair[0].completion_s.expect("complete");
             assert!((thought - 0.05).abs() < 1e-8, "{thought}");
         }
-        let least = size.div_ceil(1448);
-        assert!(complete.iter().all(|row| row.packets_sent >= least), "{complete:?}");
+        let fewest = size.div_ceil(1448);
+        assert!(complete.iter().all(|row| row.packets_sent >= fewest), "{complete:?}");
     }
     // Goodput is that of the responses.
     let goodput = ran.outcome.flows[0].row.goodput_bps.expect("this kernel counts");
