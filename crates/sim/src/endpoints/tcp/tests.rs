@@ -127,7 +127,7 @@ fn each_arrival_of_an_open_loop_takes_an_idle_connection_or_a_new_one() {
 /// How many exchanges are over, and when the last one began, after so many milliseconds.
 fn exchanged(group: &Value, rate_bps: u64, duration_ms: u64) -> (u32, Instant) {
     let links = [link("forth", rate_bps, &drop_tail(100)), link("back", 1_000_000, &drop_tail(100))];
-    let network = run(&scenario(&links, &[group.clone()], duration_ms), 0);
+    let network = run(&scenario(&links, std::slice::from_ref(group), duration_ms), 0);
     let exchange = flow(&network).exchange.as_ref().unwrap();
     (exchange.number, exchange.begun)
 }
