@@ -241,9 +241,12 @@ def _of_class(name: str, made_by: Any, source: str, place: str | None, content: 
 
 
 def _place_of_class(made_by: type) -> str | None:
-    """The file of a class at the top of a module; a script that is running is not run again for it."""
+    """The file of a class at the top of a module; a script that is running is not run again for it.
+
+    None for a module of a package: run as a file it would not find what it imports from beside it.
+    """
     module, qualified = getattr(made_by, "__module__", "__main__"), getattr(made_by, "__qualname__", "")
-    if module == "__main__" or getattr(sys.modules.get(module), qualified, None) is not made_by:
+    if module == "__main__" or "." in module or getattr(sys.modules.get(module), qualified, None) is not made_by:
         return None
     try:
         file = inspect.getsourcefile(made_by)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 import subprocess
 from dataclasses import replace
@@ -80,17 +81,37 @@ def test_workers_run_what_was_declared_or_nothing(mine: Path, tmp_path: Path) ->
     assert all("mine.py:Mine was changed while it was in use" in said for said in made.record.failed.values())
 
 
-def test_a_class_that_is_in_no_file_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    class Mine:
-        def on_ack(self, ack: Any) -> None: ...
-        def on_loss(self, event: Any) -> None: ...
-        def on_timeout(self, event: Any) -> None: ...
+class Fixed:
+    """A window that stays as it is."""
 
-    with pytest.raises(InputError, match=r'control "mine": class .*Mine is part of a notebook or of the script'):
-        ps.sweep(ps.Plan(**PLAN), tmp_path / "store", controls={"mine": Mine})
+    def __init__(self, start: Any) -> None:
+        self.cwnd = start.cwnd
+
+    def on_ack(self, ack: Any) -> None: ...
+    def on_loss(self, event: Any) -> None: ...
+    def on_timeout(self, event: Any) -> None: ...
+
+
+def test_a_class_that_is_in_no_file_runs_here_and_is_refused_elsewhere(tmp_path: Path) -> None:
+    class Mine(Fixed): ...
+
+    with pytest.raises(InputError, match=r'control "mine": class .*Mine is part of a notebook, of the script'):
+        ps.sweep(ps.Plan(**PLAN), tmp_path / "store", scheduler="tcp://127.0.0.1:9", controls={"mine": Mine})
     assert not (tmp_path / "store").exists()
+    assert len(runs(ps.sweep(ps.Plan(**PLAN), tmp_path / "store", workers=2, controls={"mine": Mine}))) == 4
     beside = {**PLAN, "scenario": {**PLAN["scenario"], "flows": [{"name": "mine", "rtt": "60 ms"}]}}
     assert len(runs(ps.sweep(ps.Plan(**beside), tmp_path / "store", workers=1))) == 4
+
+
+def test_a_class_of_a_package_finds_what_is_beside_it(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = mine.parent / "algorithms"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    shutil.move(mine, package / "base.py")
+    (package / "mine.py").write_text("from .base import Mine as Base\n\n\nclass Mine(Base):\n    pass\n")
+    monkeypatch.syspath_prepend(str(mine.parent))
+    control = importlib.import_module("algorithms.mine").Mine
+    assert len(runs(ps.sweep(ps.Plan(**PLAN), mine.parent / "store", workers=1, controls={"mine": control}))) == 4
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")

@@ -142,8 +142,8 @@ def check_found(scenario: str) -> None:
     for name, control in _declared.items():
         if control.place is None and re.search(rf'"control": ?"{name}"', scenario):
             raise InputError(
-                f'control "{name}": {control.source} is part of a notebook or of the script that is running, where the '
-                "workers of a cluster do not find it; write it to a file of its own: FILE.py:CLASS"
+                f'control "{name}": {control.source} is part of a notebook, of the script that is running or of a '
+                "package, where the workers of a cluster do not find it; write it to a file of its own: FILE.py:CLASS"
             )
 
 
