@@ -50,7 +50,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch, at: str, error: BaseException) -> C
     return start
 
 
-@pytest.mark.parametrize("at", ["_look", "_fill", "_work"])
+@pytest.mark.parametrize("at", ["_dispatch", "_work"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), StoreError("a segment is damaged"), MemoryError()])
 def test_whatever_stops_it_it_has_the_runs_that_it_had(
     at: str, error: BaseException, store: ps.Store, monkeypatch: pytest.MonkeyPatch
@@ -86,7 +86,7 @@ def test_runs_that_no_record_lists_yet_are_the_unfinished_sweep_s(
     store: ps.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed, a sweep has finished runs of which its last record says nothing."""
-    stopped(monkeypatch, "_fill", KeyboardInterrupt())(store, plan(repetitions=3))
+    stopped(monkeypatch, "_dispatch", KeyboardInterrupt())(store, plan(repetitions=3))
     path = store.directory / "sweeps" / "counts.json"
     content = json.loads(path.read_text())
     content["points"] = [{**point, "runs": []} for point in content["points"]]
@@ -98,7 +98,7 @@ def test_runs_that_no_record_lists_yet_are_the_unfinished_sweep_s(
 def test_a_sweep_that_becomes_smaller_gives_up_the_others_only_when_it_is_finished(
     store: ps.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped(monkeypatch, "_fill", KeyboardInterrupt())(store, plan(counts=(1,)))
+    stopped(monkeypatch, "_dispatch", KeyboardInterrupt())(store, plan(counts=(1,)))
     assert maintenance.collect(store, unreferenced=True, older_than_s=0).unreferenced == 0
     ps.sweep(plan(counts=(1,)), store, workers=1)
     maintenance.collect(store)

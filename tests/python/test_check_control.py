@@ -175,7 +175,7 @@ def test_what_cannot_be_seen_after_a_failure_is_not_said_to_have_passed() -> Non
     told = found(CannotBegin)
     assert told.pop("calls").startswith("violated")
     assert set(told.values()) == {"not reached"}
-    assert len(told) == 8
+    assert len(told) == 9
 
 
 def test_only_controls_that_can_be_steered_are_asked_whether_they_can() -> None:

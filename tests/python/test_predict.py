@@ -377,9 +377,9 @@ def test_what_is_in_no_catalog_is_refused() -> None:
 
 
 def test_workloads_that_are_new_to_the_models_get_a_reason_and_break_nothing() -> None:
-    noise = datagrams({"name": "video", "quality": 3})
+    noise = datagrams({"name": "on_off_cbr", "rate": 1000})
     predicted = predict(scenario([flows(), noise, datagrams({"name": "cbr", "rate": 1000}, "cbr")]))
-    assert "'datagrams' (video) is not known beforehand" in reason(predicted)
+    assert "'datagrams' (on_off_cbr) is not known beforehand" in reason(predicted)
     assert [row.group for row in predicted.datagrams] == ["cbr"]
     assert "(bulk)" in (predicted.datagrams[0].reason or "")
     predicted = predict(scenario([flows(count=20)], [{**link(), "queue": {"name": "drop_tail"}}]))

@@ -272,6 +272,7 @@ EXAMPLES: dict[str, Any] = {
     "duration": "10 ms",
     "rate": "100 kbit/s",
     "bytes": "1 kB",
+    "size": "500 B",
     "packets": "2 packets",
     "buffer": "10 packets",
     "size_distribution": {"name": "exponential", "mean": "20 packets"},

@@ -160,6 +160,11 @@ _EXAMPLES: dict[str, dict[str, Document]] = {
             "size": {"name": "exponential", "mean": "40 packets"},
             "off": {"name": "exponential", "mean": "50 ms"},
         },
+        "request_response": {
+            "request": "500 B",
+            "response": {"name": "exponential", "mean": "40 packets"},
+            "think": {"name": "exponential", "mean": "50 ms"},
+        },
         "open_loop": {"size": {"name": "exponential", "mean": "40 packets"}, "arrivals_per_s": 20.0},
         "cbr": {"rate": "5 Mbit/s"},
         "on_off_cbr": {

@@ -19,6 +19,7 @@ from parshall.campaign.pool import Pool, Workers
 from parshall.campaign.store import Store
 from parshall.campaign.work import Call, Outcome
 from parshall.errors import SimulationError
+from parshall.schema import external
 
 _POLL_S = 0.5
 
@@ -70,7 +71,8 @@ def called(
         calling.find()
         if calling.left:
             # One call at a time and process: calls are long, and one that waits behind another could be done elsewhere.
-            calling.do(stack.enter_context(by).pool(most=calling.left))
+            here = scheduler is None and bool(external.known_here_alone())
+            calling.do(stack.enter_context(by).pool(most=calling.left, here=here))
     return [calling.values[each.run] for each in calls]
 
 

@@ -30,7 +30,6 @@ from parshall.campaign.work import Call, Outcome, Task, call, execute
 from parshall.errors import InputError
 from parshall.records import about
 from parshall.runs.single import Monitor
-from parshall.schema import external
 
 ATTEMPTS = 3
 _AHEAD = 2
@@ -104,8 +103,13 @@ class Workers:
         """Whether they are on other machines."""
         return self._scheduler is not None
 
-    def pool(self, most: int | None = None) -> Pool:
+    def pool(self, most: int | None = None, *, here: bool = False) -> Pool:
         """They, started if they are not; no more than `most` processes of this machine.
+
+        Parameters
+        ----------
+        here
+            Whether the work needs what only this process has, as a control that is a class of a notebook: threads.
 
         Raises
         ------
@@ -114,17 +118,19 @@ class Workers:
         ClusterError
             The scheduler cannot be reached, or has no workers.
         """
+        if here and not isinstance(self._pool, ThreadPool):
+            self.close()
         if self._pool is None:
-            self._pool = self._started(most)
+            self._pool = self._started(most, here=here)
         return self._pool
 
-    def _started(self, most: int | None) -> Pool:
+    def _started(self, most: int | None, *, here: bool) -> Pool:
         if self._scheduler is not None:
             from parshall.campaign.cluster import DaskPool  # noqa: PLC0415 - an extra
 
             return DaskPool(self._scheduler)
         wanted = min(self._workers or about.cores(), most or sys.maxsize)
-        return ThreadPool(wanted) if external.known_here_alone() else LocalPool(wanted)
+        return ThreadPool(wanted) if here else LocalPool(wanted)
 
     def close(self) -> None:
         """Stop them, whatever they do; the next call of `pool` starts others."""

@@ -170,7 +170,8 @@ class _Execution:
             if self.tasks or self.owned_by_others:
                 in_turn = self.plan.instrument == "emulate" and not self.at_once
                 most = 1 if in_turn else None  # emulations of a machine take turns
-                self._work(self.by.pool(most))
+                here = any(external.known_here_alone(text) for text in self.texts)
+                self._work(self.by.pool(most, here=here))
             self.compactor.start(_LEFT)
             self.compactor.finish()
             finished = "failures" if self.failed else "complete"

@@ -65,6 +65,7 @@ def study(
     from parshall.studies.catalog import find
 
     request = Request(store, workers, scheduler, shard, instrument, output, as_json, quiet, at_once)
+    scale_named(scale)
     chosen = find(name)
     if figures and (output is None or formats is not None):
         from parshall.errors import InputError

@@ -131,6 +131,21 @@ def codes(text: str | None = None) -> tuple[Code, ...]:
     )
 
 
+def known_here_alone(scenario: str | None = None) -> list[External]:
+    """Controls of which other processes cannot be told, as a class of a notebook: all, or those that a scenario names.
+
+    Parameters
+    ----------
+    scenario
+        Resolved, as JSON.
+    """
+    return [
+        control
+        for name, control in _declared.items()
+        if control.place is None and (scenario is None or re.search(rf'"control": ?"{name}"', scenario))
+    ]
+
+
 def check_found(scenario: str) -> None:
     """Refuse a resolved scenario, as JSON, that names a control which other machines do not find.
 
@@ -139,17 +154,11 @@ def check_found(scenario: str) -> None:
     InputError
         It names the control, and says what to do.
     """
-    for name, control in _declared.items():
-        if control.place is None and re.search(rf'"control": ?"{name}"', scenario):
-            raise InputError(
-                f'control "{name}": {control.source} is part of a notebook, of the script that is running or of a '
-                "package, where the workers of a cluster do not find it; write it to a file of its own: FILE.py:CLASS"
-            )
-
-
-def known_here_alone() -> bool:
-    """Whether there is a control that other processes cannot be told of, as a class of a notebook."""
-    return any(control.make is not None and control.place is None for control in _declared.values())
+    for control in known_here_alone(scenario):
+        raise InputError(
+            f'control "{control.name}": {control.source} is part of a notebook, of the script that is running or of a '
+            "package, where the workers of a cluster do not find it; write it to a file of its own: FILE.py:CLASS"
+        )
 
 
 def makers() -> dict[str, Any]:
