@@ -74,9 +74,7 @@ def test_the_default_follows_the_control_that_is_set_later() -> None:
 
 def test_vegas_without_timestamps_is_refused() -> None:
     for control in ("vegas", {"name": "multiple_time_scale", "control": "vegas"}):
-        with pytest.raises(
-            ps.ScenarioError, match=r"flows\.0\.timestamps: found false, but .* measures delays"
-        ):
+        with pytest.raises(ps.ScenarioError, match=r"flows\.0\.timestamps: found false, but .* measures delays"):
             scenario(congestion_control=control, timestamps=False).resolve()
         scenario(congestion_control=control).resolve()
     scenario(congestion_control="reno", timestamps=False).resolve()
