@@ -222,7 +222,7 @@ def test_an_emulation_that_cannot_be_believed_is_no_run_of_a_sweep(
 ) -> None:
     finding = {"level": "invalid", "reason": "packets were late", "remedy": "wait"}
     totals = {"emulation": {"level": "invalid", "findings": [finding]}}
-    monkeypatch.setattr(process, "repetition", lambda *_: totals)
+    monkeypatch.setattr(process, "repetition", lambda *_, **__: totals)
     task = Task("a", "{}", 0, (), str(tmp_path), "nobody", about.code_version(), instrument="emulate")
     monkeypatch.setattr("parshall.campaign.work.most_flows", lambda _: None)
     outcome = execute(task)
