@@ -132,10 +132,7 @@ def queue(name: str) -> QueueTraits:
     InputError
         There is no such queue.
     """
-    queues = _declared()["queues"]
-    if name not in queues:
-        raise InputError(f"queue: found {name!r}, accepted is one of {', '.join(queues)}")
-    declared = queues[name]
+    declared = _traits("queue", name)
     return QueueTraits(**{**declared, "linux": _linux(**declared["linux"])})
 
 
@@ -148,10 +145,15 @@ def workload(name: str) -> WorkloadTraits:
     InputError
         There is no such workload.
     """
-    workloads = _declared()["workloads"]
-    if name not in workloads:
-        raise InputError(f"workload: found {name!r}, accepted is one of {', '.join(workloads)}")
-    return WorkloadTraits(**workloads[name])
+    return WorkloadTraits(**_traits("workload", name))
+
+
+def _traits(what: str, name: str) -> Mapping[str, Any]:
+    """What an entry of the queues or workloads declares; an InputError says which there are."""
+    known: Mapping[str, Mapping[str, Any]] = _declared()[f"{what}s"]
+    if name not in known:
+        raise InputError(f"{what}: found {name!r}, accepted is one of {', '.join(known)}")
+    return known[name]
 
 
 def _linux(has: Mapping[str, Any] | None = None, lacks: str = "") -> Qdisc | str:
