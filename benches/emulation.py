@@ -93,7 +93,7 @@ def recording(options: argparse.Namespace) -> bool:
             run = ps.emulate(scenario, Path(directory) / "run", record_controls=True)
         judged, counted = validity(run), run.metadata["recording"]
         assert judged is not None, "it was emulated"
-        goodput_mbps = run.flows["goodput_bps"].sum() / 1e6
+        goodput_mbps = float(run.flows["goodput_bps"].sum()) / 1e6
         said = f"{counted['calls']} calls, {counted['dropped']} lost, {counted['left_out']} left out by the kernel"
         load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
         print(f"recorded: {judged}; {said}; {goodput_mbps:.0f} Mbit/s; {load}", flush=True)

@@ -491,8 +491,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--kept", type=Path, metavar="FILE", help="what the kernel did: read, and added to")
     parser.add_argument("--reference", type=Path, help="a file of measurements made elsewhere: nothing is emulated")
     parser.add_argument("--json", nargs="?", const="-", help="the rows, to this file or to standard output")
-    options: Any = parser.parse_args()
-    return options
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -84,7 +84,9 @@ class UnderWay:
     def finish(self) -> Emulation:
         """Waits for its end."""
         self.parent.wait()
-        return _described(ps.load(self.directory))
+        run = ps.load(self.directory)
+        assert isinstance(run, ps.Run), "an emulation wrote it"
+        return _described(run)
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from typing import Any
 from harness import ours
 from harness.ours import OwnMeasurement
 from harness.record import Bar, Record, Row
-from parshall.itb import applications, building, classes
+from parshall.itb import applications, building
+from parshall.itb.classes import classes
 from parshall.itb.scale import SCALES
 from parshall.schema.writing import toml
 from parshall.studies.multiple_time_scale import network
@@ -48,7 +49,7 @@ def steering(path: Path) -> float:
 
 def measure_bulk(record: Record) -> None:
     """BU in class H of the benchmark, CUBIC: its 400 million packets alone, and with the class's reverse flows."""
-    (application,), (itb_class,) = applications.find("BU"), classes.classes("H")
+    (application,), (itb_class,) = applications.find("BU"), classes("H")
     for name, changes in (("itb-bu-h-forward", ["R=0"]), ("itb-bu-h", [])):
         run = _run(building.case(application, itb_class, SCALES["paper"], changes).document("cubic"))
         record.add(Row(name, "Parshall", [run]))
