@@ -370,20 +370,22 @@ impl Connection {
         used && !self.reduced && !ack.congestion_echo
     }
 
-    /// One reduction a round trip. RFC 3168 §6.1.2
+    /// One reduction a round trip. RFC 3168 §6.1.2. If one begins: the window before it, whole packets.
     #[inline(never)]
-    pub(crate) fn on_congestion_echo(&mut self, now: Instant, ack: &Ack) {
-        if self.phase == Phase::Open && ack.cumulative > self.reduced_until {
-            let before = self.control.window();
-            self.control.on_congestion(&self.congestion(now, Signal::Ecn));
-            if self.grows_reduced && self.control.window() >= before {
-                return; // not answered yet: the next echo may be
-            }
-            self.statistics.ecn_reductions += 1;
-            self.reduced_until = self.max;
-            self.reduced = !self.grows_reduced;
-            self.send_cwr = true;
+    pub(crate) fn on_congestion_echo(&mut self, now: Instant, ack: &Ack) -> Option<u64> {
+        if self.phase != Phase::Open || ack.cumulative <= self.reduced_until {
+            return None;
         }
+        let before = self.control.window();
+        self.control.on_congestion(&self.congestion(now, Signal::Ecn));
+        if self.grows_reduced && self.control.window() >= before {
+            return None; // not answered yet: the next echo may be
+        }
+        self.statistics.ecn_reductions += 1;
+        self.reduced_until = self.max;
+        self.reduced = !self.grows_reduced;
+        self.send_cwr = true;
+        Some(before as u64)
     }
 
     /// The round trip of an ECN reduction ends with the packets that it covers.

@@ -10,6 +10,7 @@
 //! | packets found lost after a timeout that had been sent again | sent once more (RFC 8985 §6.3) | a recovery begins, which reduces the window (`FLAG_LOST_RETRANS` in `tcp_fastretrans_alert`; `tcp_rack_reo_timeout`) | `recovery/rack.rs` |
 //! | a reduction whose packets were only late | stays | is undone, by D-SACK, timestamps or F-RTO, which lets new data go first after a timeout (`tcp_try_undo_recovery`, `tcp_process_loss` and others) | `recovery/rack/undo.rs` |
 //! | packets per ACK in recovery | PRR of RFC 6937 | the ACK that begins the recovery counts; below ssthresh one packet more than was delivered only at an ACK that advances and finds no loss; from the window, not from the packets in flight (`tcp_cwnd_reduction`; draft-ietf-tcpm-prr-rfc6937bis) | `recovery/prr.rs` |
+//! | the window after an ECN echo | reduced at once | reduced as in recovery, by PRR (`tcp_enter_cwr`) | `recovery/prr.rs` |
 //! | packets that pacing lets go together | one | what is sent in 1/1024 s, with a share for short RTTs, but two at least (one below 1.2 Mbit/s); the first ten of a connection; what goes late is followed sooner, by half of its time at most (`tcp_tso_autosize`, `bbr_min_tso_segs`, `tcp_update_skb_after_send`) | `pacing.rs` |
 //! | until when pacing is at twice the window a round trip | ssthresh | half of ssthresh (`tcp_update_pacing_rate`) | `sender/transmission.rs` |
 //! | ACKs at the beginning of a connection | delayed as all others | sixteen at once (`tcp_enter_quickack_mode`, `tcp_event_data_recv`, `tcp_dec_quickack_mode`) | `receiver.rs` |

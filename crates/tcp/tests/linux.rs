@@ -5,7 +5,7 @@ mod path;
 use parshall_congestion::CongestionControl;
 use parshall_tcp::ranges::Range;
 use parshall_tcp::sender::Phase;
-use parshall_tcp::{Recovery, Rules, Sender, TcpConfig};
+use parshall_tcp::{Ack, Recovery, Rules, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
 use path::{ack, config, milliseconds, sender, Path};
 
@@ -51,6 +51,44 @@ fn what_was_sacked_before_counts_once_in_linux() {
     };
     assert_eq!(grown(Rules::Rfc), 8.0);
     assert_eq!(grown(Rules::Linux), 6.0);
+}
+
+/// Ten packets of a window of ten, the first of which comes marked: the RFCs' sender waits until half of them are acknowledged, Linux's sends one
+/// for every second ACK, until five are out (`tcp_cwnd_reduction`). Both have a window of five then.
+#[test]
+fn after_an_ecn_echo_linux_reduces_step_by_step() {
+    for (rules, steps) in
+        [(Rules::Rfc, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]), (Rules::Linux, [1, 0, 1, 0, 1, 0, 1, 0, 0, 1])]
+    {
+        let config = TcpConfig {
+            rules,
+            initial_window: Packets(10),
+            ecn: true,
+            prr: true,
+            pacing: false,
+            ..config(Recovery::Rack)
+        };
+        let mut sender = sender(&config);
+        sender.supply(100);
+        let pump = |sender: &mut Sender, now| {
+            let mut sent = 0;
+            while sender.poll_transmit(&config, now).is_some() {
+                sent += 1;
+            }
+            sent
+        };
+        assert_eq!(pump(&mut sender, Instant::ZERO), 10);
+        let sent: Vec<u64> = (1..=10)
+            .map(|acknowledged| {
+                let now = Instant::ZERO + Duration::from_millis(100 + acknowledged);
+                let heard = ack(now, Instant::ZERO, acknowledged + 1, [Range::default(); 3]);
+                sender.on_ack(&config, now, &Ack { congestion_echo: true, ..heard });
+                pump(&mut sender, now)
+            })
+            .collect();
+        assert_eq!(sent, steps, "{rules:?}");
+        assert_eq!(sender.control().window(), 5.0);
+    }
 }
 
 /// Packet 1 is lost, and its retransmission, and packet 11, which was sent after that; both are sent again. When packet 1 arrives at last, packet 11 is

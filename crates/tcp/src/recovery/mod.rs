@@ -68,6 +68,14 @@ pub(crate) trait Repair {
         (0.0, 0)
     }
 
+    /// An ECN reduction of a window of `before` packets begins, by the ACK at hand.
+    fn on_reduction(&mut self, _before: u64) {}
+
+    /// What may be in flight in order while an ECN reduction lasts, packets; `None`: the control's window.
+    fn reducing_window(&self, _connection: &Connection) -> Option<u64> {
+        None
+    }
+
     /// A packet was sent, if the recovery [keeps times](LossRecovery::notes_transmissions).
     fn on_transmission(
         &mut self,
@@ -195,6 +203,14 @@ impl Repair for LossRecovery {
     #[inline]
     fn extra_window(&self, phase: Phase, config: &TcpConfig) -> (f64, u32) {
         each!(self, repair => repair.extra_window(phase, config))
+    }
+
+    fn on_reduction(&mut self, before: u64) {
+        each!(self, repair => repair.on_reduction(before));
+    }
+
+    fn reducing_window(&self, connection: &Connection) -> Option<u64> {
+        each!(self, repair => repair.reducing_window(connection))
     }
 
     #[inline]

@@ -9,7 +9,8 @@
 //! With Linux's rules ([`Rules`]) the ACK that begins a recovery counts as the later ones do, and below ssthresh a packet more than was
 //! delivered goes only for an ACK that advances and finds no loss (`SafeACK` of draft-ietf-tcpm-prr-rfc6937bis). What an ACK lets go is a
 //! window then, which stays until the next one that reports a delivery: packets that are found lost meanwhile make room in it
-//! (`tcp_cwnd_reduction`).
+//! (`tcp_cwnd_reduction`). A reduction that answers ECN goes the same way (`tcp_enter_cwr`), and a recovery that begins meanwhile
+//! goes on with its counts (`tcp_enter_recovery`).
 
 use crate::connection::{Connection, Phase};
 use crate::rules::Rules;
@@ -27,6 +28,8 @@ pub(super) struct Prr {
     quota: u64,
     /// With Linux's rules: `snd_cwnd`.
     window: u64,
+    /// With Linux's rules: what it counts is an ECN reduction.
+    for_ecn: bool,
 }
 
 /// What an ACK in recovery reports.
@@ -45,11 +48,28 @@ impl Prr {
     }
 
     fn new(rules: Rules, before: u64) -> Self {
-        Self { rules, delivered: 0, out: 0, before, quota: 0, window: before }
+        Self { rules, delivered: 0, out: 0, before, quota: 0, window: before, for_ecn: false }
+    }
+
+    /// An ECN reduction of a window of `before` packets begins.
+    pub(super) fn start_for_ecn(&mut self, before: u64) {
+        *self = Self { for_ecn: self.rules == Rules::Linux, ..Self::new(self.rules, before.max(1)) };
+    }
+
+    /// Whether it says what may go on a connection now.
+    pub(super) fn governs(&self, connection: &Connection) -> bool {
+        match connection.phase {
+            Phase::Recovery => true,
+            Phase::Open => connection.reduced && self.for_ecn,
+            Phase::Connecting | Phase::Loss => false,
+        }
     }
 
     /// A recovery begins on a connection, whose control has not heard of the loss yet.
     pub(super) fn start(&mut self, connection: &Connection) {
+        if self.governs(connection) {
+            return;
+        }
         let before = match self.rules {
             Rules::Rfc => connection.flight(),
             Rules::Linux => connection.whole_window(),
@@ -88,7 +108,7 @@ impl Prr {
     }
 
     /// What may be in flight now, with `pipe` packets in the network; `first`: one may go in any case.
-    fn window_now(&self, pipe: u64, first: bool) -> u64 {
+    pub(super) fn window_now(&self, pipe: u64, first: bool) -> u64 {
         match self.rules {
             Rules::Rfc => pipe + self.quota.max(u64::from(first)),
             Rules::Linux => self.window.max(pipe + u64::from(first)),
@@ -110,10 +130,12 @@ pub(super) fn has_room(
     pipe: impl FnOnce() -> u64,
 ) -> bool {
     let window = connection.control.window() as u64;
-    match (connection.phase, prr) {
-        (Phase::Recovery, Some(prr)) => prr.has_room(pipe),
+    match prr {
+        Some(prr) if prr.governs(connection) => prr.has_room(pipe),
         // Without limited transmit (RFC 3042) what is SACKed makes no room.
-        (Phase::Open, _) if !config.limited_transmit => connection.max - connection.una < window,
+        _ if connection.phase == Phase::Open && !config.limited_transmit => {
+            connection.max - connection.una < window
+        }
         _ => pipe() < window,
     }
 }
@@ -121,7 +143,7 @@ pub(super) fn has_room(
 /// What may be in flight now, packets, with `pipe` of them in the network; `first`: one may go in any case.
 pub(super) fn window_now(prr: Option<&Prr>, connection: &Connection, pipe: u64, first: bool) -> f64 {
     match prr {
-        Some(prr) if connection.phase == Phase::Recovery => prr.window_now(pipe, first) as f64,
+        Some(prr) if prr.governs(connection) => prr.window_now(pipe, first) as f64,
         _ => connection.control.window(),
     }
 }

@@ -142,6 +142,9 @@ impl Rack {
         let delivered = segments.deliver_in_order(now, connection.una)?;
         probe.sampled();
         timers.reordering = Instant::MAX;
+        if connection.reduced {
+            self.count_delivered(connection, Report { delivered, safe: true });
+        }
         self.schedule(connection, config, now, Restart { retransmission: true, probe: true });
         Some(delivered)
     }
@@ -198,7 +201,13 @@ impl Rack {
         let found = self.find_losses(connection, now);
         let report = Report { delivered, safe: advances && found.packets == 0 };
         let grows = match connection.phase {
-            Phase::Open => !self.start_if_lost(connection, now, report),
+            Phase::Open => {
+                let started = self.start_if_lost(connection, now, report);
+                if !started && connection.reduced {
+                    self.count_delivered(connection, report);
+                }
+                !started
+            }
             Phase::Loss if self.answers_anew(found.retransmissions) => {
                 !self.start_if_lost(connection, now, report)
             }
@@ -303,7 +312,7 @@ impl Rack {
     /// Recovery goes on.
     fn count_delivered(&mut self, connection: &Connection, report: Report) {
         let State { segments, prr, .. } = &mut *self.state;
-        if let Some(prr) = prr {
+        if let Some(prr) = prr.as_mut().filter(|prr| prr.governs(connection)) {
             prr.on_ack(report, segments.pipe(), connection.whole_window());
         }
     }
@@ -449,10 +458,19 @@ impl Repair for Rack {
             return None;
         };
         connection.nxt = connection.nxt.max(packet + 1);
-        if let Some(prr) = prr {
-            prr.sent();
-        }
         Some(packet)
+    }
+
+    fn on_reduction(&mut self, before: u64) {
+        if let Some(prr) = &mut self.state.prr {
+            prr.start_for_ecn(before);
+        }
+    }
+
+    fn reducing_window(&self, connection: &Connection) -> Option<u64> {
+        let State { segments, prr, .. } = &*self.state;
+        let prr = prr.as_ref().filter(|prr| prr.governs(connection))?;
+        Some(prr.window_now(segments.pipe(), false))
     }
 
     fn is_urgent(&self) -> bool {
@@ -468,9 +486,12 @@ impl Repair for Rack {
         now: Instant,
         packet: u64,
     ) {
-        let State { segments, undo, .. } = &mut *self.state;
+        let State { segments, undo, prr, .. } = &mut *self.state;
         if segments.on_send(now, packet) {
             undo.resent(now);
+        }
+        if let Some(prr) = prr.as_mut().filter(|prr| prr.governs(connection)) {
+            prr.sent();
         }
         let restart =
             Restart { retransmission: packet == connection.una, probe: packet + 1 == connection.max };

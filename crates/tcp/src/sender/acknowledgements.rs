@@ -27,7 +27,9 @@ impl Sender {
         connection.settle(now);
         connection.update_reduction(ack.cumulative);
         if ack.congestion_echo {
-            connection.on_congestion_echo(now, ack);
+            if let Some(before) = connection.on_congestion_echo(now, ack) {
+                self.recovery.on_reduction(before);
+            }
         }
         if ack.cumulative > connection.una {
             return self.on_new_data(config, now, ack);

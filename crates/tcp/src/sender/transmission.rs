@@ -85,7 +85,10 @@ impl Sender {
         let (inflation, limited) = self.recovery.extra_window(connection.phase, config);
         // By way of a signed number, which is one instruction.
         let window = (connection.control.window() + inflation).max(0.0) as i64;
-        let window = window.cast_unsigned() + u64::from(limited);
+        let mut window = window.cast_unsigned() + u64::from(limited);
+        if connection.reduced {
+            window = self.recovery.reducing_window(connection).unwrap_or(window);
+        }
         let in_window = window.saturating_sub(connection.flight());
         let supplied = connection.send_limit(config).saturating_sub(connection.nxt);
         connection.window_limited = in_window <= supplied;
