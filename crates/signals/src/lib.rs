@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | [`rate`] | delivery rate samples | draft-ietf-ccwg-bbr-02 §4.5.2 |
 //! | [`rounds`] | counting of round trips | draft-ietf-ccwg-bbr-02 §4.5.1 |
-//! | [`rtt`] | smoothed RTT, its variation, smallest RTT | RFC 6298, RFC 7323 Appendix G |
+//! | [`rtt`] | smoothed RTT, its variation, smallest RTT | RFC 6298, RFC 7323 Appendix G; `tcp_rtt_estimator` of Linux |
 //!
 //! ```
 //! use parshall_signals::RttEstimate;
@@ -25,4 +25,4 @@ pub mod rtt;
 
 pub use rate::{Progress, RateSampler};
 pub use rounds::Rounds;
-pub use rtt::RttEstimate;
+pub use rtt::{Deviation, RttEstimate};

@@ -1,10 +1,12 @@
-//! RTT estimate (RFC 6298; RFC 7323 Appendix G where each ACK brings a sample).
+//! RTT estimate (RFC 6298; RFC 7323 Appendix G where each ACK brings a sample), and that of Linux.
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
 //! | SRTT | `srtt` | ps |
 //! | RTTVAR | `variation` | ps |
 //! | alpha', beta' | 1/8 and 1/4, over the samples that a round trip brings | |
+//! | `rttvar_us` of Linux | `variation`, times 4 | ps |
+//! | `mdev_us`, `mdev_max_us` of Linux | [`Deviation`]: `mean`, `largest` | us, 4 times |
 
 use parshall_units::Duration;
 
@@ -22,6 +24,16 @@ impl Default for RttEstimate {
         Self { srtt: 0, variation: 0, min: Duration::MAX }
     }
 }
+
+/// How far the samples of Linux's estimate vary: kept apart from it, as nobody else has it.
+#[derive(Clone, Debug, Default)]
+pub struct Deviation {
+    mean: u32,
+    /// The largest of the round trip.
+    largest: u32,
+}
+
+const PS_PER_US: u64 = 1_000_000;
 
 impl RttEstimate {
     /// Takes one of `expected` samples of a round trip. RFC 6298 (2.2), (2.3)
@@ -41,6 +53,41 @@ impl RttEstimate {
             self.variation = moved(self.variation, deviation, share / 4.0);
             self.srtt = moved(self.srtt, rtt, share / 8.0).max(1);
         }
+    }
+
+    /// Takes a sample as Linux does (`tcp_rtt_estimator`): each counts in full, however many a round trip brings; what lasts is the largest
+    /// variation of a round trip, `least` or more. It goes down by a quarter of the difference at the ACK that ends one (`ends_round`).
+    #[inline]
+    pub fn sample_as_linux(
+        &mut self,
+        deviation: &mut Deviation,
+        rtt: Duration,
+        ends_round: bool,
+        least: Duration,
+    ) {
+        self.min = self.min.min(rtt);
+        let (sample, least) = (rtt.as_ps(), (least.as_ps() / PS_PER_US) as u32);
+        if self.srtt == 0 {
+            self.srtt = sample.max(1);
+            let mean = (sample / PS_PER_US) as u32 * 2;
+            *deviation = Deviation { mean, largest: mean.max(least) };
+            self.variation = u64::from(deviation.largest) * (PS_PER_US / 4);
+            return;
+        }
+        let off = sample.cast_signed() - self.srtt.cast_signed();
+        self.srtt = self.srtt.saturating_add_signed(off / 8).max(1);
+        let mut more = (off.unsigned_abs() / PS_PER_US) as i64 - i64::from(deviation.mean / 4);
+        if off < 0 && more > 0 {
+            more /= 8; // an RTT that gets smaller says little of what is to come
+        }
+        deviation.mean = deviation.mean.saturating_add_signed(more as i32);
+        deviation.largest = deviation.largest.max(deviation.mean);
+        let mut variation = ((self.variation * 4 / PS_PER_US) as u32).max(deviation.largest);
+        if ends_round {
+            variation -= (variation - deviation.largest) / 4;
+            deviation.largest = least;
+        }
+        self.variation = u64::from(variation) * (PS_PER_US / 4);
     }
 
     /// SRTT; zero before the first sample.
@@ -84,6 +131,25 @@ mod tests {
         assert_eq!(rtt.srtt(), Duration::from_ps(112_500_000_000));
         assert_eq!(rtt.variation(), Duration::from_ps(62_500_000_000));
         assert_eq!(rtt.min(), Duration::from_millis(100));
+    }
+
+    /// `tcp_rtt_estimator`: 1/8 of each sample; the timeout adds what varied most in a round trip, 200 ms at least.
+    #[test]
+    fn linux_counts_each_sample_in_full() {
+        let (mut rtt, mut deviation) = (RttEstimate::default(), Deviation::default());
+        let least = Duration::from_millis(200);
+        let mut sample = |ms, ends_round| {
+            rtt.sample_as_linux(&mut deviation, Duration::from_millis(ms), ends_round, least);
+            [rtt.srtt(), rtt.variation().times(4)].map(|time| (time.as_secs_f64() * 1e6).round() / 1e3)
+        };
+        assert_eq!(sample(80, true), [80.0, 200.0]); // 4 * 80 / 2 = 160 ms
+        assert_eq!(sample(160, false), [90.0, 200.0]); // 160 + 80 - 160 / 4 = 200 ms
+        assert_eq!(sample(490, false), [140.0, 550.0]); // 200 + 400 - 50 ms
+        assert_eq!(sample(140, true), [140.0, 550.0], "the largest of the round trip");
+        assert_eq!(sample(140, true), [140.0, 489.844], "less by a quarter of 550 - 309.4 ms");
+        let before = deviation.mean;
+        rtt.sample_as_linux(&mut deviation, Duration::from_millis(1), false, least);
+        assert!(deviation.mean <= before + 139_000 / 8, "smaller RTTs count for an eighth");
     }
 
     /// `rounds` round trips of `samples` samples each, whose RTTs alternate between 100 and 140 ms.

@@ -68,7 +68,10 @@ impl Flags {
     pub(crate) const SYN: Self = Self(2);
     pub(crate) const CWR: Self = Self(4);
     pub(crate) const CONGESTION_EXPERIENCED: Self = Self(8);
+    /// Of an ACK; of data the same bit is [`PUSH`](Self::PUSH).
     pub(crate) const CONGESTION_ECHO: Self = Self(16);
+    /// Of data: PSH.
+    pub(crate) const PUSH: Self = Self(16);
     /// Within its flow's profile.
     pub(crate) const WITHIN: Self = Self(32);
     /// Not-ECT, although its flow's packets are ECN-capable: a SYN, a retransmission, or the two ends have not agreed.
@@ -152,7 +155,7 @@ impl Packet {
             sent: self.sent,
             retransmission: flags.has(Flags::RETRANSMISSION),
             syn: flags.has(Flags::SYN),
-            push: false, // its flow knows
+            push: flags.has(Flags::PUSH),
             ecn_capable: !flags.has(Flags::NOT_ECN_CAPABLE),
             cwr: flags.has(Flags::CWR),
             congestion_experienced: flags.has(Flags::CONGESTION_EXPERIENCED),
@@ -182,10 +185,21 @@ impl Waiting {
         let mut flags = Flags::default();
         flags.set_if(segment.retransmission, Flags::RETRANSMISSION);
         flags.set_if(segment.syn, Flags::SYN);
+        flags.set_if(segment.push, Flags::PUSH);
         flags.set_if(segment.cwr, Flags::CWR);
         flags.set_if(!segment.ecn_capable, Flags::NOT_ECN_CAPABLE);
         let Packet { sent, word, .. } = Packet::new(segment.sent, segment.sent, segment.seq, bytes, flags);
         Self { sent, word }
+    }
+
+    /// Its number.
+    pub(crate) fn seq(self) -> u64 {
+        self.word >> (SIZE_BITS + FLAG_BITS)
+    }
+
+    /// It is the last of those that are sent together.
+    pub(crate) fn push(&mut self) {
+        self.word |= u64::from(Flags::PUSH.0);
     }
 
     /// Bytes on the wire.

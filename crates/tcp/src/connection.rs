@@ -13,13 +13,13 @@ mod handshake;
 
 use crate::pacing::Pacing;
 use crate::ranges::Range;
-use crate::rto::RetransmissionTimeout;
+use crate::rto::{RetransmissionTimeout, RtoFloor};
 use crate::rules::{Rules, WindowUse};
 use crate::segment::Ack;
 use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, CongestionEvent, Control, Signal};
-use parshall_signals::{RateSampler, Rounds, RttEstimate};
+use parshall_signals::{Deviation, RateSampler, Rounds, RttEstimate};
 use parshall_units::{Duration, Instant};
 use std::mem::offset_of;
 use std::num::NonZeroU64;
@@ -82,13 +82,22 @@ pub(crate) struct Connection {
     reduced_until: u64,
     /// If packets are paced at all.
     pub(crate) pacing: Option<Box<Pacing>>,
-    /// With Linux's rules: how far the window is used.
-    window_use: Option<Box<WindowUse>>,
+    /// What only Linux's rules have.
+    linux: Option<Box<OfLinux>>,
     send_syn: bool,
     /// The timer had the first unacknowledged packet sent again.
     timer_retransmitted: bool,
     /// Whether the window grows after an ECN reduction all the same.
     grows_reduced: bool,
+}
+
+/// What only connections with Linux's rules remember.
+#[derive(Debug)]
+struct OfLinux {
+    /// How far the window is used.
+    window_use: WindowUse,
+    /// How far the RTT varies.
+    deviation: Deviation,
 }
 
 impl Connection {
@@ -135,7 +144,9 @@ impl Connection {
             recover: base - 1,
             reduced_until: base,
             pacing: paces.then(|| Box::new(Pacing::new(config.rules))),
-            window_use: (config.rules == Rules::Linux).then(|| Box::new(WindowUse::new(base))),
+            linux: (config.rules == Rules::Linux).then(|| {
+                Box::new(OfLinux { window_use: WindowUse::new(base), deviation: Deviation::default() })
+            }),
             send_syn: config.handshake,
             timer_retransmitted: false,
         }
@@ -173,12 +184,23 @@ impl Connection {
         self.rto.timeout(config, &self.rtt)
     }
 
-    /// Takes one of `expected` RTT samples of a round trip.
+    /// Takes one of `expected` RTT samples of a round trip, at an ACK that ends one or not.
     #[inline]
-    pub(crate) fn take_sample(&mut self, rtt: Duration, expected: u64) {
-        self.rtt.sample(rtt, expected);
+    pub(crate) fn take_sample(&mut self, config: &TcpConfig, rtt: Duration, expected: u64, ends_round: bool) {
+        match config.rules {
+            Rules::Rfc => self.rtt.sample(rtt, expected),
+            Rules::Linux => self.take_sample_as_linux(config, rtt, ends_round),
+        }
         self.rto.sampled();
         self.statistics.rtt_sample(rtt);
+    }
+
+    #[inline(never)]
+    fn take_sample_as_linux(&mut self, config: &TcpConfig, rtt: Duration, ends_round: bool) {
+        let Some(linux) = &mut self.linux else { return };
+        let varies = config.rto_floor == RtoFloor::Variation;
+        let least = if varies { config.min_rto } else { Duration::ZERO };
+        self.rtt.sample_as_linux(&mut linux.deviation, rtt, ends_round, least);
     }
 
     /// Starts the retransmission timer anew, or stops it if nothing is outstanding. RFC 6298 (5.1)-(5.3)
@@ -337,10 +359,10 @@ impl Connection {
     }
 
     /// So many packets are to be sent at once now. Only Linux's rules remember it.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn note_use(&mut self, packets: u64) {
-        if let Some(window_use) = &mut self.window_use {
-            window_use.note((self.una, self.nxt + packets), self.window_limited);
+        if let Some(linux) = &mut self.linux {
+            linux.window_use.note((self.una, self.nxt + packets), self.window_limited);
         }
     }
 
@@ -357,7 +379,7 @@ impl Connection {
     #[inline(never)]
     fn uses_window(&self) -> bool {
         let (window, ssthresh) = (self.control.window(), self.control.ssthresh());
-        self.window_use.as_ref().is_some_and(|used| used.may_grow(window, window < ssthresh))
+        self.linux.as_ref().is_some_and(|linux| linux.window_use.may_grow(window, window < ssthresh))
     }
 
     /// Whether the window may grow by an ACK: if it is used (RFC 5681 §3.1), and not reduced in this round trip (RFC 3168 §6.1.2).

@@ -9,7 +9,7 @@ use parshall_units::{Duration, Instant};
 /// First packets of a connection that the next one need not wait for (`tcp_update_skb_after_send`: from the tenth on).
 const UNPACED: u8 = 9;
 /// 64 KiB of an MSS of 1448 bytes: what is segmented at once, at most.
-const SEGMENTED: u64 = 65_536 / 1448;
+pub(crate) const SEGMENTED: u64 = 65_536 / 1448;
 /// Between packets of 1448 bytes at 1.2 Mbit/s (`bbr_min_tso_rate`).
 const SLOW: Duration = Duration::from_ps(1448 * 8 * 1_000_000_000_000 / 1_200_000);
 
@@ -44,6 +44,11 @@ impl Pacing {
         self.burst_left == 0 && now < self.next
     }
 
+    /// Whether the next packet is not the first one of a burst, or is not spaced.
+    pub(crate) fn is_in_burst(&self) -> bool {
+        self.burst_left > 0 || self.unpaced > 0
+    }
+
     /// There is nothing more to send now: the rest of a burst does not go later.
     pub(crate) fn end_burst(&mut self) {
         self.burst_left = 0;
@@ -58,7 +63,7 @@ impl Pacing {
         if self.burst_left == 0 {
             (self.burst_left, self.late) = match self.rules {
                 Rules::Rfc => (1, Duration::ZERO),
-                Rules::Linux => (burst(gap, min_rtt), now.since(self.next)),
+                Rules::Linux => (packets_together(gap, min_rtt), now.since(self.next)),
             };
             self.next = now;
         }
@@ -72,7 +77,7 @@ impl Pacing {
 
 /// Packets that go together where one goes every `gap` (`tcp_tso_autosize`): as many as in 1/1024 s (`sk_pacing_shift`), and a
 /// share of what is segmented at once that halves with each 512 us of the smallest RTT (`tcp_tso_rtt_log`).
-fn burst(gap: Duration, min_rtt: Duration) -> u8 {
+pub(crate) fn packets_together(gap: Duration, min_rtt: Duration) -> u8 {
     const PS_PER_US: u64 = 1_000_000;
     let in_time = Duration::from_secs_f64(1.0 / 1024.0).as_ps() / gap.as_ps().max(1);
     let halvings = (min_rtt.as_ps() / PS_PER_US) >> 9;
@@ -93,10 +98,10 @@ mod tests {
 
     #[test]
     fn bursts_grow_with_the_rate_and_for_short_round_trips() {
-        assert_eq!([1.0, 1.3, 20.0].map(|mbps| burst(gap_at(mbps), RTT)), [1, 2, 2]);
-        assert_eq!(burst(gap_at(100.0), RTT), 8); // 12.5 MB/s / 1024 / 1448
-        assert_eq!(burst(gap_at(100.0), Duration::from_millis(1)), 8 + 45 / 2);
-        assert_eq!(burst(gap_at(10_000.0), RTT), 45);
+        assert_eq!([1.0, 1.3, 20.0].map(|mbps| packets_together(gap_at(mbps), RTT)), [1, 2, 2]);
+        assert_eq!(packets_together(gap_at(100.0), RTT), 8); // 12.5 MB/s / 1024 / 1448
+        assert_eq!(packets_together(gap_at(100.0), Duration::from_millis(1)), 8 + 45 / 2);
+        assert_eq!(packets_together(gap_at(10_000.0), RTT), 45);
     }
 
     /// Packets that go from `from` on before one must wait, at 20 Mbit/s.

@@ -6,11 +6,16 @@
 //! (D-SACK, RFC 2883). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is
 //! echoed packet by packet (RFC 8257 §3.2): where CE changes, an ACK that waits goes out first, with the echo of the packets that
 //! it is for ([`Receiver::on_changed_mark`]), and the packet that differs is acknowledged at once.
+//!
+//! With Linux's rules, ACKs that report holes wait for others ([`held_back`]), and ACKs go at once after a pause of a timeout.
+
+mod held_back;
 
 use crate::ranges::{Range, RangeSet};
 use crate::rules::Rules;
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
 use crate::TcpConfig;
+use held_back::HeldBack;
 use parshall_units::Instant;
 
 /// `TCP_MAX_QUICKACKS` of Linux.
@@ -18,6 +23,14 @@ const QUICK_ACKS: u8 = 16;
 
 /// Packets in order that Linux acknowledges at once after a mark or a retransmission (`__tcp_ecn_check_ce`).
 const QUICK_ACKS_AFTER_MARK: u8 = 2;
+
+/// The receiver's own timeout, of which a pause makes it acknowledge at once (`tcp_event_data_recv`), us: of a handshake that was not timed, and
+/// what it adds to one that was at least (`TCP_TIMEOUT_INIT`, `TCP_RTO_MIN`).
+const UNTIMED_PAUSE: u32 = 1_000_000;
+const LEAST_PAUSE: u32 = 200_000;
+
+/// What a handshake took that was not timed, as there was none.
+const UNTIMED: u32 = u32::MAX;
 
 /// The receiving end of a connection.
 ///
@@ -36,8 +49,14 @@ pub struct Receiver {
     quick: u8,
     /// An ECN-capable segment has come: one that is not is a retransmission.
     ecn_seen: bool,
-    /// `sent` of the segment whose ACK waits, and whether it was a retransmission.
-    waiting: (Instant, bool),
+    /// With Linux's rules: when the last segment in order came, or the SYN, us; it begins again after 71 minutes.
+    last: u32,
+    /// `sent` of the segment whose ACK waits.
+    waiting: Instant,
+    /// Whether that was a retransmission.
+    waiting_again: bool,
+    /// With Linux's rules: what the handshake took, us; [`UNTIMED`] if there was none, 0 until the first segment tells.
+    rtt: u32,
     /// Made when the first segment arrives out of order.
     out_of_order: Option<Box<OutOfOrder>>,
 }
@@ -49,6 +68,7 @@ pub struct OutOfOrder {
     received: RangeSet,
     /// A packet of each of the blocks changed last, most recent first.
     recent: [Option<u64>; 3],
+    held_back: HeldBack,
 }
 
 impl OutOfOrder {
@@ -90,7 +110,10 @@ impl Receiver {
             has_holes: false,
             quick: QUICK_ACKS,
             ecn_seen: false,
-            waiting: (Instant::ZERO, false),
+            last: 0,
+            waiting: Instant::ZERO,
+            waiting_again: false,
+            rtt: UNTIMED,
             out_of_order: None,
         }
     }
@@ -100,6 +123,7 @@ impl Receiver {
         let kept = self.out_of_order.take().map(|mut o| {
             o.received.clear();
             o.recent = [None; 3];
+            o.held_back = HeldBack::default();
             o
         });
         *self = Self { out_of_order: kept, ..Self::new(base) };
@@ -121,7 +145,7 @@ impl Receiver {
         self.deadline
     }
 
-    /// The delayed ACK's time has come: returns it.
+    /// The time of an ACK that waits has come: returns it.
     pub fn on_timer(&mut self, now: Instant) -> Option<Ack> {
         (now >= self.deadline).then(|| self.acknowledge_waiting(now))
     }
@@ -150,6 +174,7 @@ impl Receiver {
         if segment.syn {
             let mut ack = self.acknowledge(now, echo_of(segment), NO_SACK);
             self.quick = QUICK_ACKS;
+            (self.last, self.rtt) = (in_us(now), 0);
             ack.syn = true;
             ack.congestion_echo = segment.cwr;
             return Reception { fresh: false, ack: Some(ack) };
@@ -159,22 +184,31 @@ impl Receiver {
             (false, Rules::Rfc) => segment.congestion_experienced,
             (false, Rules::Linux) => segment.cwr,
         };
-        let at_once = at_once || (segment.push && config.rules == Rules::Linux);
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
         if config.rules == Rules::Linux {
-            self.hasten(segment);
+            self.hasten(now, segment);
         }
         self.congestion_echo |= segment.congestion_experienced;
 
         let in_order = segment.seq == self.next;
         if in_order && !self.has_holes {
             self.next += 1;
-            return Reception { fresh: true, ack: self.maybe_delay(config, now, segment, at_once) };
+            // The reader has read all, as nothing is out of order (`__tcp_cleanup_rbuf`).
+            let pushed = segment.push && config.rules == Rules::Linux;
+            return Reception { fresh: true, ack: self.maybe_delay(config, now, segment, at_once || pushed) };
         }
         let reports_blocks = config.recovery.uses_sack();
+        let unacknowledged = self.deadline != Instant::MAX && !self.has_holes;
+        let acknowledged = self.next - u64::from(unacknowledged);
         let fresh = self.accept(segment.seq, reports_blocks);
+        if config.rules == Rules::Linux && reports_blocks && fresh && !at_once {
+            let advanced = self.next - acknowledged;
+            if self.has_holes && advanced <= 1 && self.quick == 0 && self.holds_back(now, segment) {
+                return Reception { fresh, ack: None };
+            }
+        }
         let mut sack = if reports_blocks { self.blocks() } else { NO_SACK };
         if !fresh && segment.seq < self.next {
             self.quick = QUICK_ACKS; // `tcp_data_queue`
@@ -182,18 +216,61 @@ impl Receiver {
         if !fresh && config.recovery.uses_duplicates() {
             sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
         }
+        if config.rules == Rules::Linux {
+            self.reset_held_back();
+        }
         let ack = self.acknowledge(now, echo_of(segment), sack);
         Reception { fresh, ack: Some(ack) }
     }
 
-    /// The next ACKs go at once after a mark that is news, or after a retransmission: the sender's window may be small.
+    /// Whether the ACK of a segment that leaves a hole waits for others.
+    fn holds_back(&mut self, now: Instant, segment: &Segment) -> bool {
+        let next = self.next;
+        let holds = self.out_of_order.as_mut().is_some_and(|store| store.held_back.holds(next));
+        if holds && self.deadline == Instant::MAX {
+            (self.waiting, self.waiting_again) = echo_of(segment);
+            self.deadline = now + held_back::delay(self.rtt);
+        }
+        holds
+    }
+
+    /// An ACK is sent: those that were held back need none of their own.
+    fn reset_held_back(&mut self) {
+        if let Some(store) = &mut self.out_of_order {
+            store.held_back.sent();
+        }
+    }
+
+    /// The next ACKs go at once after a mark that is news, after a retransmission of an ECN-capable sender, or after a pause: the sender's
+    /// window may be small.
     #[inline]
-    fn hasten(&mut self, segment: &Segment) {
+    fn hasten(&mut self, now: Instant, segment: &Segment) {
+        if segment.seq == self.next {
+            let now = in_us(now);
+            let pause = now.wrapping_sub(self.last);
+            if self.rtt == 0 {
+                self.rtt = pause.clamp(1, UNTIMED - 1);
+            } else if pause > LEAST_PAUSE {
+                self.hasten_after(pause);
+            }
+            self.last = now;
+        }
         let news = segment.congestion_experienced && !self.congestion_echo;
         if news || (self.ecn_seen && !segment.ecn_capable) {
             self.quick = self.quick.max(QUICK_ACKS_AFTER_MARK);
         }
         self.ecn_seen |= segment.ecn_capable;
+    }
+
+    #[cold]
+    fn hasten_after(&mut self, pause: u32) {
+        let timeout = match self.rtt {
+            UNTIMED => UNTIMED_PAUSE,
+            rtt => rtt.saturating_add(rtt.saturating_mul(2).max(LEAST_PAUSE)),
+        };
+        if pause > timeout {
+            self.quick = QUICK_ACKS;
+        }
     }
 
     /// Acknowledges every second segment in order, or this one after the configured delay; `at_once`: its mark is news.
@@ -208,11 +285,13 @@ impl Receiver {
         let quick = self.quick > 0 && config.rules == Rules::Linux;
         match config.delayed_ack {
             Some(delay) if self.deadline == Instant::MAX && !at_once && !quick => {
-                self.waiting = echo_of(segment);
+                (self.waiting, self.waiting_again) = echo_of(segment);
                 self.deadline = now + delay;
                 None
             }
-            Some(_) if self.deadline != Instant::MAX => Some(self.acknowledge_waiting(now)),
+            Some(_) if self.deadline != Instant::MAX => {
+                Some(self.acknowledge(now, (self.waiting, self.waiting_again), NO_SACK))
+            }
             _ => Some(self.acknowledge(now, echo_of(segment), NO_SACK)),
         }
     }
@@ -248,9 +327,13 @@ impl Receiver {
     }
 
     /// The ACK that waits, now. RFC 7323: it echoes the earliest segment
-    #[inline]
     fn acknowledge_waiting(&mut self, now: Instant) -> Ack {
-        self.acknowledge(now, self.waiting, NO_SACK)
+        let mut sack = NO_SACK;
+        if self.has_holes {
+            sack = self.blocks(); // it was held back
+            self.reset_held_back();
+        }
+        self.acknowledge(now, (self.waiting, self.waiting_again), sack)
     }
 
     #[inline]
@@ -272,6 +355,10 @@ impl Receiver {
             sack,
         }
     }
+}
+
+fn in_us(now: Instant) -> u32 {
+    (now.as_ps() / 1_000_000) as u32
 }
 
 /// What an ACK echoes of a segment: when it was sent, and whether again.

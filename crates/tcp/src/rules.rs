@@ -12,6 +12,7 @@
 //! | packets per ACK in recovery | PRR of RFC 6937 | the ACK that begins the recovery counts; below ssthresh one packet more than was delivered only at an ACK that advances and finds no loss; from the window, not from the packets in flight (`tcp_cwnd_reduction`; draft-ietf-tcpm-prr-rfc6937bis) | `recovery/prr.rs` |
 //! | the window after an ECN echo | reduced at once | reduced as in recovery, by PRR (`tcp_enter_cwr`) | `recovery/prr.rs` |
 //! | packets that pacing lets go together | one | what is sent in 1/1024 s, with a share for short RTTs, but two at least (one below 1.2 Mbit/s); the first ten of a connection; what goes late is followed sooner, by half of its time at most (`tcp_tso_autosize`, `bbr_min_tso_segs`, `tcp_update_skb_after_send`) | `pacing.rs` |
+//! | packets that have room | go | wait if they are less than such a burst, and than a third of the window, the last one went within a millisecond, and an ACK is due within another (`tcp_tso_should_defer`) | `sender/segmentation.rs` |
 //! | until when pacing is at twice the window a round trip | ssthresh | half of ssthresh (`tcp_update_pacing_rate`) | `sender/transmission.rs` |
 //! | ACKs at the beginning of a connection | delayed as all others | sixteen at once (`tcp_enter_quickack_mode`, `tcp_event_data_recv`, `tcp_dec_quickack_mode`) | `receiver.rs` |
 //! | ACKs after a mark | at once for each marked packet | at once for two packets after the first mark that is not yet answered, after a retransmission, and for a packet that says that the window is reduced (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`) | `receiver.rs` |
@@ -20,10 +21,15 @@
 //! | the RTT of a SYN that was sent again | unknown, and the first timeout of data is 3 s (RFC 6298 (5.7)) | by its timestamp (`tcp_ack_update_rtt`) | `connection/handshake.rs` |
 //! | the loss probe | after 2 SRTT, and the delay of an ACK for a single packet (RFC 8985 §7.2) | the same and 2 ms, or 200 ms for a single packet; no later than the timeout (`tcp_schedule_loss_probe`) | `recovery/rack.rs` |
 //! | packets in doubt | lost when the reordering window has passed | looked at 2 ms later, if no ACK comes (`tcp_rack_mark_lost`) | `recovery/rack.rs` |
-//! | the ACK of the last packet of a transfer | delayed as others | at once, as the reader has read all (`tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`) | `receiver.rs` |
 //! | ACKs after a packet that had arrived | delayed as others | at once for sixteen (`tcp_data_queue`) | `receiver.rs` |
 //! | a SYN that is sent again | asks for ECN as the first one (RFC 3168 §6.1.1.1 leaves the choice) | does not, so that the connection has no ECN if the first one was lost (`tcp_ecn_clear_syn`) | `connection/handshake.rs` |
 //! | the window after an idle time | the restart window (RFC 5681 §4.1) | halved for each timeout that passed, down to the restart window; ssthresh 3/4 of the window at least (`tcp_cwnd_restart`) | `sender.rs` |
+//! | ACKs of packets behind a hole | at once | three at once, later ones wait up to a millisecond, or a twentieth of the RTT (`__tcp_ack_snd_check`) | `receiver/held_back.rs` |
+//! | ACKs after a pause of the receiver's own timeout | delayed as others | at once for sixteen (`tcp_event_data_recv`) | `receiver.rs` |
+//! | ACKs of pushed packets | delayed as others | at once where none is missing, as the reader has read all (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`) | `receiver.rs` |
+//! | pushed packets | the last that the application has given | that, and the last of several that are segmented at once (`__tcp_transmit_skb`) | `sender/segmentation.rs` |
+//! | the RTT estimate | samples count so that it remembers as many round trips as with one in each (RFC 7323 Appendix G) | each counts for 1/8; the variation is the largest of a round trip (`tcp_rtt_estimator`); what is SACKed gives samples too (`tcp_ack_update_rtt`) | `parshall_signals::RttEstimate` |
+//! | what starts the retransmission timer anew | an ACK of new data (RFC 6298 (5.3)) | also a SACK of a packet that was sent before the first one was sent again (`tcp_clean_rtx_queue`) | `recovery/rack.rs` |
 //! | the RTT that controls are told | of the earliest packet acknowledged, by timestamp | of the last one (`tcp_clean_rtx_queue`) | `sender/acknowledgements.rs` |
 //! | first samples of the delivery rate | as others | limited by the application, until data is acknowledged (`tcp_rate_check_app_limited`) | `connection.rs` |
 //! | `RACK.rtt` | of the packet sent last (RFC 8985 §6.2 step 2) | of the last packet that an ACK reports, SACKed ones first (`tcp_rack_advance`) | `recovery/rack/segments.rs` |

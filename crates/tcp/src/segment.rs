@@ -14,7 +14,7 @@ pub struct Segment {
     pub retransmission: bool,
     /// Opens the connection; carries no data.
     pub syn: bool,
-    /// The last of what the application has given (PSH).
+    /// The last of what the application has given, or with Linux's rules of what is segmented at once (PSH).
     pub push: bool,
     /// Queues may mark it (ECT). RFC 3168 §6.1.1 and §6.1.5: neither SYNs nor retransmissions, but for accurate ECN.
     pub ecn_capable: bool,

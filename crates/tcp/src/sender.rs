@@ -6,8 +6,10 @@
 //! | [`LossRecovery`] | how losses are found and repaired; works on the connection |
 //! | [`acknowledgements`] | an ACK goes to both, and then to the control |
 //! | [`transmission`] | what goes next, and when |
+//! | [`segmentation`] | with Linux's rules: what waits until more goes with it |
 
 mod acknowledgements;
+mod segmentation;
 mod transmission;
 
 pub use crate::connection::Phase;

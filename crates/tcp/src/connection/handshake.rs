@@ -56,7 +56,7 @@ impl Connection {
         }
         let told = config.timestamps && config.rules == Rules::Linux;
         if told || !ack.echo_retransmission {
-            self.take_sample(now.since(ack.echo), 1);
+            self.take_sample(config, now.since(ack.echo), 1, false);
         }
         if self.rto.backoff() > 0 {
             self.rto.syn_was_lost();

@@ -101,6 +101,12 @@ pub(crate) trait Repair {
         None
     }
 
+    /// When the first unacknowledged packet was sent last, and when the last one was, if it keeps their times.
+    #[inline]
+    fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
+        None
+    }
+
     /// What is known of the packets outstanding, counted anew: for reports.
     fn account(&self, connection: &Connection) -> Account;
 
@@ -237,6 +243,11 @@ impl Repair for LossRecovery {
     #[inline]
     fn newest_rtt(&self) -> Option<Duration> {
         each!(self, repair => repair.newest_rtt())
+    }
+
+    #[inline]
+    fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
+        each!(self, repair => repair.sent_first_and_last())
     }
 
     fn account(&self, connection: &Connection) -> Account {

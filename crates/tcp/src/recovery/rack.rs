@@ -200,6 +200,7 @@ impl Rack {
         }
         let found = self.find_losses(connection, now);
         let report = Report { delivered, safe: advances && found.packets == 0 };
+        let restarts = advances || self.state.segments.is_first_resent_since(now);
         let grows = match connection.phase {
             Phase::Open => {
                 let started = self.start_if_lost(connection, now, report);
@@ -217,7 +218,7 @@ impl Rack {
             }
             Phase::Loss | Phase::Connecting => true,
         };
-        self.schedule(connection, config, now, Restart { retransmission: advances, probe: advances });
+        self.schedule(connection, config, now, Restart { retransmission: restarts, probe: restarts });
         grows.then_some(delivered)
     }
 
@@ -515,6 +516,11 @@ impl Repair for Rack {
     #[inline]
     fn newest_rtt(&self) -> Option<Duration> {
         self.state.segments.newest_rtt()
+    }
+
+    #[inline]
+    fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
+        self.state.segments.sent_first_and_last()
     }
 
     fn account(&self, _connection: &Connection) -> Account {

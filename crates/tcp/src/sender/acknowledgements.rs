@@ -57,6 +57,10 @@ impl Sender {
         let Self { connection, recovery, .. } = self;
         if connection.max > connection.una && !ack.syn {
             recovery.on_old_data(connection, config, now, ack);
+            let rtt = recovery.newest_rtt().filter(|_| config.rules == Rules::Linux);
+            if let Some(rtt) = rtt {
+                connection.take_sample(config, rtt, 1, false); // of what is SACKed (`tcp_ack_update_rtt`)
+            }
         }
         if self.connection.sampler.is_some() {
             self.tell_with_sample(self.event(config, now, ack, self.connection.phase));
@@ -71,10 +75,10 @@ impl Sender {
         let acked = ack.cumulative - connection.una;
         let was_open = connection.phase == Phase::Open;
         let rtt = connection.rtt_sample(config, now, ack);
-        if let Some(rtt) = rtt {
-            connection.take_sample(rtt, expected_samples(config, in_flight));
-        }
         let round_ended = connection.advance(ack.cumulative);
+        if let Some(rtt) = rtt {
+            connection.take_sample(config, rtt, expected_samples(config, in_flight), round_ended);
+        }
         let delivered = recovery.on_new_data(connection, config, now, ack, acked);
         let phase = if delivered.is_some() { connection.phase } else { Phase::Recovery };
         let credit = match config.rules {

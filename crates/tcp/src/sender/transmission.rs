@@ -1,5 +1,6 @@
 //! What goes next, and when.
 
+use super::segmentation::{self, Bursts};
 use super::{Phase, Sender};
 use crate::connection::Connection;
 use crate::recovery::Repair;
@@ -28,7 +29,7 @@ impl Sender {
         let packet = if recovery.chooses_next(connection.phase) {
             recovery.next(connection, config)
         } else {
-            self.next_in_order(config)
+            self.next_in_order(config, now)
         };
         let Some(packet) = packet else {
             if let Some(pacing) = &mut self.connection.pacing {
@@ -52,12 +53,17 @@ impl Sender {
     /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if that must
     /// be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at half the cost.
     #[inline]
-    pub fn burst(&mut self, config: &TcpConfig) -> Option<u64> {
+    pub fn burst(&mut self, config: &TcpConfig, now: Instant) -> Option<u64> {
         let Connection { phase, paces, .. } = self.connection;
         if phase == Phase::Connecting || paces || self.recovery.chooses_next(phase) {
             return None;
         }
-        Some(self.room(config))
+        Some(self.room(config, Some(now)))
+    }
+
+    /// The bursts of so many packets that were sent together, by Linux's rules.
+    pub fn bursts(&self, config: &TcpConfig, packets: usize) -> Bursts {
+        Bursts::new(&self.connection, config, packets)
     }
 
     /// The next packet in order, of which [`burst`](Self::burst) said that it may go.
@@ -67,8 +73,9 @@ impl Sender {
         self.transmit(config, now, self.connection.nxt - 1)
     }
 
-    fn next_in_order(&mut self, config: &TcpConfig) -> Option<u64> {
-        if self.room(config) == 0 {
+    fn next_in_order(&mut self, config: &TcpConfig, now: Instant) -> Option<u64> {
+        let burst_begins = self.connection.paces.then_some(now);
+        if self.room(config, burst_begins) == 0 {
             if !self.connection.window_limited {
                 self.connection.out_of_data(self.connection.flight());
             }
@@ -78,9 +85,10 @@ impl Sender {
         Some(self.connection.nxt - 1)
     }
 
-    /// How many packets the window, the receiver and the application let go now; notes which of them sets the end.
+    /// How many packets the window, the receiver and the application let go now; notes which of them sets the end. `at`: when, if they
+    /// go together or not at all; `None`: one more of those that do is asked for.
     #[inline]
-    fn room(&mut self, config: &TcpConfig) -> u64 {
+    fn room(&mut self, config: &TcpConfig, at: Option<Instant>) -> u64 {
         let connection = &mut self.connection;
         let (inflation, limited) = self.recovery.extra_window(connection.phase, config);
         // By way of a signed number, which is one instruction.
@@ -94,9 +102,20 @@ impl Sender {
         connection.window_limited = in_window <= supplied;
         let room = in_window.min(supplied);
         if config.rules == Rules::Linux && (room > 0 || connection.window_limited) {
-            connection.note_use(room);
+            return self.room_of_linux(config, at, room);
         }
         room
+    }
+
+    /// Of so many packets that may go, those that do not wait for a larger burst; how far the window is used is noted.
+    #[inline(never)]
+    fn room_of_linux(&mut self, config: &TcpConfig, at: Option<Instant>, room: u64) -> u64 {
+        let connection = &mut self.connection;
+        let waiting =
+            at.map_or(0, |now| segmentation::packets(connection, &self.recovery, config, now, room));
+        connection.window_limited |= waiting > 0;
+        connection.note_use(room - waiting);
+        room - waiting
     }
 
     #[inline]
@@ -158,7 +177,7 @@ impl Sender {
 
 /// Time between packets: the control's, or the RTT over the window with room to grow (twice the rate in slow
 /// start, a fifth more afterwards, as Linux paces).
-fn pacing_gap(Connection { control, rtt, .. }: &Connection, config: &TcpConfig) -> Duration {
+pub(super) fn pacing_gap(Connection { control, rtt, .. }: &Connection, config: &TcpConfig) -> Duration {
     if let Some(rate) = control.pacing_rate() {
         return Duration::from_secs_f64(1.0 / rate);
     }

@@ -25,7 +25,7 @@ use crate::shared::Core;
 use lines::trim;
 use parshall_congestion::Start;
 use parshall_net::markers::Class;
-use parshall_tcp::{Ack, Receiver, Segment, Sender};
+use parshall_tcp::{Ack, Receiver, Rules, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::mem::offset_of;
@@ -166,8 +166,7 @@ impl TcpFlow {
         if self.receiver.deadline() != Instant::MAX {
             self.send_waiting_ack(group, core, at, packet);
         }
-        let segment = Segment { push: self.sender.is_last(packet.seq()), ..packet.segment() };
-        let reception = self.receiver.on_segment(&group.tcp, at, &segment);
+        let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
         if reception.fresh {
             self.delivered += u64::from(packet.bytes() - group.header_bytes);
             if let Some(role) = group.role {
@@ -341,11 +340,14 @@ impl TcpFlow {
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     fn pump(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        match self.sender.burst(&group.tcp) {
+        match self.sender.burst(&group.tcp, now) {
             Some(packets) => {
                 for _ in 0..packets {
                     let segment = self.sender.transmit_next(&group.tcp, now);
                     self.send(group, core, &segment);
+                }
+                if packets > 1 && group.tcp.rules == Rules::Linux {
+                    self.push_bursts(group, packets as usize);
                 }
             }
             None => self.pump_one_by_one(group, core, now),
@@ -354,8 +356,26 @@ impl TcpFlow {
 
     #[inline(never)]
     fn pump_one_by_one(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        let mut packets = 0;
         while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
             self.send(group, core, &segment);
+            packets += 1;
+        }
+        if packets > 1 && group.tcp.rules == Rules::Linux {
+            self.push_bursts(group, packets);
+        }
+    }
+
+    /// Of the last so many packets in line, which were sent together, those that end what Linux segments at once are pushed.
+    #[inline(never)]
+    fn push_bursts(&mut self, group: &TcpGroup, packets: usize) {
+        let mut bursts = self.sender.bursts(&group.tcp, packets);
+        for place in self.line.len() - packets..self.line.len() {
+            let next = self.line.get(place + 1).map(|next| next.seq());
+            let packet = &mut self.line[place];
+            if bursts.push(packet.seq(), next) {
+                packet.push();
+            }
         }
     }
 

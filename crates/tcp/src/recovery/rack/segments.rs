@@ -191,7 +191,9 @@ impl Segments {
         if !later || newest < self.newest {
             return None;
         }
-        self.packets.drain(..count as usize);
+        for _ in 0..count {
+            self.packets.pop_front();
+        }
         self.base = una;
         self.highest = una - 1;
         self.newest = newest;
@@ -406,6 +408,17 @@ impl Segments {
     /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
     pub(super) fn lowest_original(&self) -> u64 {
         self.lowest_original
+    }
+
+    /// Whether the first packet outstanding was sent after one that the ACK at hand reports, so that Linux starts the timers anew (`tcp_clean_rtx_queue`).
+    pub(super) fn is_first_resent_since(&self, now: Instant) -> bool {
+        let reported = self.has_sample && self.rules == Rules::Linux;
+        reported && self.packets.front().is_some_and(|first| first.sent + self.rtt > now)
+    }
+
+    /// When the first packet outstanding was sent last, and when the last one was.
+    pub(super) fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
+        Some((self.packets.front()?.sent, self.packets.back()?.sent))
     }
 
     /// RTT of the packet delivered last that was sent last.

@@ -1,0 +1,101 @@
+//! What Linux's segmentation offload makes of what may go. It waits if it is less than a whole burst, and an ACK that makes room for more is
+//! due within a millisecond (`tcp_tso_should_defer`); the last packet of what is segmented at once is pushed (`__tcp_transmit_skb`).
+//!
+//! | kernel | here |
+//! | --- | --- |
+//! | `max_segs` | [`packets_together`], of paced and unpaced connections |
+//! | `tcp_wstamp_ns` | when the last packet was sent; with pacing, when the next may go |
+//! | `tcp_tso_win_divisor` | [`SHARE`] |
+//!
+//! In the state Open only, and not where packets are SACKed or lost: there one packet after another is asked for, and goes. A buffer of the
+//! kernel begins with each [`SEGMENTED`] packets of a connection here.
+//!
+//! Read for these facts: net/ipv4/tcp_output.c of Linux 6.18.
+
+use super::transmission::pacing_gap;
+use crate::connection::{Connection, Phase};
+use crate::pacing::{packets_together, SEGMENTED};
+use crate::recovery::{LossRecovery, Repair};
+use crate::TcpConfig;
+use parshall_units::{Duration, Instant};
+
+/// So little time must have passed since the last transmission, and be left until the next ACK, at most.
+const SOON: Duration = Duration::from_millis(1);
+/// What is at least this part of the window goes.
+const SHARE: u64 = 3;
+
+/// How many of `room` packets wait.
+pub(super) fn packets(
+    connection: &Connection,
+    recovery: &LossRecovery,
+    config: &TcpConfig,
+    now: Instant,
+    room: u64,
+) -> u64 {
+    let Some((first, last)) = recovery.sent_first_and_last() else { return 0 };
+    let paced = connection.pacing.as_deref();
+    if connection.phase != Phase::Open || paced.is_some_and(|pacing| pacing.is_in_burst()) {
+        return 0;
+    }
+    let written = paced.map_or(last, |pacing| last.max(pacing.next()));
+    let recent = now.since(written) <= SOON;
+    // Cheap for most ACKs: two packets go together at least.
+    if room == 0 || !recent && room <= 2 {
+        return 0;
+    }
+    let burst = together(connection, config);
+    let mut rest = room % burst;
+    if rest == room && !recent {
+        return 0;
+    }
+    let next = connection.nxt + room - rest;
+    let supplied = connection.send_limit(config).saturating_sub(next);
+    let buffered = SEGMENTED - (next - 1) % SEGMENTED;
+    if rest >= buffered && supplied > buffered {
+        rest -= buffered;
+    }
+    let waits = supplied > 1 && SHARE * rest < connection.whole_window() && is_due(connection, first, now);
+    if waits {
+        rest
+    } else {
+        0
+    }
+}
+
+/// Whether the ACK of a packet that was sent at `sent` is due soon.
+fn is_due(connection: &Connection, sent: Instant, now: Instant) -> bool {
+    let srtt = connection.rtt.srtt();
+    sent + srtt <= now + srtt.over(2).min(SOON)
+}
+
+/// The bursts of packets that are sent at the same time.
+#[derive(Debug)]
+pub struct Bursts {
+    most: u64,
+    packets: u64,
+}
+
+impl Bursts {
+    /// `packets` were sent together.
+    pub(super) fn new(connection: &Connection, config: &TcpConfig, packets: usize) -> Self {
+        let most = if packets > 2 { together(connection, config) } else { 2 };
+        Self { most, packets: 0 }
+    }
+
+    /// Whether a packet is pushed, with the number of the one that was sent after it: if it is the last of several that are segmented at once,
+    /// which follow each other and are of one buffer.
+    pub fn push(&mut self, packet: u64, next: Option<u64>) -> bool {
+        self.packets += 1;
+        let ends = self.packets == self.most || next != Some(packet + 1) || packet % SEGMENTED == 0;
+        let push = ends && self.packets > 1;
+        if ends {
+            self.packets = 0;
+        }
+        push
+    }
+}
+
+/// How many packets are segmented at once, at most.
+fn together(connection: &Connection, config: &TcpConfig) -> u64 {
+    u64::from(packets_together(pacing_gap(connection, config), connection.rtt.min())).max(2)
+}

@@ -1,0 +1,209 @@
+//! When Linux acknowledges, sends and gives up, where the RFCs say something else: bursts, ACKs held back, timers.
+
+mod path;
+
+use parshall_tcp::ranges::Range;
+use parshall_tcp::{Ack, Receiver, Recovery, Rules, Segment, Sender, TcpConfig};
+use parshall_units::{Duration, Instant, Packets};
+use path::{config, sender};
+
+fn at_us(us: u64) -> Instant {
+    Instant::from_ps(us * 1_000_000)
+}
+
+fn linux() -> TcpConfig {
+    let delayed_ack = Some(Duration::from_millis(40));
+    TcpConfig { rules: Rules::Linux, handshake: true, delayed_ack, ..config(Recovery::Rack) }
+}
+
+/// A receiver after a handshake of 90 ms and twenty packets, a millisecond apart.
+struct Receiving {
+    config: TcpConfig,
+    receiver: Receiver,
+}
+
+impl Receiving {
+    fn new(config: TcpConfig) -> Self {
+        let mut receiving = Self { config, receiver: Receiver::new(1) };
+        receiving.take(11_000, 0, true);
+        for number in 1..=20 {
+            receiving.take(100_000 + 1000 * number, number, false);
+        }
+        receiving
+    }
+
+    /// A packet comes at so many microseconds; the ACK that it is answered with at once.
+    fn take(&mut self, us: u64, seq: u64, syn: bool) -> Option<Ack> {
+        self.take_pushed(us, seq, syn, false)
+    }
+
+    fn take_pushed(&mut self, us: u64, seq: u64, syn: bool, push: bool) -> Option<Ack> {
+        let now = at_us(us);
+        let segment = Segment {
+            seq,
+            sent: now,
+            retransmission: false,
+            syn,
+            push,
+            ecn_capable: false,
+            cwr: false,
+            congestion_experienced: false,
+        };
+        self.receiver.on_segment(&self.config, now, &segment).ack
+    }
+}
+
+/// `__tcp_ack_snd_check`: three at once for a hole, the others wait up to a millisecond, and a tenth for the timer's slack.
+#[test]
+fn linux_holds_acks_of_packets_behind_a_hole_back() {
+    let mut receiving = Receiving::new(linux());
+    let sent: Vec<bool> =
+        (22..30).map(|seq| receiving.take(200_000 + 10 * seq, seq, false).is_some()).collect();
+    assert_eq!(sent, [true, true, true, false, false, false, false, false]);
+    let due = receiving.receiver.deadline();
+    assert_eq!(due, at_us(200_250 + 1100));
+    let ack = receiving.receiver.on_timer(due).unwrap();
+    assert_eq!((ack.cumulative, ack.sack[0]), (21, Range { start: 22, end: 30 }));
+    assert!(receiving.take(201_500, 30, false).is_none(), "the hole is the same");
+    assert!(receiving.take(201_600, 21, false).is_some(), "it is filled");
+    assert_eq!(receiving.receiver.deadline(), Instant::MAX);
+
+    let mut rfc = Receiving::new(TcpConfig { rules: Rules::Rfc, ..linux() });
+    assert!((22..30).all(|seq| rfc.take(200_000 + 10 * seq, seq, false).is_some()));
+}
+
+/// `tcp_event_data_recv`: after a pause longer than the receiver's own timeout, RTT + 200 ms, ACKs go at once.
+#[test]
+fn linux_acknowledges_at_once_after_a_pause() {
+    for (pause_us, at_once) in [(289_000, false), (291_000, true)] {
+        let mut receiving = Receiving::new(linux());
+        let mut us = 120_000 + pause_us;
+        for seq in 21..31 {
+            let sent = receiving.take(us, seq, false).is_some();
+            assert_eq!(sent, at_once || seq % 2 == 0, "{pause_us} us, packet {seq}");
+            us += 1000;
+        }
+    }
+}
+
+/// `tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`: the reader has read all, if nothing waits for what is missing.
+#[test]
+fn linux_acknowledges_pushed_packets_at_once_where_none_is_missing() {
+    for (rules, push, at_once) in
+        [(Rules::Linux, true, true), (Rules::Linux, false, false), (Rules::Rfc, true, false)]
+    {
+        let mut receiving = Receiving::new(TcpConfig { rules, ..linux() });
+        assert_eq!(receiving.take_pushed(121_000, 21, false, push).is_some(), at_once, "{rules:?}, {push}");
+    }
+    let mut receiving = Receiving::new(linux());
+    let sent = [22, 23, 24, 25].map(|seq| receiving.take_pushed(121_000 + seq, seq, false, true).is_some());
+    assert_eq!(sent, [true, true, true, false], "behind a hole a push is nothing");
+}
+
+/// `__tcp_transmit_skb` pushes what is segmented at once: of the packets sent together, the last of each burst, not one alone.
+#[test]
+fn linux_pushes_the_last_packet_of_what_is_segmented_at_once() {
+    let config = TcpConfig { initial_window: Packets(10), handshake: false, ..linux() };
+    let mut sender = sender(&config);
+    sender.supply(1000);
+    send(&mut sender, &config, at_us(0));
+    sender.on_ack(&config, at_us(100_000), &ack(3, at_us(100_000), 100_000, Range::default()));
+    let pushed = |numbers: &[u64]| -> Vec<u64> {
+        let mut bursts = sender.bursts(&config, numbers.len());
+        let next = numbers.iter().copied().skip(1).map(Some).chain([None]);
+        numbers
+            .iter()
+            .copied()
+            .zip(next)
+            .filter(|&(packet, next)| bursts.push(packet, next))
+            .map(|(n, _)| n)
+            .collect()
+    };
+    assert_eq!(pushed(&[11, 12]), [12]);
+    // Twice the window of 12 in 100 ms: two go together.
+    assert_eq!(pushed(&[11, 12, 13, 14, 15]), [12, 14], "one that is left goes alone");
+    assert_eq!(pushed(&[11, 20, 21]), [21], "what does not follow is another burst");
+    assert_eq!(pushed(&[45, 46, 47]), [47], "a buffer of the application ends with 45");
+}
+
+/// 200 packets at 0, of which two are acknowledged each `gap_us` from 10 ms on: what is sent at each ACK.
+fn bursts(rules: Rules, gap_us: u64) -> Vec<usize> {
+    let window = Some(Packets(200));
+    let config = TcpConfig {
+        rules,
+        initial_window: Packets(200),
+        initial_ssthresh: window,
+        handshake: false,
+        ..linux()
+    };
+    let mut sender = sender(&config);
+    sender.supply(10_000);
+    assert_eq!(send(&mut sender, &config, at_us(0)), 200);
+    (1..60u64)
+        .map(|n| {
+            let now = at_us(10_000 + gap_us * n);
+            sender.on_ack(&config, now, &ack(1 + 2 * n, now, 10_000, Range::default()));
+            send(&mut sender, &config, now)
+        })
+        .collect()
+}
+
+/// Of what was sent so long ago.
+fn ack(cumulative: u64, now: Instant, rtt_us: u64, sacked: Range) -> Ack {
+    let echo = Instant::from_ps(now.as_ps() - rtt_us * 1_000_000);
+    let (echo_retransmission, congestion_echo, syn) = (false, false, false);
+    Ack {
+        cumulative,
+        sent: now,
+        echo,
+        echo_retransmission,
+        congestion_echo,
+        syn,
+        sack: [sacked, Range::default(), Range::default()],
+    }
+}
+
+fn send(sender: &mut Sender, config: &TcpConfig, now: Instant) -> usize {
+    match sender.burst(config, now) {
+        Some(packets) => (0..packets).map(|_| sender.transmit_next(config, now)).count(),
+        None => std::iter::from_fn(|| sender.poll_transmit(config, now)).count(),
+    }
+}
+
+/// `tcp_tso_should_defer`: 23 packets go in 1/1024 s at 1.2 times the window a round trip; fewer wait, while ACKs come within a millisecond.
+#[test]
+fn linux_waits_until_a_whole_burst_has_room() {
+    let sent = bursts(Rules::Linux, 100);
+    assert_eq!(sent[0], 2, "nothing was sent for a millisecond");
+    assert!(sent.iter().filter(|&&packets| packets == 0).count() > 45, "{sent:?}");
+    // What ends a buffer of the application's goes as well.
+    assert!(sent[1..].iter().all(|&packets| [0, 1, 22, 23].contains(&packets)), "{sent:?}");
+    assert!(sent.iter().sum::<usize>() >= 90, "{sent:?}");
+    assert!(bursts(Rules::Rfc, 100).iter().all(|&packets| packets <= 3));
+    assert!(bursts(Rules::Linux, 1100).iter().all(|&packets| packets <= 3), "ACKs come too late");
+}
+
+/// Ten packets at 0; the first is lost. SACKs of packets that were sent before it was sent again put its timeout off, and give samples
+/// (`tcp_clean_rtx_queue`, `tcp_ack_update_rtt`).
+#[test]
+fn sacks_of_what_was_sent_before_put_the_timeout_off_in_linux() {
+    for rules in [Rules::Rfc, Rules::Linux] {
+        let config = TcpConfig { rules, initial_window: Packets(10), handshake: false, ..linux() };
+        let mut sender = sender(&config);
+        sender.supply(100);
+        send(&mut sender, &config, at_us(0));
+        let mut heard = |ms: u64| {
+            let now = at_us(1000 * ms);
+            let sacked = Range { start: 2, end: ms - 100 + 3 };
+            sender.on_ack(&config, now, &ack(1, now, 1000 * ms, sacked));
+            send(&mut sender, &config, now);
+            (sender.rto_deadline(), sender.srtt())
+        };
+        for ms in 100..103 {
+            heard(ms);
+        }
+        let (before, after) = (heard(104), heard(107));
+        assert_eq!(after.0 > before.0, rules == Rules::Linux, "{rules:?}: {before:?}, {after:?}");
+        assert_eq!(after.1.is_some(), rules == Rules::Linux);
+    }
+}
