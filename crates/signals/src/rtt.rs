@@ -76,7 +76,7 @@ impl RttEstimate {
         }
         let off = sample.cast_signed() - self.srtt.cast_signed();
         self.srtt = self.srtt.saturating_add_signed(off / 8).max(1);
-        let mut more = (off.unsigned_abs() / PS_PER_US) as i64 - i64::from(deviation.mean / 4);
+        let mut more = (off.unsigned_abs() / PS_PER_US).cast_signed() - i64::from(deviation.mean / 4);
         if off < 0 && more > 0 {
             more /= 8; // an RTT that gets smaller says little of what is to come
         }

@@ -5,7 +5,7 @@
 //! most recently changed others (RFC 2018 §4); for senders that use it (RACK), before them a segment that had arrived before
 //! (D-SACK, RFC 2883). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is
 //! echoed packet by packet (RFC 8257 §3.2): where CE changes, an ACK that waits goes out first, with the echo of the packets that
-//! it is for ([`Receiver::on_changed_mark`]), and the packet that differs is acknowledged at once.
+//! it is for ([`Receiver::ack_before`]), and the packet that differs is acknowledged at once.
 //!
 //! With Linux's rules, ACKs that report holes wait for others ([`held_back`]), and ACKs go at once after a pause of a timeout.
 
@@ -20,6 +20,9 @@ use parshall_units::Instant;
 
 /// `TCP_MAX_QUICKACKS` of Linux.
 const QUICK_ACKS: u8 = 16;
+
+/// Blocks that an ACK may be expected to report in Linux, as some ACKs are lost (`TCP_SACK_BLOCKS_EXPECTED`).
+const BLOCKS_EXPECTED: usize = 2;
 
 /// Packets in order that Linux acknowledges at once after a mark or a retransmission (`__tcp_ecn_check_ce`).
 const QUICK_ACKS_AFTER_MARK: u8 = 2;
@@ -156,10 +159,23 @@ impl Receiver {
     }
 
     /// A segment is about to arrive while an ACK waits: returns that ACK if it must go first, because the segment's mark differs
-    /// from those of the packets that it is for. RFC 8257 §3.2
-    pub fn on_changed_mark(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
+    /// from those of the packets that it is for (RFC 8257 §3.2), or because it was held back and would have to report too many blocks.
+    pub fn ack_before(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
         let waits = self.deadline != Instant::MAX;
-        (waits && self.mark_changes(config, segment)).then(|| self.acknowledge_waiting(now))
+        let first = waits && (self.mark_changes(config, segment) || self.crowds(segment));
+        first.then(|| self.acknowledge_waiting(now))
+    }
+
+    /// Whether an ACK that is held back should not report the segment as well: two blocks were changed later than its own (`tcp_sack_new_ofo_skb`).
+    fn crowds(&self, segment: &Segment) -> bool {
+        if !self.has_holes || segment.seq <= self.next {
+            return false;
+        }
+        let Some(store) = &self.out_of_order else { return false };
+        let latest = || store.recent.iter().flatten().take(BLOCKS_EXPECTED);
+        let run_of = |packet: u64| store.received.run_of(packet);
+        let extends = |run: Range| run.start <= segment.seq + 1 && segment.seq <= run.end;
+        latest().count() == BLOCKS_EXPECTED && !latest().filter_map(|&packet| run_of(packet)).any(extends)
     }
 
     /// Whether the segment's mark differs from that of the one before, and the echo is that of each packet (DCTCP.CE).
@@ -168,7 +184,7 @@ impl Receiver {
     }
 
     /// A segment arrived. If [`deadline`](Self::deadline) has passed, call [`on_timer`](Self::on_timer) first; if it is ahead,
-    /// [`on_changed_mark`](Self::on_changed_mark).
+    /// [`ack_before`](Self::ack_before).
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         if segment.syn {
@@ -547,7 +563,7 @@ mod tests {
             let mut acks = 0;
             for (seq, &marked) in marks.iter().enumerate() {
                 let segment = Segment { congestion_experienced: marked, ..segment(seq as u64) };
-                let before = receiver.on_changed_mark(&config, Instant::ZERO, &segment);
+                let before = receiver.ack_before(&config, Instant::ZERO, &segment);
                 let reply = receiver.on_segment(&config, Instant::ZERO, &segment).ack;
                 for ack in before.into_iter().chain(reply) {
                     echoed.extend((acknowledged..ack.cumulative).map(|_| ack.congestion_echo));

@@ -24,7 +24,7 @@
 //! | ACKs after a packet that had arrived | delayed as others | at once for sixteen (`tcp_data_queue`) | `receiver.rs` |
 //! | a SYN that is sent again | asks for ECN as the first one (RFC 3168 §6.1.1.1 leaves the choice) | does not, so that the connection has no ECN if the first one was lost (`tcp_ecn_clear_syn`) | `connection/handshake.rs` |
 //! | the window after an idle time | the restart window (RFC 5681 §4.1) | halved for each timeout that passed, down to the restart window; ssthresh 3/4 of the window at least (`tcp_cwnd_restart`) | `sender.rs` |
-//! | ACKs of packets behind a hole | at once | three at once, later ones wait up to a millisecond, or a twentieth of the RTT (`__tcp_ack_snd_check`) | `receiver/held_back.rs` |
+//! | ACKs of packets behind a hole | at once | three at once, later ones wait up to a millisecond, or a twentieth of the RTT, and report two blocks at most (`__tcp_ack_snd_check`, `tcp_sack_new_ofo_skb`) | `receiver/held_back.rs` |
 //! | ACKs after a pause of the receiver's own timeout | delayed as others | at once for sixteen (`tcp_event_data_recv`) | `receiver.rs` |
 //! | ACKs of pushed packets | delayed as others | at once where none is missing, as the reader has read all (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`) | `receiver.rs` |
 //! | pushed packets | the last that the application has given | that, and the last of several that are segmented at once (`__tcp_transmit_skb`) | `sender/segmentation.rs` |

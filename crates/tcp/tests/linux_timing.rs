@@ -16,6 +16,19 @@ fn linux() -> TcpConfig {
     TcpConfig { rules: Rules::Linux, handshake: true, delayed_ack, ..config(Recovery::Rack) }
 }
 
+fn segment(sent: Instant, seq: u64) -> Segment {
+    Segment {
+        seq,
+        sent,
+        retransmission: false,
+        syn: false,
+        push: false,
+        ecn_capable: false,
+        cwr: false,
+        congestion_experienced: false,
+    }
+}
+
 /// A receiver after a handshake of 90 ms and twenty packets, a millisecond apart.
 struct Receiving {
     config: TcpConfig,
@@ -39,16 +52,7 @@ impl Receiving {
 
     fn take_pushed(&mut self, us: u64, seq: u64, syn: bool, push: bool) -> Option<Ack> {
         let now = at_us(us);
-        let segment = Segment {
-            seq,
-            sent: now,
-            retransmission: false,
-            syn,
-            push,
-            ecn_capable: false,
-            cwr: false,
-            congestion_experienced: false,
-        };
+        let segment = Segment { syn, push, ..segment(now, seq) };
         self.receiver.on_segment(&self.config, now, &segment).ack
     }
 }
@@ -70,6 +74,38 @@ fn linux_holds_acks_of_packets_behind_a_hole_back() {
 
     let mut rfc = Receiving::new(TcpConfig { rules: Rules::Rfc, ..linux() });
     assert!((22..30).all(|seq| rfc.take(200_000 + 10 * seq, seq, false).is_some()));
+}
+
+/// `tcp_sack_new_ofo_skb`: what is held back goes before a packet that would be a third block in it, so that all are reported.
+#[test]
+fn linux_reports_all_blocks_though_it_holds_acks_back() {
+    let mut receiving = Receiving::new(linux());
+    let mut reported = std::collections::BTreeSet::new();
+    let mut acks = 0;
+    for seq in (22..200).step_by(2) {
+        let (config, now) = (receiving.config.clone(), at_us(200_000 + seq));
+        let before = receiving.receiver.ack_before(&config, now, &segment(now, seq));
+        let after = receiving.take(200_000 + seq, seq, false);
+        for ack in before.into_iter().chain(after) {
+            acks += 1;
+            reported.extend(ack.sack.iter().flat_map(|block| block.start..block.end));
+        }
+    }
+    let last = receiving.receiver.on_timer(receiving.receiver.deadline()).unwrap();
+    reported.extend(last.sack.iter().flat_map(|block| block.start..block.end));
+    assert_eq!(reported, (22..200).step_by(2).collect());
+    assert_eq!(acks, 88, "those behind the third go with the packet after, as each is a block");
+    // Packets of the two blocks that were changed last are held back.
+    let mut receiving = Receiving::new(linux());
+    let arrivals = [22, 24, 26, 27, 25, 28];
+    let config = receiving.config.clone();
+    let first = arrivals.map(|seq| {
+        let now = at_us(200_000 + seq);
+        let before = receiving.receiver.ack_before(&config, now, &segment(now, seq));
+        receiving.take(200_000 + seq, seq, false);
+        before.is_some()
+    });
+    assert_eq!(first, [false; 6]);
 }
 
 /// `tcp_event_data_recv`: after a pause longer than the receiver's own timeout, RTT + 200 ms, ACKs go at once.

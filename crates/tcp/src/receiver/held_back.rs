@@ -6,6 +6,8 @@
 //! | `compressed_ack_rcv_nxt`, `dup_ack_counter`, `compressed_ack` | [`HeldBack`]: `next`, `at_once`, `count` |
 //! | `tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`, `tcp_comp_sack_slack_ns` | [`MOST`], [`LONGEST`], [`SLACK`] |
 //!
+//! Before a packet that would be a third block in it, what is held back goes: [`ack_before`](super::Receiver::ack_before).
+//!
 //! Read for these facts: net/ipv4/tcp_input.c of Linux 6.18, and its default sysctls.
 
 use parshall_units::Duration;

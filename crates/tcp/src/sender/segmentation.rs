@@ -14,7 +14,7 @@
 
 use super::transmission::pacing_gap;
 use crate::connection::{Connection, Phase};
-use crate::pacing::{packets_together, SEGMENTED};
+use crate::pacing::{packets_together, Pacing, SEGMENTED};
 use crate::recovery::{LossRecovery, Repair};
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
@@ -34,7 +34,7 @@ pub(super) fn packets(
 ) -> u64 {
     let Some((first, last)) = recovery.sent_first_and_last() else { return 0 };
     let paced = connection.pacing.as_deref();
-    if connection.phase != Phase::Open || paced.is_some_and(|pacing| pacing.is_in_burst()) {
+    if connection.phase != Phase::Open || paced.is_some_and(Pacing::is_in_burst) {
         return 0;
     }
     let written = paced.map_or(last, |pacing| last.max(pacing.next()));
@@ -86,7 +86,7 @@ impl Bursts {
     /// which follow each other and are of one buffer.
     pub fn push(&mut self, packet: u64, next: Option<u64>) -> bool {
         self.packets += 1;
-        let ends = self.packets == self.most || next != Some(packet + 1) || packet % SEGMENTED == 0;
+        let ends = self.packets == self.most || next != Some(packet + 1) || packet.is_multiple_of(SEGMENTED);
         let push = ends && self.packets > 1;
         if ends {
             self.packets = 0;

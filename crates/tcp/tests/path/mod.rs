@@ -102,7 +102,7 @@ impl Path {
             self.acknowledge(reply);
         } else if arrival == next {
             let (_, segment) = self.segments.pop_front().unwrap();
-            let before = self.receiver.on_changed_mark(&self.config, next, &segment);
+            let before = self.receiver.ack_before(&self.config, next, &segment);
             self.acknowledge(before);
             let reception = self.receiver.on_segment(&self.config, next, &segment);
             self.fresh += u64::from(reception.fresh);

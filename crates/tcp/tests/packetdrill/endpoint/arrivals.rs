@@ -221,7 +221,7 @@ impl Endpoint {
                 cwr: packet.flags.reduced,
                 congestion_experienced: packet.ip.as_deref() == Some("ce") && self.config.ecn,
             };
-            if let Some(ack) = self.receiver.on_changed_mark(&self.receiving, now, &segment) {
+            if let Some(ack) = self.receiver.ack_before(&self.receiving, now, &segment) {
                 self.acknowledge(now, &ack);
             }
             reply = self.receiver.on_segment(&self.receiving, now, &segment).ack;
