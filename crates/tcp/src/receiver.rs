@@ -187,23 +187,43 @@ impl Receiver {
     /// [`ack_before`](Self::ack_before).
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
+        match config.rules {
+            Rules::Rfc => self.arrive::<false>(config, now, segment),
+            Rules::Linux => self.arrive_by_linux(config, now, segment),
+        }
+    }
+
+    #[inline(never)]
+    fn arrive_by_linux(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
+        self.arrive::<true>(config, now, segment)
+    }
+
+    /// A segment arrived, where Linux's rules hold or the RFCs': code of each, as the RFCs' is most packets' way.
+    #[allow(clippy::inline_always)] // as many calls as there were before
+    #[inline(always)]
+    fn arrive<const LINUX: bool>(
+        &mut self,
+        config: &TcpConfig,
+        now: Instant,
+        segment: &Segment,
+    ) -> Reception {
         if segment.syn {
-            let mut ack = self.acknowledge(now, echo_of(segment), NO_SACK);
+            let mut ack = self.acknowledge::<LINUX>(now, echo_of(segment), NO_SACK);
             self.quick = QUICK_ACKS;
             (self.last, self.rtt) = (in_us(now), 0);
             ack.syn = true;
             ack.congestion_echo = segment.cwr;
             return Reception { fresh: false, ack: Some(ack) };
         }
-        let at_once = match (config.accurate_ecn, config.rules) {
+        let at_once = match (config.accurate_ecn, LINUX) {
             (true, _) => self.mark_changes(config, segment),
-            (false, Rules::Rfc) => segment.congestion_experienced,
-            (false, Rules::Linux) => segment.cwr,
+            (false, false) => segment.congestion_experienced,
+            (false, true) => segment.cwr,
         };
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
-        if config.rules == Rules::Linux {
+        if LINUX {
             self.hasten(now, segment);
         }
         self.congestion_echo |= segment.congestion_experienced;
@@ -212,14 +232,17 @@ impl Receiver {
         if in_order && !self.has_holes {
             self.next += 1;
             // The reader has read all, as nothing is out of order (`__tcp_cleanup_rbuf`).
-            let pushed = segment.push && config.rules == Rules::Linux;
-            return Reception { fresh: true, ack: self.maybe_delay(config, now, segment, at_once || pushed) };
+            let pushed = segment.push && LINUX;
+            return Reception {
+                fresh: true,
+                ack: self.maybe_delay::<LINUX>(config, now, segment, at_once || pushed),
+            };
         }
         let reports_blocks = config.recovery.uses_sack();
         let unacknowledged = self.deadline != Instant::MAX && !self.has_holes;
         let acknowledged = self.next - u64::from(unacknowledged);
         let fresh = self.accept(segment.seq, reports_blocks);
-        if config.rules == Rules::Linux && reports_blocks && fresh && !at_once {
+        if LINUX && reports_blocks && fresh && !at_once {
             let advanced = self.next - acknowledged;
             if self.has_holes && advanced <= 1 && self.quick == 0 && self.holds_back(now, segment) {
                 return Reception { fresh, ack: None };
@@ -232,10 +255,10 @@ impl Receiver {
         if !fresh && config.recovery.uses_duplicates() {
             sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
         }
-        if config.rules == Rules::Linux {
+        if LINUX {
             self.reset_held_back();
         }
-        let ack = self.acknowledge(now, echo_of(segment), sack);
+        let ack = self.acknowledge::<LINUX>(now, echo_of(segment), sack);
         Reception { fresh, ack: Some(ack) }
     }
 
@@ -291,14 +314,14 @@ impl Receiver {
 
     /// Acknowledges every second segment in order, or this one after the configured delay; `at_once`: its mark is news.
     #[inline]
-    fn maybe_delay(
+    fn maybe_delay<const LINUX: bool>(
         &mut self,
         config: &TcpConfig,
         now: Instant,
         segment: &Segment,
         at_once: bool,
     ) -> Option<Ack> {
-        let quick = self.quick > 0 && config.rules == Rules::Linux;
+        let quick = LINUX && self.quick > 0;
         match config.delayed_ack {
             Some(delay) if self.deadline == Instant::MAX && !at_once && !quick => {
                 (self.waiting, self.waiting_again) = echo_of(segment);
@@ -306,9 +329,9 @@ impl Receiver {
                 None
             }
             Some(_) if self.deadline != Instant::MAX => {
-                Some(self.acknowledge(now, (self.waiting, self.waiting_again), NO_SACK))
+                Some(self.acknowledge::<LINUX>(now, (self.waiting, self.waiting_again), NO_SACK))
             }
-            _ => Some(self.acknowledge(now, echo_of(segment), NO_SACK)),
+            _ => Some(self.acknowledge::<LINUX>(now, echo_of(segment), NO_SACK)),
         }
     }
 
@@ -349,18 +372,20 @@ impl Receiver {
             sack = self.blocks(); // it was held back
             self.reset_held_back();
         }
-        self.acknowledge(now, (self.waiting, self.waiting_again), sack)
+        self.acknowledge::<true>(now, (self.waiting, self.waiting_again), sack)
     }
 
     #[inline]
-    fn acknowledge(
+    fn acknowledge<const LINUX: bool>(
         &mut self,
         now: Instant,
         (echo, echo_retransmission): (Instant, bool),
         sack: SackBlocks,
     ) -> Ack {
         self.deadline = Instant::MAX;
-        self.quick = self.quick.saturating_sub(1); // `tcp_dec_quickack_mode`
+        if LINUX {
+            self.quick = self.quick.saturating_sub(1); // `tcp_dec_quickack_mode`
+        }
         Ack {
             cumulative: self.next,
             sent: now,

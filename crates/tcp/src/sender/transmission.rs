@@ -52,7 +52,8 @@ impl Sender {
 
     /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if that must
     /// be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at half the cost.
-    #[inline]
+    #[allow(clippy::inline_always)] // a call costs as much as what it does
+    #[inline(always)]
     pub fn burst(&mut self, config: &TcpConfig, now: Instant) -> Option<u64> {
         let Connection { phase, paces, .. } = self.connection;
         if phase == Phase::Connecting || paces || self.recovery.chooses_next(phase) {
@@ -87,7 +88,8 @@ impl Sender {
 
     /// How many packets the window, the receiver and the application let go now; notes which of them sets the end. `at`: when, if they
     /// go together or not at all; `None`: one more of those that do is asked for.
-    #[inline]
+    #[allow(clippy::inline_always)] // as `burst`
+    #[inline(always)]
     fn room(&mut self, config: &TcpConfig, at: Option<Instant>) -> u64 {
         let connection = &mut self.connection;
         let (inflation, limited) = self.recovery.extra_window(connection.phase, config);
