@@ -43,8 +43,8 @@ from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulat
 SLOWER = 50
 RTTS_MS = (20.0, 100.0, 200.0)
 """The ends of the source's ranges, and a long one."""
-FLOW_S: Mapping[Scale, float] = {"quick": 16.0, "paper": 120.0}
-STEP_S: Mapping[Scale, float] = {"quick": 2.0, "paper": 20.0}
+FLOW_S: Mapping[Scale, float] = {"quick": 12.0, "paper": 120.0}
+STEP_S: Mapping[Scale, float] = {"quick": 1.6, "paper": 20.0}
 RUNS = 3
 """Simulated runs with random numbers of their own."""
 TU = 1

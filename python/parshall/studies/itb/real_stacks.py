@@ -33,7 +33,7 @@ from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulat
 SLOWER = 10
 """100 Mbit/s and 198 ms in place of 1 Gbit/s and 19.8 ms."""
 WARM_UP_S = 5.0
-DURATION_S = {"quick": 10.0, "paper": 300.0}
+DURATION_S = {"quick": 7.0, "paper": 300.0}
 RUNS = 3
 """Runs of the simulator with starts of their own."""
 WITHIN = 0.02

@@ -42,7 +42,7 @@ from parshall.studies.large_deviations.real_stacks import SEEDS, SLOWER
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
 
 WARM_UP_S = 5.0
-SECONDS: Mapping[Scale, float] = {"quick": 45.0, "paper": 600.0}
+SECONDS: Mapping[Scale, float] = {"quick": 30.0, "paper": 600.0}
 LAG_S = 0.1
 READING = "ON and OFF times exchanged"
 

@@ -37,7 +37,7 @@ from parshall.studies.study import simulated as case_of
 
 CONTROLS = ("reno", "cubic")
 WARM_UP_S = 15.0
-DURATION_S = {"quick": 60.0, "paper": 600.0}
+DURATION_S = {"quick": 50.0, "paper": 600.0}
 """Time measured, of Linux and of each simulated run beside it."""
 RUNS = 8
 """Runs of the simulator that say in which interval one more of them falls."""
