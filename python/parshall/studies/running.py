@@ -102,9 +102,9 @@ def _chosen(study: Study, instrument: Instruments) -> Sequence[Part]:
     return [_without_answers(part.name, f"Left out: {why}") if part.emulates else part for part in parts]
 
 
-def _without_answers(name: str, words: str) -> Part:
+def _without_answers(name: str, text: str) -> Part:
     """A part that only says why it has no answers."""
-    return Part(name, lambda _: {}, lambda _, __: Findings([], [Section(name, (words,))]))
+    return Part(name, lambda _: {}, lambda _, __: Findings([], [Section(name, (text,))]))
 
 
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
@@ -170,13 +170,13 @@ def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution
     answers: dict[str, Any] = {}
     for depth in range(max((piece.depth for piece in everything.values()), default=-1) + 1):
         here = [piece for piece in everything.values() if piece.depth == depth]
-        told = _Counted(progress, len(here))
+        counted = _Counted(progress, len(here))
         # Workers of a cluster emulate one after another by themselves.
         alone = 1 if execution.scheduler is None and not execution.at_once else execution.workers
         for emulates, workers in ((False, execution.workers), (True, alone)):
             mine = (piece for piece in here if piece.case.emulates is emulates)
             calls = [piece.call(answers, at_once=execution.at_once) for piece in mine]
-            values = called(calls, workers, told, scheduler=execution.scheduler, store=store)
+            values = called(calls, workers, counted, scheduler=execution.scheduler, store=store)
             answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
     return answers
 

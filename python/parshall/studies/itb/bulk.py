@@ -123,12 +123,12 @@ def _fig3(runs: Mapping[str, Recorded], size: Size) -> tuple[list[Check], Drawn]
             ),
         ]  # fmt: skip
     together, apart = runs["together"], runs["staggered"]
-    for words, published, statistic in (
+    for quantity, published, statistic in (
         ("sd over mean, starts together less staggered", 1, lambda t: np.std(t) / np.mean(t)),
         ("mean, starts together less staggered", -1, np.mean),
         ("longest time, starts together less staggered", 1, np.max),
     ):
-        checks.append(sign("fig3", words, published, _paired(together, apart, statistic, ratio=False)))
+        checks.append(sign("fig3", quantity, published, _paired(together, apart, statistic, ratio=False)))
     return checks, _goodputs(runs, size)
 
 
@@ -184,9 +184,9 @@ def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[
         marks.append(Points(levels, _ALONE_30_GB_S * means, name, Style(series=number)))
     lines = sum(fit >= LINE for fit in fits.values())
     most = Interval(lines - len(fits) / 2, None, None, n=1)
-    words = f"variants whose times are a line over C_g (R^2 of {LINE:g} and more), less half of them"
+    quantity = f"variants whose times are a line over C_g (R^2 of {LINE:g} and more), less half of them"
     checks = [
-        sign("fig8", words, 1, most),
+        sign("fig8", quantity, 1, most),
         *(Check("fig8", f"R^2 of a line over C_g, {name}", None, fit, None, None, 0.0) for name, fit in fits.items()),
     ]
     line = Line(
@@ -262,12 +262,12 @@ def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[lis
     checks = []
     for level in FIG9_LEVELS:
         _, half, full = (means[level, reverse] / means[level, 0.0] for reverse in REVERSE)
-        words = f"completion time at R = 0.8 over that without, C_g = {level:g}"
-        checks.append(Check("fig9", words, 1.0, half, None, None, COSTS))
+        quantity = f"completion time at R = 0.8 over that without, C_g = {level:g}"
+        checks.append(Check("fig9", quantity, 1.0, half, None, None, COSTS))
         # One run has no interval.
         change = Interval(full / half - 1, None, None, n=1)
-        words = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
-        checks.append(sign("fig9", words, 1, change, negligible=COSTS))
+        quantity = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
+        checks.append(sign("fig9", quantity, 1, change, negligible=COSTS))
     rows = [(f"{level:g}", *(f"{means[level, reverse]:.3f}" for reverse in REVERSE)) for level in FIG9_LEVELS]
     header = ("C_g", *(f"R = {reverse:g}" for reverse in REVERSE))
     table = Table("Fig. 9: CUBIC, mean completion time over that at 1 Gbit/s", header, rows, numbers=(1, 2, 3))

@@ -88,8 +88,8 @@ def times(scenario: Scenario, _kernel: str, exchange: Exchange, slower: float) -
         return mpi.commands(folder, left, exchange.work, SECONDS * slower)
 
     incomplete = f"mpirun: {exchange.words} did not come to their end"
-    found = stacks.times_of_programs(scenario, commands, incomplete)
-    return replace(found, answer=found.answer / slower)
+    emulation = stacks.times_of_programs(scenario, commands, incomplete)
+    return replace(emulation, answer=emulation.answer / slower)
 
 
 def cases(_: Scale) -> dict[Any, Case]:
@@ -97,22 +97,22 @@ def cases(_: Scale) -> dict[Any, Case]:
     if mpi.missing():
         return {}
     made = real_messages.of_one_direction(SLOWER, {})
-    found: dict[Any, Case] = {
+    declared: dict[Any, Case] = {
         "simulated": simulated("fig. 4, simulated, slow start of today", made, real_messages.simulated_times, SLOWER)
     }
     real = real_messages.scenario(SLOWER, {"kernel": {"sysctls": SYSCTLS}})
     for name, exchange in EXCHANGES.items():
         arguments = (real, platform.release(), exchange, SLOWER)
-        found[name] = Case(f"PA, {name}, Linux", times, arguments, emulates=True)
-    return found
+        declared[name] = Case(f"PA, {name}, Linux", times, arguments, emulates=True)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     """Each exchange beside what the network alone takes, and the ping-pong beside the source and the simulator."""
     heading = "PA over MPI on real stacks"
     if (absent := mpi.missing()) or not answers:
-        words = f"Left out: {absent or 'nothing was done'}. Fig. 4 on real stacks has the ping-pong without MPI."
-        return Findings([], [Section(heading, (words,))])
+        reason = f"Left out: {absent or 'nothing was done'}. Fig. 4 on real stacks has the ping-pong without MPI."
+        return Findings([], [Section(heading, (reason,))])
     linux: dict[str, Emulated] = {name: answers[name] for name in EXCHANGES}
     runs: list[PingPong] = answers["simulated"]
     checks, rows = [], []
@@ -168,10 +168,10 @@ def _checks(name: str, exchange: Exchange, linux: Emulated, expected: list[float
         return [Check("pa", quantity, None, ours, None, None, 0.0, note)]
     checks = []
     if name == AGREED:
-        said, mean = PAPER.number("fig4_s"), float(np.mean(expected))
+        published, mean = PAPER.number("fig4_s"), float(np.mean(expected))
         note = f"simulated alike: {mean:.2f}; the source's library was GridMPI"
         reading = f"{kernel_name()}, {SLOWER} times slower, {control()}, Open MPI"
-        check = Check("fig4", quantity, said, ours, None, None, WITHIN * said, note, reading=reading)
+        check = Check("fig4", quantity, published, ours, None, None, WITHIN * published, note, reading=reading)
         checks += stacks.by_one_instrument([check], [replace(check, ours=mean)])
     return [*checks, stacks.beside_simulated("pa", f"{quantity}, Linux", linux, ours, expected, share=0.05)]
 

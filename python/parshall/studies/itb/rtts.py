@@ -147,8 +147,8 @@ def fair_bps(count: int) -> float:
 
 def _values(points: Points, attribute: str, count: int, rtt_ms: float) -> NDArray[np.float64]:
     """One value a variant: goodput over the fair share, or Jain's index."""
-    found = np.array([getattr(points[name, count, rtt_ms], attribute) for name in VARIANTS])
-    return found / fair_bps(count) if attribute == "goodput_bps" else found
+    values = np.array([getattr(points[name, count, rtt_ms], attribute) for name in VARIANTS])
+    return values / fair_bps(count) if attribute == "goodput_bps" else values
 
 
 def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: str, count: int) -> list[Check]:
@@ -212,13 +212,13 @@ def joined(stairs: Stairs, reading: str) -> list[Check]:
     use = {key: float(steps.mean()) for key, steps in stairs.items()}
     short, long = STEPS_MS
     change = mean_interval([use[name, long] - use[name, short] for name in VARIANTS])
-    words = f"use of the link, mean over the steps, change from {short:g} to {long:g} ms"
-    checks = [sign("fig7", words, -1, change, negligible=_PLOT, reading=reading)]
+    quantity = f"use of the link, mean over the steps, change from {short:g} to {long:g} ms"
+    checks = [sign("fig7", quantity, -1, change, negligible=_PLOT, reading=reading)]
     others = [name for name in VARIANTS if name not in _SLOW]
     for name in _SLOW:
         below = sum(use[name, long] < use[other, long] for other in others)
-        words = f"of the other four, how many use the link better than {name} at {long:g} ms"
-        checks.append(Check("fig7", words, float(len(others)), float(below), None, None, 0.0, reading=reading))
+        quantity = f"of the other four, how many use the link better than {name} at {long:g} ms"
+        checks.append(Check("fig7", quantity, float(len(others)), float(below), None, None, 0.0, reading=reading))
     return checks
 
 
@@ -247,7 +247,7 @@ def _table(points: Points, size: Size) -> Table:
 
 
 def _steps_table(stairs: Stairs) -> Table:
-    header = ("control", *(f"{words}, {rtt:g} ms" for rtt in STEPS_MS for words in ("mean", "least", "last")))
+    header = ("control", *(f"{statistic}, {rtt:g} ms" for rtt in STEPS_MS for statistic in ("mean", "least", "last")))
     rows = [
         (
             f"`{name}`",
@@ -277,8 +277,8 @@ def _over_rtt(points: Points, size: Size, artefact: str) -> Drawn:
 def _curves(points: Points, size: Size, artefact: str, count: int) -> Sequence[Line | Guide]:
     marks: list[Line | Guide] = []
     for number, name in enumerate(VARIANTS):
-        found = [points[name, count, rtt] for rtt in size.rtts_ms]
-        values = [each.goodput_bps / 1e6 if artefact == "fig5" else each.jain for each in found]
+        curve = [points[name, count, rtt] for rtt in size.rtts_ms]
+        values = [each.goodput_bps / 1e6 if artefact == "fig5" else each.jain for each in curve]
         marks.append(Line(size.rtts_ms, values, name, Style(series=number)))
     return [*marks, *(Guide(each, "", along="x") for each in (LOW_MS, HIGH_MS))]
 

@@ -18,7 +18,7 @@ class Found:
     figures: list[Drawn]
 
 
-def together(found: Sequence[Found]) -> tuple[list[Check], list[tuple[str, ...]], list[Drawn]]:
+def together(results: Sequence[Found]) -> tuple[list[Check], list[tuple[str, ...]], list[Drawn]]:
     """Checks, rows and figures of all cases, in their order."""
-    checks = [check for each in found for check in each.checks]
-    return checks, [each.row for each in found], [drawn for each in found for drawn in each.figures]
+    checks = [check for each in results for check in each.checks]
+    return checks, [each.row for each in results], [drawn for each in results for drawn in each.figures]

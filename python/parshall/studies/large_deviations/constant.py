@@ -120,8 +120,8 @@ def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Chec
     )
     note = f"{reading.free:.0f} packets per RTT are free, {reading.top:.0f} with the buffer full"
     return [
-        Check("fig3", name, said, ours, None, None, WITHIN * said, note, reading=reading.words)
-        for name, said, ours in wanted
+        Check("fig3", name, published, ours, None, None, WITHIN * published, note, reading=reading.words)
+        for name, published, ours in wanted
     ]
 
 

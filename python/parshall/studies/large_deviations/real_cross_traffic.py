@@ -88,10 +88,10 @@ def arrivals(run: Run) -> Arrivals:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Some simulated, and Linux."""
-    found: dict[Any, Case] = {
+    declared: dict[Any, Case] = {
         seed: simulated("fig4: cross traffic", scenario(scale, seed, {}), arrivals) for seed in range(1, SEEDS + 1)
     }
-    return {**found, "linux": emulated("fig4: cross traffic, Linux", scenario(scale, 1, {}), arrivals)}
+    return {**declared, "linux": emulated("fig4: cross traffic, Linux", scenario(scale, 1, {}), arrivals)}
 
 
 QUANTITIES = (
@@ -107,13 +107,13 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     linux: Emulated = answers["linux"]
     every: list[Arrivals] = [answers[seed] for seed in range(1, SEEDS + 1)]
     ours: Arrivals = linux.answer
-    said = {"mean": PAPER["cross_mean_bps"] / 1e6, "deviation": PAPER["cross_std_bps"] / 1e6}
+    of_source = {"mean": PAPER["cross_mean_bps"] / 1e6, "deviation": PAPER["cross_std_bps"] / 1e6}
     rows = []
-    for key, words, _tolerance in QUANTITIES:
+    for key, quantity, _tolerance in QUANTITIES:
         digits = 2 if key == "correlation" else 0
         expected = stacks.cell_of_one_more([getattr(each, key) for each in every], digits)
-        published = f"{said[key]:.0f}" if key in said else ""
-        rows.append((words, published, expected, f"{getattr(ours, key):.{digits}f}"))
+        published = f"{of_source[key]:.0f}" if key in of_source else ""
+        rows.append((quantity, published, expected, f"{getattr(ours, key):.{digits}f}"))
     text = (
         f"32 ON/OFF sources of datagrams, {SLOWER} times slower than the source's, with its ON and OFF times exchanged "
         "(Figure 4 says why); values as of the source's network. Behind the simulator's is the interval of one more "
@@ -123,33 +123,41 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     table = Table(
         "Cross traffic", ("quantity", "published", "simulated", stacks.column(linux)), rows, numbers=(1, 2, 3)
     )
-    checks = _checks(every, linux, said) if stacks.believed(linux) else []
+    checks = _checks(every, linux, of_source) if stacks.believed(linux) else []
     figures = _figures(every[0], ours)
     return Findings(checks, [Section("Figure 4 (a), (b) on real stacks", text, [table], figures)])
 
 
-def _checks(every: list[Arrivals], linux: Emulated, said: Mapping[str, float]) -> list[Check]:
-    checks = stacks.by_one_instrument(_published(linux.answer, said), _published(every[0], said))
-    for key, words, tolerance in QUANTITIES:
+def _checks(every: list[Arrivals], linux: Emulated, published: Mapping[str, float]) -> list[Check]:
+    checks = stacks.by_one_instrument(_published(linux.answer, published), _published(every[0], published))
+    for key, label, tolerance in QUANTITIES:
         least, share = (tolerance, 0.0) if key == "correlation" else (0.0, tolerance)
-        quantity = f"{words}, Linux"
+        quantity = f"{label}, Linux"
         checks.append(
             stacks.attribute_beside_simulated("fig4-linux", quantity, linux, key, every, least=least, share=share)
         )
     return checks
 
 
-def _published(each: Arrivals, said: Mapping[str, float]) -> list[Check]:
+def _published(each: Arrivals, published: Mapping[str, float]) -> list[Check]:
     """Arrivals beside what the source has of them."""
     reading = f"{kernel_name()}, {READING}"
     ends = {"mean": interval(each.bins), "deviation": deviation_interval(each.bins)}
     checks = [
-        Check("fig4", words, said[key], getattr(each, key), *ends[key], tolerance * said[key], reading=reading)
-        for key, words, tolerance in QUANTITIES
-        if key in said
+        Check(
+            "fig4",
+            quantity,
+            published[key],
+            getattr(each, key),
+            *ends[key],
+            tolerance * published[key],
+            reading=reading,
+        )
+        for key, quantity, tolerance in QUANTITIES
+        if key in published
     ]
-    words = "largest distance to the normal distribution"
-    return [*checks, Check("fig4a", words, 0.0, each.distance, None, None, 0.05, reading=reading)]
+    quantity = "largest distance to the normal distribution"
+    return [*checks, Check("fig4a", quantity, 0.0, each.distance, None, None, 0.05, reading=reading)]
 
 
 def _figures(one: Arrivals, linux: Arrivals) -> list[Drawn]:

@@ -118,10 +118,10 @@ def of_flow(name: str, control: str, simulated: Simulated, linux: Emulated) -> t
     if panels.losses:
         plot = loss_plot(both) if panels.modelled else loss_plot(both, {})
         figures.append(Drawn(f"{panels.losses}-linux", f"Loss probability, {control}", plot))
-    words = f"{control}, {stacks.column(linux)}"
+    label = f"{control}, {stacks.column(linux)}"
     drawn = tuple(scale for scale in (*SHORT, *PAPER["scales"]) if record.throughput.size >= 10 * scale)
     if drawn:
-        plot = spectra_plot(series_of(name, record), theories, words, scales=drawn)
+        plot = spectra_plot(series_of(name, record), theories, label, scales=drawn)
         figures.append(Drawn(f"{panels.spectra}-linux", f"Spectra, {control}", plot))
     if panels.bounds and drawn:
         plot = bounds_plot(series_of(name, record), theories)
@@ -156,14 +156,14 @@ def _theories(name: str, control: str, record: Record, rtt_s: float) -> tuple[di
     """The theories of an artefact by their names, and what is to be said of those that are left out."""
     if name == "fig3":
         return {"theory": ld.spectrum(Deterministic(PAPER["constant_range"][1]))}, ()
-    found: dict[str, ld.Spectrum] = {}
+    theories: dict[str, ld.Spectrum] = {}
     try:
         if control == "reno":
-            found["eq. (2), measured p(w)"] = ld.spectrum(record.loss(), w_max=int(record.windows.max()))
-        found[RECOVERING] = chain(record, control, rtt_s)
+            theories["eq. (2), measured p(w)"] = ld.spectrum(record.loss(), w_max=int(record.windows.max()))
+        theories[RECOVERING] = chain(record, control, rtt_s)
     except ModelInputError as error:
-        return found, (f"The record of Linux is too short for all theories: {error}.",)
-    return found, ()
+        return theories, (f"The record of Linux is too short for all theories: {error}.",)
+    return theories, ()
 
 
 def _range(record: Record, simulated: Simulated, control: str) -> list[Check]:
@@ -222,7 +222,7 @@ def _shrinks(record: Record) -> Check:
     """The claim of Fig. 3 (a): the range of the means falls as the scale grows."""
     scales = [scale for scale in (*SHORT, *PAPER["scales"]) if record.cwnd.size >= 4 * scale]
     ranges = [float(np.ptp(interval_means(record.cwnd, scale))) for scale in sorted(set(scales))]
-    words = ", ".join(f"{each:.1f} at {n}" for each, n in zip(ranges, sorted(set(scales)), strict=True))
+    label = ", ".join(f"{each:.1f} at {n}" for each, n in zip(ranges, sorted(set(scales)), strict=True))
     falls = float(bool(np.all(np.diff(ranges) < 0)))
     quantity = "the spectrum's width falls with the scale (1: yes)"
-    return Check("fig3a", quantity, 1.0, falls, None, None, 0.0, f"ranges: {words} RTTs", reading=f"{kernel_name()}")
+    return Check("fig3a", quantity, 1.0, falls, None, None, 0.0, f"ranges: {label} RTTs", reading=f"{kernel_name()}")

@@ -69,15 +69,15 @@ RECORDS = 8
 def _coverage(window: WindowChain, theory: ld.Spectrum, scale: int) -> Check:
     """Mean share of the bands that have the theory, and its 95 % interval, over records of their own."""
     shares = [covered(window.sample(2**16, np.random.default_rng(100 + k)), theory, scale) for k in range(RECORDS)]
-    found = mean_interval(np.array(shares))
-    half = found.half_width or 0.0
+    interval = mean_interval(np.array(shares))
+    half = interval.half_width or 0.0
     return Check(
         "fig1a",
         f"share of the bands of n = {scale} that have the theory",
         None,
-        found.mean,
-        found.mean - half,
-        found.mean + half,
+        interval.mean,
+        interval.mean - half,
+        interval.mean + half,
         0.02,
         f"theory: 95 % nominal; mean over {RECORDS} records of 2^16 RTTs, since the bands of one share its intervals",
         theory=0.95,

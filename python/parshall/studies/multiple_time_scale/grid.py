@@ -180,9 +180,9 @@ class Results:
     """What was measured, by point: one value a seed."""
 
     def __init__(
-        self, found: dict[Point, tuple[Measured, ...]], backgrounds: dict[Key, tuple[Normalised, ...]]
+        self, by_point: dict[Point, tuple[Measured, ...]], backgrounds: dict[Key, tuple[Normalised, ...]]
     ) -> None:
-        self.found = found
+        self.found = by_point
         self.backgrounds = backgrounds
 
     def goodput(self, point: Point) -> FloatArray:
@@ -224,16 +224,16 @@ def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> 
     made: Cases = {}
     for key in (*first.values(), *(key for key in keys if first[key[:2]] != key)):
         alpha, load_mbps, network, _ = key
-        words = f"background of {load_mbps:g} Mbit/s, tail index {alpha:g}"
+        label = f"background of {load_mbps:g} Mbit/s, tail index {alpha:g}"
         for number in range(size.number(key)):
             start = None if first[key[:2]] == key else made.get((first[key[:2]], number))
             sought = (alpha, load_mbps, first_seed + number, size.duration(key), network, start)
-            made[key, number] = Case(words, background.found, sought)
+            made[key, number] = Case(label, background.found, sought)
     for point in wanted:
-        words = f"{point.control}, {point.load_mbps:g} Mbit/s, tail index {point.tail_index:g}, RTT {point.rtt_ms} ms"
+        label = f"{point.control}, {point.load_mbps:g} Mbit/s, tail index {point.tail_index:g}, RTT {point.rtt_ms} ms"
         for number in range(size.number(point.key)):
             arguments = (point, made[point.key, number], size.duration(point.key))
-            made[point, number] = Case(words, on_background, arguments)
+            made[point, number] = Case(label, on_background, arguments)
     return made
 
 
@@ -245,11 +245,11 @@ def on_background(point: Point, normalised: Normalised, duration_s: float) -> Me
 
 def results(answers: Mapping[tuple[Any, Any], Any]) -> Results:
     """The answers of `cases`, and maybe others."""
-    found: dict[Point, tuple[Measured, ...]] = {}
+    measured_by_point: dict[Point, tuple[Measured, ...]] = {}
     backgrounds: dict[Key, tuple[Normalised, ...]] = {}
     for (what, _), answer in answers.items():
         if isinstance(what, Point):
-            found[what] = (*found.get(what, ()), answer)
+            measured_by_point[what] = (*measured_by_point.get(what, ()), answer)
         elif isinstance(answer, Normalised):
             backgrounds[what] = (*backgrounds.get(what, ()), answer)
-    return Results(found, backgrounds)
+    return Results(measured_by_point, backgrounds)

@@ -39,46 +39,46 @@ def points(size: Size) -> Iterator[Point]:
         yield from (point, point.plain)
 
 
-def losses(found: Results, point: Point) -> dict[str, np.ndarray]:
+def losses(results: Results, point: Point) -> dict[str, np.ndarray]:
     """Relative changes for the others, by who or what: the clients, each competing connection, loss and delay."""
 
     def of(control: str) -> np.ndarray:
-        return found.change(point, lambda each: each.competing_mbps[control])
+        return results.change(point, lambda each: each.competing_mbps[control])
 
     return {
-        "clients": found.change(point, lambda each: each.background_mbps),
+        "clients": results.change(point, lambda each: each.background_mbps),
         **{f"competing {NAMES[control]}": of(control) for control in point.competing},
-        "loss rate": found.change(point, lambda each: each.loss_rate),
-        "queueing delay": found.change(point, lambda each: each.queueing_delay_ms),
+        "loss rate": results.change(point, lambda each: each.loss_rate),
+        "queueing delay": results.change(point, lambda each: each.queueing_delay_ms),
     }
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """What the others lose; the source has none of it."""
     for point in _all(size):
         name = f"{NAMES[point.control]} at {point.rtt_ms} ms"
-        yield beyond(f"gain of {name} beside endless Reno and CUBIC", found.gain(point))
-        for who, change in losses(found, point).items():
+        yield beyond(f"gain of {name} beside endless Reno and CUBIC", results.gain(point))
+        for who, change in losses(results, point).items():
             yield beyond(f"{who} beside steered {name}", change)
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The table."""
-    rows = [row(found, point) for point in _all(size)]
+    rows = [row(results, point) for point in _all(size)]
     return Section(
         "What steering does to others",
         (
             "One connection beside an endless one of Reno, an endless one of CUBIC with the same RTT, and the clients "
             "of 5 Mbit/s: changes when it is steered.",
-            answer(found, size),
+            answer(results, size),
         ),
         [Table("", HEADER, rows, numbers=range(1, len(HEADER)))],
     )
 
 
-def answer(found: Results, size: Size) -> str:
+def answer(results: Results, size: Size) -> str:
     """Who loses what shows."""
-    shares, network = changes(found, list(_all(size)))
+    shares, network = changes(results, list(_all(size)))
     taken, given, costs = said(shares, -1), said(shares, 1), said(network, 1)
     return " ".join(
         (
@@ -102,14 +102,14 @@ HEADER = (
 )
 
 
-def row(found: Results, point: Point) -> tuple[str, ...]:
+def row(results: Results, point: Point) -> tuple[str, ...]:
     """Of the table: the gain, and the changes for the others."""
     return (
         NAMES[point.control],
         f"{point.rtt_ms}",
-        f"{found.goodput(point.plain).mean():.3g}",
-        signed(mean_interval(found.gain(point)), "%"),
-        *(signed(mean_interval(change), "%") for change in losses(found, point).values()),
+        f"{results.goodput(point.plain).mean():.3g}",
+        signed(mean_interval(results.gain(point)), "%"),
+        *(signed(mean_interval(change), "%") for change in losses(results, point).values()),
     )
 
 
@@ -117,12 +117,12 @@ _NETWORK = ("loss rate", "queueing delay")
 Changes = list[tuple[str, NDArray[np.float64]]]
 
 
-def changes(found: Results, points: Sequence[Point]) -> tuple[Changes, Changes]:
+def changes(results: Results, points: Sequence[Point]) -> tuple[Changes, Changes]:
     """For the others: their throughput, and what the network does to them."""
     shares: Changes = []
     network: Changes = []
     for point in points:
-        for who, change in losses(found, point).items():
+        for who, change in losses(results, point).items():
             (network if who in _NETWORK else shares).append((f"{who} beside {where(point)}", change))
     return shares, network
 

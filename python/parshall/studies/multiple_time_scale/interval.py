@@ -111,7 +111,7 @@ class ChosenInterval:
     def section(self) -> Section:
         """The figure."""
         marks: list[Mark] = []
-        said = []
+        rows = []
         for number, (alpha, scale) in enumerate(self._scales.items()):
             at = [each.interval_s for each in scale.correlations]
             values = [each.correlation for each in scale.correlations]
@@ -123,16 +123,16 @@ class ChosenInterval:
             ]
             if alpha in self._chosen:
                 gain = signed(mean_interval(self._gain(alpha)), "%")
-                said.append(f"At α = {alpha:g} T_L = {scale.interval_s:g} s, with which Reno gains {gain}")
+                rows.append(f"At α = {alpha:g} T_L = {scale.interval_s:g} s, with which Reno gains {gain}")
             else:
-                said.append(f"At α = {alpha:g} no interval says anything of the next")
+                rows.append(f"At α = {alpha:g} no interval says anything of the next")
         axes = Axis("interval T", "s"), Axis("correlation of successive intervals")
         caption = "Correlation of the clients' traffic in successive intervals; bars are standard errors."
         return Section(
             "T_L from the measured correlation",
             (
                 "T_L need not be guessed: it is the shortest interval that says as much of the next one as any, at "
-                "least ten RTTs of the clients. " + ". ".join(said) + ".",
+                "least ten RTTs of the clients. " + ". ".join(rows) + ".",
             ),
             figures=[Drawn("time-scale", "What an interval says of the next", Plot([Panel(marks, *axes)], caption))],
         )

@@ -106,14 +106,14 @@ def told(made: Scenario, scale: Scale, *, following: bool) -> Measured:
         lasts = {"duration": f"{(end + 1) * INTERVAL_S:g} s"} if shorter else {}  # its last interval is not known
         steering["oracle"] = levels.tolist()
         run = with_series(Scenario.from_document({**document, **lasts}))
-        found = scale.levels(np.array(run.others))
-        wanted = found.astype(np.float64) if following else np.concatenate([[LEVELS], scale.following[found[:-1] - 1]])
+        seen = scale.levels(np.array(run.others))
+        wanted = seen.astype(np.float64) if following else np.concatenate([[LEVELS], scale.following[seen[:-1] - 1]])
         aggressive = wanted <= steering["threshold"]
-        wrong = np.flatnonzero(aggressive[exact:] != (levels[exact : found.size] <= steering["threshold"]))
+        wrong = np.flatnonzero(aggressive[exact:] != (levels[exact : seen.size] <= steering["threshold"]))
         if wrong.size == 0:
             if not shorter:
                 return run
-            exact = found.size
+            exact = seen.size
             continue
         exact += int(wrong[0]) + 1
         levels[exact - 1 :] = 1.0 if aggressive[exact - 1] else LEVELS
@@ -181,9 +181,9 @@ class Oracles:
     def checks(self) -> Iterator[Check]:
         """What each knows, and gains."""
         for name, values in self._throughput().items():
-            for words, slope in (("plain Reno", 1.0), ("the best constant slope", self._best)):
+            for label, slope in (("plain Reno", 1.0), ("the best constant slope", self._best)):
                 yield beyond(
-                    f"gain of Reno that knows {name} over {words}, {MIDDLE_MBPS:g} Mbit/s", self._over(values, slope)
+                    f"gain of Reno that knows {name} over {label}, {MIDDLE_MBPS:g} Mbit/s", self._over(values, slope)
                 )
 
     def section(self) -> Section:

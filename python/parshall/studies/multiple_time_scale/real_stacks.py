@@ -84,25 +84,25 @@ def at_once(loads: Sequence[Loaded], duration_s: float, rules: Mapping[str, Any]
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each reading and connection: backgrounds simulated with either TCP, and Linux on the first ones, at once."""
     duration_s = DURATION_S[scale]
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for reading, network in NETWORKS.items():
         firsts = []
         for each in CONNECTIONS:
-            words = f"{each.words}, {reading}"
+            label = f"{each.words}, {reading}"
             loads = [Case("its load", side_by_side.loaded, (place, duration_s)) for place in places(each, network)]
             firsts.append(loads[0])
 
-            def case(some: list[Case], rules: Any, words: str = words, control: str = each.control) -> Case:
-                return Case(words, side_by_side.simulated_with, (some, control, duration_s, rules))
+            def case(some: list[Case], rules: Any, label: str = label, control: str = each.control) -> Case:
+                return Case(label, side_by_side.simulated_with, (some, control, duration_s, rules))
 
-            found[reading, each, AS_LINUX] = case(loads, stacks.PROFILE)
+            declared[reading, each, AS_LINUX] = case(loads, stacks.PROFILE)
             if each.control == "reno":
-                found[reading, each, NS2] = case(loads, None)
+                declared[reading, each, NS2] = case(loads, None)
             for start in STARTS:
-                found[reading, each, start] = case(loads[:1], {**stacks.PROFILE, "start": start})
+                declared[reading, each, start] = case(loads[:1], {**stacks.PROFILE, "start": start})
         real = Case(reading, at_once, (firsts, duration_s, side_by_side.real(network)))
-        found[reading, "linux"] = emulated(f"{reading}, Linux", real, side_by_side.of_run)
-    return found
+        declared[reading, "linux"] = emulated(f"{reading}, Linux", real, side_by_side.of_run)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:

@@ -200,10 +200,10 @@ class ShortConnections:
                 "%",
             )
         for rtt_ms in self._rtts:
-            for shared, words in SHARED.items():
-                yield beyond(f"gain of short connections {words}, RTT {rtt_ms} ms", self._apart(rtt_ms, shared, None))
+            for shared, label in SHARED.items():
+                yield beyond(f"gain of short connections {label}, RTT {rtt_ms} ms", self._apart(rtt_ms, shared, None))
                 change = self._faster(rtt_ms, shared, None)
-                yield beyond(f"completion time of a few segments over plain, {words}, RTT {rtt_ms} ms", change)
+                yield beyond(f"completion time of a few segments over plain, {label}, RTT {rtt_ms} ms", change)
             for shared in ("flow", "group"):
                 name = f"gain of short connections {SHARED[shared]} over a table of their own, RTT {rtt_ms} ms"
                 yield beyond(name, self._apart(rtt_ms, shared, "none"))
@@ -230,12 +230,12 @@ class ShortConnections:
         for rtt_ms in self._rtts:
             plain_ms = mean_interval(self._completion(rtt_ms, None) * 1e3).mean
             rows.append((f"{rtt_ms}", "plain", "", "", f"{plain_ms:.1f}", ""))
-            for shared, words in SHARED.items():
+            for shared, label in SHARED.items():
                 own = "" if shared == "none" else signed(mean_interval(self._apart(rtt_ms, shared, "none")), "%")
                 rows.append(
                     (
                         f"{rtt_ms}",
-                        words,
+                        label,
                         signed(mean_interval(self._apart(rtt_ms, shared, None)), "%"),
                         own,
                         f"{self._completion(rtt_ms, shared).mean() * 1e3:.1f}",

@@ -88,17 +88,17 @@ def summary(run: Run, span_s: float) -> Summary:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each router: ns-2's TCP, and of each control the simulator's TCP of Linux, and Linux."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     span_s = DURATION_S[scale]
     for table, curves in ROUTERS.items():
-        found[table, "ns-2"] = simulated.router(Parameters(curves), SIZES[scale], words=f"{table}'s router")
+        declared[table, "ns-2"] = simulated.router(Parameters(curves), SIZES[scale], label=f"{table}'s router")
         for control in CONTROLS:
-            words = f"{table}'s router, {control}"
+            label = f"{table}'s router, {control}"
             beside = scenario(table, control, scale, RUNS, stacks.PROFILE)
-            found[table, control, "simulated"] = case_of(f"{words} as in Linux", beside, summary, span_s)
+            declared[table, control, "simulated"] = case_of(f"{label} as in Linux", beside, summary, span_s)
             linux = scenario(table, control, scale, 1, {})
-            found[table, control, "linux"] = emulated(f"{words}, Linux", linux, summary, span_s)
-    return found
+            declared[table, control, "linux"] = emulated(f"{label}, Linux", linux, summary, span_s)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
@@ -183,15 +183,15 @@ def _between(table: str, control: str, beside: Summary, linux: Emulated, span_s:
 
 
 def _by_formula(
-    table: str, control: str, said: Mapping[str, float], beside: Summary, linux: Emulated, *, reading: str
+    table: str, control: str, computed: Mapping[str, float], beside: Summary, linux: Emulated, *, reading: str
 ) -> list[Check]:
     """Linux beside formulas, as near as the source's formulas were to its simulation."""
-    found = []
+    checks = []
     for name in NAMES:
         tolerance = abs(PAPER[f"analytic.{table}"][name] - PAPER[f"simulated.{table}"][name])
         half = prediction_interval(beside.values[name]).half_width or 0.0
         ours = float(linux.answer.values[name][0])
-        found.append(
+        checks.append(
             Check(
                 f"{table}-formulas",
                 f"{control} on Linux: {name}",
@@ -200,12 +200,12 @@ def _by_formula(
                 ours - half,
                 ours + half,
                 tolerance,
-                f"{said[name] / ours - 1:+.0%}; {linux.validity.level}" if ours > 0 else linux.validity.level,
-                theory=said[name],
+                f"{computed[name] / ours - 1:+.0%}; {linux.validity.level}" if ours > 0 else linux.validity.level,
+                theory=computed[name],
                 reading=reading,
             )
         )
-    return found
+    return checks
 
 
 def _sessions(answers: Mapping[Any, Any]) -> Table:

@@ -109,11 +109,11 @@ def cases(size: Size) -> dict[Key, Case]:
     return {key: case("Figs 1 and 2", each, measured) for key, each in scenarios(size).items()}
 
 
-def by_point(size: Size, found: dict[Key, Measured]) -> Rows:
+def by_point(size: Size, measured: dict[Key, Measured]) -> Rows:
     """The runs of each point together."""
     return {
         setting: {
-            alpha: joined([found[setting, alpha, repetition] for repetition in range(size.repetitions)])
+            alpha: joined([measured[setting, alpha, repetition] for repetition in range(size.repetitions)])
             for alpha in size.at(setting)
         }
         for setting in SETTINGS

@@ -234,11 +234,11 @@ def _offered(clients: Clients) -> float:
 
 def _case(setting: _Setting, size: Size) -> Case:
     what, clients, alpha, repetitions = setting
-    words = f"H of {what}, tail index {alpha:g}"
+    label = f"H of {what}, tail index {alpha:g}"
     if what.startswith("ideal"):
-        return Case(words, _ideal, (what, clients, alpha, size))
+        return Case(label, _ideal, (what, clients, alpha, size))
     scenario = two_servers(clients, alpha, size.duration_s, size.duration_s / BINS, repetitions)
-    return case(words, scenario, _by_tcp, what, clients, alpha, size)
+    return case(label, scenario, _by_tcp, what, clients, alpha, size)
 
 
 def _by_tcp(tables: Tables, what: str, clients: Clients, tail_index: float, size: Size) -> AtTail:

@@ -111,13 +111,13 @@ def points(scale: Scale) -> list[Point]:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Each point simulated some times, and once with real hosts."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for point in points(scale):
         for seed in range(1, RUNS + 1):
-            found[point, seed] = Case(f"{point.words}, simulated", simulated, (point, seed))
-        words = f"{point.words}, {SOURCES_OF_FIG1} of them Linux"
-        found[point, "linux"] = emulated(words, point.scenario(1), of_run, point.warm_up_s)
-    return found
+            declared[point, seed] = Case(f"{point.words}, simulated", simulated, (point, seed))
+        label = f"{point.words}, {SOURCES_OF_FIG1} of them Linux"
+        declared[point, "linux"] = emulated(label, point.scenario(1), of_run, point.warm_up_s)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
@@ -153,11 +153,11 @@ def _values(of: Sequence[Mixed]) -> dict[str, list[float]]:
 
 def _checks(point: Point, linux: Emulated, runs: Sequence[Mixed]) -> Iterator[Check]:
     ours, expected = _values([linux.answer]), _values(runs)
-    words = {**WORDS, "share": "a host's share"}
+    labels = {**WORDS, "share": "a host's share"}
     for name, (value,) in ours.items():
         yield stacks.beside_simulated(
             "fig2-linux",
-            f"{words[name]} with {SOURCES_OF_FIG1} hosts of Linux, {point.words}",
+            f"{labels[name]} with {SOURCES_OF_FIG1} hosts of Linux, {point.words}",
             linux,
             value,
             expected[name],

@@ -58,14 +58,14 @@ def fig1(rows: Rows, ending: str = "") -> list[Drawn]:
     return [
         _metrics(
             "-".join(part for part in ("fig1", side, ending.replace(" ", "-")) if part),
-            ", ".join(part for part in (words, ending) if part),
+            ", ".join(part for part in (label, ending) if part),
             {setting: row for setting, row in own.items() if setting.slow_start is slow_start},
         )
-        for side, words, slow_start in sides
+        for side, label, slow_start in sides
     ]
 
 
-def _metrics(name: str, words: str, rows: Rows) -> Drawn:
+def _metrics(name: str, side: str, rows: Rows) -> Drawn:
     """A panel for each metric and buffer; a curve a reading."""
     buffers = sorted({setting.buffer for setting in rows})
     panels: list[Panel] = []
@@ -75,8 +75,8 @@ def _metrics(name: str, words: str, rows: Rows) -> Drawn:
             marks = _curves(curves, metric, named=not panels)
             label, unit = _AXES[metric]
             panels.append(Panel(marks, Axis("tail index α"), Axis(f"{label}, B = {buffer}", unit), height=_LOW))
-    title = f"Loss, delay and throughput against the tail index, {words}"
-    return Drawn(name, title, Plot(panels, f"Metrics of the bottleneck, {words}."))
+    title = f"Loss, delay and throughput against the tail index, {side}"
+    return Drawn(name, title, Plot(panels, f"Metrics of the bottleneck, {side}."))
 
 
 def _curves(rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:

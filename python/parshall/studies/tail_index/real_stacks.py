@@ -104,9 +104,9 @@ def equal(point: Point, seed: int) -> Equal:
     return at_equal_load(lambda mean: point.scenario(point.simulated, seed, mean))
 
 
-def as_loaded(point: Point, seed: int, found: Equal) -> Scenario:
+def as_loaded(point: Point, seed: int, equal: Equal) -> Scenario:
     """The same run with the TCP of Linux."""
-    return point.scenario(point.real, seed, found.load.mean)
+    return point.scenario(point.real, seed, equal.load.mean)
 
 
 def measured_of(run: Run, warm_up_s: float) -> Measured:
@@ -117,21 +117,21 @@ def measured_of(run: Run, warm_up_s: float) -> Measured:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each point: the source's network and the slower one, both simulated some times, and Linux."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for setting in SETTINGS:
         for alpha in TAIL_INDICES:
-            words = f"{setting.name}, tail index {alpha:g}"
+            label = f"{setting.name}, tail index {alpha:g}"
             for slower in (1, SLOWER):
                 for seed in range(1, RUNS + 1):
-                    place = f"{words}, {'the source' if slower == 1 else 'slower'} network"
-                    found[setting, alpha, slower, seed] = Case(
+                    place = f"{label}, {'the source' if slower == 1 else 'slower'} network"
+                    declared[setting, alpha, slower, seed] = Case(
                         place, equal, (Point(setting, alpha, slower, scale), seed)
                     )
             point = Point(setting, alpha, SLOWER, scale)
-            loaded = Case(f"{words}, its load", as_loaded, (point, 1, found[setting, alpha, SLOWER, 1]))
+            loaded = Case(f"{label}, its load", as_loaded, (point, 1, declared[setting, alpha, SLOWER, 1]))
             warm_up_s = (SETTLING_S[scale] if setting.cached else STARTING_S) * SLOWER
-            found[setting, alpha, "linux"] = emulated(f"{words}, Linux", loaded, measured_of, warm_up_s)
-    return found
+            declared[setting, alpha, "linux"] = emulated(f"{label}, Linux", loaded, measured_of, warm_up_s)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
