@@ -282,7 +282,7 @@ def test_hosts_among_simulated_sources_are_held_against_simulated_ones(validity:
         return
     apart = [each.quantity for each in found if each.verdict == "not_reproduced"]
     assert len(found) == 8
-    assert apart == [f"a host's share with 45 hosts of Linux, {many.words}"]
+    assert apart == [f"a host's share with 45 hosts of Linux, {many.label}"]
 
 
 def test_hosts_are_a_group_of_their_own_among_as_many_sources() -> None:
@@ -910,8 +910,8 @@ def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
         ("fig10", "reproduced"),
     ]
     beside = {check.quantity: check.verdict for check in found.checks if check.published is None}
-    assert beside[f"gain of Reno on Linux, {steered.LONG.words}"] == "not_reproduced"
-    assert beside[f"gain of Reno on Linux, {steered.LIGHT.words}"] == "consistent_with_theory"
+    assert beside[f"gain of Reno on Linux, {steered.LONG.label}"] == "not_reproduced"
+    assert beside[f"gain of Reno on Linux, {steered.LIGHT.label}"] == "consistent_with_theory"
     assert len(found.sections[0].tables[0].rows) == len(steered.SETTINGS)
     opposite = {steered.SHORT: -0.3, steered.MIDDLE: -0.4, steered.LONG: -0.6}
     other = steered.findings(steered_answers(opposite, simulated=opposite), "quick")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval
@@ -30,7 +30,7 @@ class _Row:
     high: float
 
 
-def forest(checks: Sequence[Check]) -> Drawn | None:
+def forest(checks: Sequence[Check]) -> Chart | None:
     """Ratios with their 95 % intervals, of values above 0 that were published; None without any."""
     rows = [
         _row(
@@ -51,7 +51,7 @@ def forest(checks: Sequence[Check]) -> Drawn | None:
     )
 
 
-def against_bounds(criteria: Sequence[Criterion]) -> Drawn | None:
+def against_bounds(criteria: Sequence[Criterion]) -> Chart | None:
     """Values above 0 over their bounds, with their 95 % intervals; None without any."""
     rows = [
         _row(_short(each), each.verdict, each.value, each.bound, turned=each.at_least)
@@ -84,7 +84,7 @@ def _row(name: str, verdict: str, value: Interval, reference: float, *, turned: 
     return _Row(name, verdict, *ratios)
 
 
-def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str, guide: str, caption: str) -> Drawn:
+def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str, guide: str, caption: str) -> Chart:
     shown = sorted(rows, key=lambda row: order.index(row.verdict))[:MOST]
     shown.sort(key=rows.index)
     places = {id(row): len(shown) - 1 - number for number, row in enumerate(shown)}
@@ -106,4 +106,4 @@ def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str,
     )
     if left_out := len(rows) - len(shown):
         caption += f" Not drawn: {counted(left_out, 'value')} that are {order[2]} or undecided."
-    return Drawn(name, title, Plot([panel], caption))
+    return Chart(name, title, Plot([panel], caption))

@@ -94,13 +94,13 @@ def column(*runs: Emulated) -> str:
 def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:
     """Of each named run that is not valid, why."""
     return [
-        f"{name}: {linux.validity}" + ("; nothing is concluded from it." if not believed(linux) else ".")
+        f"{name}: {linux.validity}" + ("; nothing is concluded from it." if not usable(linux) else ".")
         for name, linux in runs
         if linux.validity.level != "valid"
     ]
 
 
-def believed(linux: Emulated) -> bool:
+def usable(linux: Emulated) -> bool:
     """Whether anything can be concluded from a run."""
     return linux.validity.level != "invalid"
 

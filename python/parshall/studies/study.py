@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from parshall import notebook
-from parshall.drawn import HasFigures
+from parshall.has_figures import HasFigures
 
 if TYPE_CHECKING:
     from parshall.emulation import Validity
@@ -82,7 +82,7 @@ class Case:
 
     Parameters
     ----------
-    words
+    label
         What people are told that it is.
     function
         Of a module, so that another process can import it; what it returns is sent back.
@@ -93,7 +93,7 @@ class Case:
         Whether it runs in real time, so that it is done alone, after those that do not.
     """
 
-    words: str = field(compare=False)
+    label: str = field(compare=False)
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     emulates: bool = field(default=False, compare=False)

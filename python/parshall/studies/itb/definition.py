@@ -11,7 +11,7 @@ from parshall.studies.itb.network import PAPER
 from parshall.studies.study import Findings
 
 
-def found() -> Findings:
+def findings() -> Findings:
     """Table 3 class by class; Table 5 for reading."""
     names = PAPER["table3"].split()
     rows = {names[i]: tuple(float(word) for word in names[i + 1 : i + 5]) for i in range(0, len(names), 5)}

@@ -97,7 +97,7 @@ def scenarios(_: Size) -> dict[str, Scenario]:
     }
 
 
-def found(runs: Mapping[str, Recorded], _: Size) -> Findings:
+def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
     """Table 2, all six rows."""
     made = {name: series(run) for name, run in runs.items()}
     small, queued = made["small"], made["queued"]

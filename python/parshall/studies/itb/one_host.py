@@ -53,7 +53,7 @@ def scenarios(size: Size) -> dict[tuple[str, str], Scenario]:
     return {key: scenario(size, *key) for key in keys}
 
 
-def found(runs: Mapping[tuple[str, str], Recorded], size: Size) -> Findings:
+def findings(runs: Mapping[tuple[str, str], Recorded], size: Size) -> Findings:
     """What each uses of its line."""
     use = {key: float(run.flows["throughput_bps"][0]) / ACCESS_BPS for key, run in runs.items()}
     quantity = f"use of its line by one flow at {HIGH_MS:g} ms"

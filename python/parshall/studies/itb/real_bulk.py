@@ -31,7 +31,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS
@@ -328,10 +328,10 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             f"{control(of_fig3())}, and claims over what is left out are not held against the source."
         )
     made: list[Check] = []
-    if all(map(stacks.believed, linux)):
+    if all(map(stacks.usable, linux)):
         made += _published(ours, columns, scale)
     for some, each in zip(places, linux, strict=True):
-        if stacks.believed(each):
+        if stacks.usable(each):
             made += [check for place in some for check in _between(place, each, columns[SLOWER])]
     rows = [_row(place, columns, ours) for some in places for place in some]
     size = SIZES[scale]
@@ -354,7 +354,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     )
     table = Table("Mean time over that alone (standard deviation)", header, rows, numbers=range(2, 6))
     heading = "Figs 3, 8, 9 and 10 on real stacks"
-    return Findings(made, [Section(heading, text, [table], list[Drawn]())])
+    return Findings(made, [Section(heading, text, [table])])
 
 
 def _joined(of_beds: Sequence[Sequence[Times]]) -> list[Times]:

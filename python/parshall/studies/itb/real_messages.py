@@ -25,7 +25,7 @@ import numpy as np
 
 from parshall.emulation import kernel_name
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS
@@ -147,7 +147,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         }
         order = (("2006", 1), ("2006", SLOWER), ("today", 1), ("today", SLOWER))
         rows.append((label, f"{published:g}", *(f"{means[case]:.2f}" for case in order), f"{ours:.2f}"))
-        if not stacks.believed(linux):
+        if not stacks.usable(linux):
             continue
         reading = f"{kernel_name()}, {SLOWER} times slower, {control()}"
         note = (
@@ -187,7 +187,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     plot = Plot([Panel(lines, Axis("time", "s"), Axis("goodput", "Mbit/s"))], "Goodput of each message.")
     table = Table("Fig. 4: 200 ping-pongs of 1 MB", header, rows, numbers=range(1, 7))
     return Findings(
-        checks, [Section("Fig. 4 on real stacks", text, [table], [Drawn("fig4-linux", "Fig. 4, Linux", plot)])]
+        checks, [Section("Fig. 4 on real stacks", text, [table], [Chart("fig4-linux", "Fig. 4, Linux", plot)])]
     )
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -239,10 +239,10 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             "are then of those that are there."
         )
     checks: list[Check] = []
-    if all(map(stacks.believed, runs.values())) and not left_out:
+    if all(map(stacks.usable, runs.values())) and not left_out:
         checks += _claims(columns)
     for (kind, rtt_ms, some), linux in runs.items():
-        if stacks.believed(linux):
+        if stacks.usable(linux):
             checks += _between(kind, rtt_ms, some, columns, linux)
     text = (
         f"Flows of {FLOW_S[scale]:g} s, and one more each {STEP_S[scale]:g} s for Fig. 7. Hosts of Linux have "
@@ -260,7 +260,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         stacks.column(*runs.values()),
     )
     tables = [_goodputs(columns, headers), _uses(columns, headers)]
-    drawn = Drawn("fig5-linux", "Figs 5 and 6 on real stacks", _plot(columns))
+    drawn = Chart("fig5-linux", "Figs 5 and 6 on real stacks", _plot(columns))
     return Findings(checks, [Section("Figs 5 to 7 and TU on real stacks", text, tables, [drawn])])
 
 

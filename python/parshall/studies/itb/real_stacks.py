@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS
@@ -122,7 +122,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             (window, way, f"{published:g}", f"{source:.1f}", f"{slower:.1f}", f"{ours:.1f}", linux.validity.level)
         )
         remarks += stacks.remarks([(f"{window}, {way}", linux)])
-        if not stacks.believed(linux):
+        if not stacks.usable(linux):
             continue
         name = f"goodput, {'tuned' if window == TUNED else 'default'} buffers, {way}, Mbit/s"
         reading = f"{kernel_name()}, {SLOWER} times slower" + ("" if window == TUNED else f"; {window}")
@@ -139,7 +139,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     )
     header = ("window", "way", "published", "simulated", f"{SLOWER} times slower", kernel_name(), "verdict")
     table = Table("Table 6: goodput, Mbit/s", header, rows, numbers=range(2, 6))
-    return Findings(checks, [Section("Table 6 on real stacks", text, [table], list[Drawn]())])
+    return Findings(checks, [Section("Table 6 on real stacks", text, [table])])
 
 
 def _published(window: str, way: Way) -> str:

@@ -28,7 +28,7 @@ import numpy as np
 
 from parshall.itb.scale import SCALES
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -154,7 +154,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         linux: Emulated = answers[key]
         rows.append((f"{label} ({linux.validity.level})", *_cells(linux.answer)))
         drawn[label] = linux.answer
-        if stacks.believed(linux):
+        if stacks.usable(linux):
             # File by file, of the same sizes: what one more run of the simulator would differ by is nothing.
             ratio = mean_interval(linux.answer / ours)
             half = ratio.half_width or 0.0
@@ -176,7 +176,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     ]
     plot = Plot([Panel(marks, Axis("size", "kB", minimum=0), Axis("time", "ms", minimum=0))], "Time of each file.")
     table = Table("Time of a file, ms", ("where", "mean", "median", "longest"), rows, numbers=(1, 2, 3))
-    section = Section("Beyond the source: WM over HTTP", text, [table], [Drawn("wm-http", "WM over HTTP", plot)])
+    section = Section("Beyond the source: WM over HTTP", text, [table], [Chart("wm-http", "WM over HTTP", plot)])
     return Findings(checks, [section])
 
 

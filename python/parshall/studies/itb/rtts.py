@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
@@ -84,7 +84,7 @@ def scenarios(size: Size) -> dict[tuple[Any, ...], Scenario]:
     return lasting | {(name, rtt): joining(name, rtt, size.step(rtt)) for name in VARIANTS for rtt in STEPS_MS}
 
 
-def found(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
+def findings(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
     """The three figures."""
     points = {(key[0], key[1], key[2]): _point(run) for key, run in runs.items() if len(key) == 3}
     stepwise = {(key[0], key[1]): run for key, run in runs.items() if len(key) == 2}
@@ -263,7 +263,7 @@ def _steps_table(stairs: Stairs) -> Table:
     return Table(caption, header, rows, numbers=range(1, len(header)))
 
 
-def _over_rtt(points: Points, size: Size, artefact: str) -> Drawn:
+def _over_rtt(points: Points, size: Size, artefact: str) -> Chart:
     """Fig. 5 or 6: 5 flows on the left, 12 on the right."""
     if artefact == "fig5":
         title, y = "Fig. 5: goodput and RTT", Axis("mean goodput", "Mbit/s", minimum=0, maximum=1000)
@@ -271,7 +271,7 @@ def _over_rtt(points: Points, size: Size, artefact: str) -> Drawn:
         title, y = "Fig. 6: fairness and RTT", Axis("Jain's index", minimum=0, maximum=1)
     x = Axis("RTT", "ms", minimum=0, maximum=1.05 * size.rtts_ms[-1])
     panels = [Panel(_curves(points, size, artefact, count), x, y, f"{count} flows", height=1.6) for count in COUNTS]
-    return Drawn(artefact, title, Plot(panels, "Hosts with an interface queue of 1000 packets.", columns=len(COUNTS)))
+    return Chart(artefact, title, Plot(panels, "Hosts with an interface queue of 1000 packets.", columns=len(COUNTS)))
 
 
 def _curves(points: Points, size: Size, artefact: str, count: int) -> Sequence[Line | Guide]:
@@ -283,7 +283,7 @@ def _curves(points: Points, size: Size, artefact: str, count: int) -> Sequence[L
     return [*marks, *(Guide(each, "", along="x") for each in (LOW_MS, HIGH_MS))]
 
 
-def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Drawn:
+def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Chart:
     """Fig. 7: a row a variant, 11 ms on the left and 100 ms on the right."""
     y = Axis("throughput", "Gbit/s", minimum=0, maximum=10.5)
     most = np.minimum(np.arange(1, FLOWS + 2), CAPACITY_BPS / ACCESS_BPS)
@@ -302,4 +302,4 @@ def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Drawn:
         f"Throughput behind the bottleneck; one flow more each {_steps(size)}. The source has a column for each "
         "variant and a row for each RTT."
     )
-    return Drawn("fig7", "Fig. 7: flows that join", Plot(panels, caption, columns=len(STEPS_MS)))
+    return Chart("fig7", "Fig. 7: flows that join", Plot(panels, caption, columns=len(STEPS_MS)))

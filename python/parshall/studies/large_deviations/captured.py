@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval
@@ -151,15 +151,15 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     ]
     checks: list[Check] = []
     ranges: list[tuple[str, ...]] = []
-    figures: list[Drawn] = []
-    for name, each, drawn in (("simulated", every[0], False), (stacks.column(linux), ours, stacks.believed(linux))):
+    figures: list[Chart] = []
+    for name, each, drawn in (("simulated", every[0], False), (stacks.column(linux), ours, stacks.usable(linux))):
         spectra = variability(each.flow, "reno")
         more, cells = compared(f"download, {name}", "reno", each.flow, spectra)
         ranges += cells
         if drawn:
             checks += [*_checks(every, linux, None if spectra.fitted is None else spectra.fitted.mean), *more]
             figures = [
-                Drawn(f"fig7-{kind}-linux", f"{title}, Linux", plot)
+                Chart(f"fig7-{kind}-linux", f"{title}, Linux", plot)
                 for kind, title, plot in plots("a download", each.flow, spectra)
             ]
     text = (

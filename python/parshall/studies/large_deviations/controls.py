@@ -20,11 +20,11 @@ from parshall.models import variants
 from parshall.models.inputs import FloatArray
 from parshall.models.large_deviations import Spectrum
 from parshall.models.recovery import IndependentLosses
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import BY_MODEL, READ_OFF, chain, loss_plot
 from parshall.studies.large_deviations.record import Record
@@ -67,7 +67,7 @@ UNDER_LOSSES = tuple((case,) for case in CASES)
 """The cases of `under_losses`."""
 
 
-def in_cross_traffic(control: str, recovery: str, scale: Scale) -> Found:
+def in_cross_traffic(control: str, recovery: str, scale: Scale) -> CaseFindings:
     """A control of Figs 8 and 9, with a recovery."""
     letter, reading = FIGURES[control], RECOVERIES[recovery]
     tcp = {**network.TCP, "congestion_control": control, "recovery": recovery}
@@ -83,13 +83,13 @@ def in_cross_traffic(control: str, recovery: str, scale: Scale) -> Found:
     timeouts = f"{100 * record.kinds()[2] / record.kinds().sum():.0f} %"
     drawn = spectra_plot(record.throughput, {"chain, p(w, k), recovery": theory}, label)
     figures = [
-        Drawn(f"fig8{letter}-{recovery}", f"Loss probability, {label}", loss_plot(record.loss())),
-        Drawn(f"fig9{letter}-{recovery}", f"Spectra, {label}", drawn),
+        Chart(f"fig8{letter}-{recovery}", f"Loss probability, {label}", loss_plot(record.loss())),
+        Chart(f"fig9{letter}-{recovery}", f"Spectra, {label}", drawn),
     ]
-    return Found(checks, _row(label, record, theory, timeouts), figures)
+    return CaseFindings(checks, _row(label, record, theory, timeouts), figures)
 
 
-def cross_traffic(results: list[Found]) -> Findings:
+def cross_traffic(results: list[CaseFindings]) -> Findings:
     """Figs 8 and 9."""
     text = (
         "Cross traffic and link as on Ethernet in Fig. 5, with the buffer of 96 packets. The theory is beyond the "
@@ -108,7 +108,7 @@ def cross_traffic(results: list[Found]) -> Findings:
     return _joined("Figures 8 and 9: other controls", text, results)
 
 
-def under_losses(case: Case, scale: Scale) -> Found:
+def under_losses(case: Case, scale: Scale) -> CaseFindings:
     """A control's predicted spectrum against its packets."""
     link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": case.loss}}
     tcp = {**network.TCP, "congestion_control": case.control, "rtt": f"{case.rtt_s:g} s"}
@@ -119,22 +119,22 @@ def under_losses(case: Case, scale: Scale) -> Found:
     label = f"{case.control}, p = {case.loss:g}"
     theories = {"predicted": theory}
     figures = [
-        Drawn(
+        Chart(
             f"spectra-{case.control}",
             f"Spectra, {case.control}",
             spectra_plot(record.throughput, theories, "Predicted"),
         ),
-        Drawn(f"range-{case.control}", f"Observed range, {case.control}", bounds_plot(record.throughput, theories)),
+        Chart(f"range-{case.control}", f"Observed range, {case.control}", bounds_plot(record.throughput, theories)),
     ]
     checks = [
         mean_check("variants", label, record, theory, "the chain with recovery and timeouts, from p alone"),
         *extremes_checks("variants", label, record.throughput, theory, (500, 1000)),
     ]
     share = f"{100 * measured.timeouts / max(1, int(record.kinds().sum())):.1f} %"
-    return Found(checks, _row(label, record, theory, share), figures)
+    return CaseFindings(checks, _row(label, record, theory, share), figures)
 
 
-def independent(results: list[Found]) -> Findings:
+def independent(results: list[CaseFindings]) -> Findings:
     """Predicted spectra of the four controls against packets under independent losses."""
     text = (
         "Nothing is fitted: the chains know the control's rules, p, the round-trip time and the least timeout. "
@@ -144,7 +144,7 @@ def independent(results: list[Found]) -> Findings:
     return _joined("Beyond the source: predicted spectra", text, results)
 
 
-def _joined(title: str, text: tuple[str, ...], results: list[Found]) -> Findings:
+def _joined(title: str, text: tuple[str, ...], results: list[CaseFindings]) -> Findings:
     checks, rows, figures = together(results)
     return Findings(checks, [Section(title, text, [_table(rows)], figures)])
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import run
 from parshall.stats.confidence import mean_interval
@@ -111,12 +111,12 @@ def statistics(scale: Scale) -> Findings:
     rows.append(("the source", "580", "108", "", ""))
     rate_axis, lag_axis = Axis("rate", "Mbit/s"), Axis("lag", "s", minimum=0.0)
     figures = [
-        Drawn(
+        Chart(
             "fig4a",
             "Density of the cross traffic",
             Plot([Panel(densities, rate_axis, Axis("density", "s/Mbit"))], "Rate in bins of 1.05 ms."),
         ),
-        Drawn(
+        Chart(
             "fig4b",
             "Autocorrelation of the cross traffic",
             Plot([Panel(correlations, lag_axis, Axis("autocorrelation"))], "Rate in bins of 1.2 ms."),

@@ -18,10 +18,10 @@ import numpy as np
 
 from parshall.models import large_deviations as ld
 from parshall.models.loss import Bernoulli
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import chain, loss_plot
 from parshall.studies.large_deviations.record import Record
@@ -39,7 +39,7 @@ from parshall.studies.study import Findings, Scale
 class Reading:
     """How fast a source can send, and the mean size at which its ON times last 0.48 s, about."""
 
-    words: str
+    label: str
     rate_bps: float
     mean_bytes: float
 
@@ -73,7 +73,7 @@ PLACES = tuple((place,) for place in range(len(OTHERS) + 1))
 """The cases of `among_sources`."""
 
 
-def among_sources(place: int, scale: Scale) -> Found:
+def among_sources(place: int, scale: Scale) -> CaseFindings:
     """Two hours where the figure is drawn, as the source; `quick`: minutes."""
     drawn = place == 0
     reading = SETTLED[scale] if drawn else OTHERS[place - 1]
@@ -83,15 +83,15 @@ def among_sources(place: int, scale: Scale) -> Found:
     raw, ours = ld.spectrum(record.loss(), w_max=int(record.windows.max())), chain(record, "reno")
     independent = ld.spectrum(lost, w_max=2000)
     cells = (
-        reading.words,
+        reading.label,
         f"{100 * lost:.2f} %",
         f"{measured.on_time_s:.2f} s",
         f"{100 * measured.utilisation:.0f} %",
         *(f"{each:.1f}" for each in (record.mean, raw.mean, ours.mean, independent.mean)),
     )
     if not drawn:
-        return Found([], cells, [])
-    label = f"sources of {reading.words}"
+        return CaseFindings([], cells, [])
+    label = f"sources of {reading.label}"
     published = PAPER["long_range_loss"]
     note = f"the source's: {published}, for which the rate of the sources was chosen, so it is no check"
     checks = [
@@ -105,14 +105,14 @@ def among_sources(place: int, scale: Scale) -> Found:
     theories = {"eq. (2), measured p(w)": raw, "with recovery, p(w, k)": ours}
     bernoulli = {f"independent losses, {100 * lost:.2f} %": Bernoulli(lost)}
     figures = [
-        Drawn("fig6a", f"Loss probability, {label}", loss_plot(record.loss(), bernoulli)),
-        Drawn("fig6b", f"Spectra, {label}", spectra_plot(record.throughput, theories, label)),
-        Drawn("fig6c", f"Observed range, {label}", bounds_plot(record.throughput, theories)),
+        Chart("fig6a", f"Loss probability, {label}", loss_plot(record.loss(), bernoulli)),
+        Chart("fig6b", f"Spectra, {label}", spectra_plot(record.throughput, theories, label)),
+        Chart("fig6c", f"Observed range, {label}", bounds_plot(record.throughput, theories)),
     ]
-    return Found(checks, cells, figures)
+    return CaseFindings(checks, cells, figures)
 
 
-def long_range(results: list[Found]) -> Findings:
+def long_range(results: list[CaseFindings]) -> Findings:
     """The three readings, and the figure of one."""
     checks, rows, figures = together(results)
     rows.append(("the source", "0.60 %", "0.48 s", "", "", "", "", ""))

@@ -22,12 +22,12 @@ from parshall.models import large_deviations as ld
 from parshall.models.loss import GaussianCrossTraffic, LossFunction
 from parshall.models.measured_loss import Measured
 from parshall.models.variants import spectrum as variant_spectrum
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.constant import window_plot
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
@@ -57,7 +57,7 @@ HOUR = round(3600 / PAPER["rtt_s"])
 class Reading:
     """A reading of the testbed."""
 
-    words: str
+    label: str
     link: Mapping[str, Any]
     sources: Mapping[str, Any]
     drawn: bool = True
@@ -65,7 +65,7 @@ class Reading:
     @property
     def name(self) -> str:
         """For files."""
-        return self.words.replace(",", "").replace(" ", "-")
+        return self.label.replace(",", "").replace(" ", "-")
 
 
 READINGS = (
@@ -80,17 +80,17 @@ PLACES = tuple((place,) for place in range(len(READINGS)))
 """The cases of `in_reading`."""
 
 
-def in_reading(place: int, scale: Scale) -> Found:
+def in_reading(place: int, scale: Scale) -> CaseFindings:
     """A Reno flow in the cross traffic of a reading."""
     reading = READINGS[place]
     seconds = 3660 if scale == "paper" else 560
     record = network.measured(dict(reading.link), [network.TCP, dict(reading.sources)], seconds).record
     raw, ours = ld.spectrum(record.loss()), chain(record, "reno")
     series = record.throughput
-    label = f"Reno, {reading.words}"
+    label = f"Reno, {reading.label}"
     checks = [
-        *range_checks(reading.words, record, ours, whole=scale == "paper"),
-        *one_spectrum("fig5a", "", series, (100, 1000), reading.words),
+        *range_checks(reading.label, record, ours, whole=scale == "paper"),
+        *one_spectrum("fig5a", "", series, (100, 1000), reading.label),
         later_check("fig4c", label, record),
         mean_check("fig5a", label, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
         *extremes_checks("fig5b", label, series, ours, (200, 500, 1000)),
@@ -99,7 +99,7 @@ def in_reading(place: int, scale: Scale) -> Found:
     hour = ours.bounds(HOUR, 1000)
     once, later = record.after(1), record.events.mean()
     row = (
-        reading.words,
+        reading.label,
         *(f"{each:.0f}" for each in (record.mean, raw.mean, ours.mean)),
         f"{100 * (ours.mean / record.mean - 1):+.1f} %",
         f"{means.min():.0f} .. {means.max():.0f}",
@@ -109,18 +109,18 @@ def in_reading(place: int, scale: Scale) -> Found:
         f"{100 * record.kinds()[2] / record.kinds().sum():.0f} %",
     )
     if not reading.drawn:
-        return Found(checks, row, [])
+        return CaseFindings(checks, row, [])
     theories = {"theo. 1: eq. (2), measured p(w)": raw, "theo. 2: eq. (2), eq. (11)": ld.spectrum(BY_MODEL)}
     theories |= {"with recovery, p(w, k)": ours}
     limit = PAPER["limit_packets"], f"limit {PAPER['limit_packets']:g}"
     figures = [
-        Drawn(f"fig4c-{reading.name}", f"Loss probability, {reading.words}", loss_plot(record.loss())),
-        Drawn(f"fig5a-{reading.name}", f"Spectra, {reading.words}", spectra_plot(series, theories, label, limit=limit)),
-        Drawn(f"fig5b-{reading.name}", f"Observed range, {reading.words}", bounds_plot(series, theories)),
+        Chart(f"fig4c-{reading.name}", f"Loss probability, {reading.label}", loss_plot(record.loss())),
+        Chart(f"fig5a-{reading.name}", f"Spectra, {reading.label}", spectra_plot(series, theories, label, limit=limit)),
+        Chart(f"fig5b-{reading.name}", f"Observed range, {reading.label}", bounds_plot(series, theories)),
     ]
     if reading is READINGS[2]:
-        figures.insert(0, Drawn("fig5-window", f"Window over time, {reading.words}", window_plot(record)))
-    return Found(checks, row, figures)
+        figures.insert(0, Chart("fig5-window", f"Window over time, {reading.label}", window_plot(record)))
+    return CaseFindings(checks, row, figures)
 
 
 def chain(record: Record, control: str, rtt_s: float = PAPER["rtt_s"]) -> ld.Spectrum:
@@ -136,7 +136,7 @@ def chain(record: Record, control: str, rtt_s: float = PAPER["rtt_s"]) -> ld.Spe
     return variant_spectrum(control, losses, rtt_s=rtt_s, w_max=w_max, recovery=recovery)
 
 
-def flow(results: list[Found]) -> Findings:
+def flow(results: list[CaseFindings]) -> Findings:
     """All readings."""
     checks, rows, figures = together(results)
     by_model = ld.spectrum(BY_MODEL)

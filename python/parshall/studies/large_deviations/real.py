@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from parshall.errors import InputError
 from parshall.models.growth import growth
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.numbers import counted
 from parshall.report.plot import Plot
 from parshall.stats.spectrum import interval_means
@@ -68,7 +68,7 @@ def real(scale: Scale) -> Findings:
         more, cells = compared(name, control, flow, result)
         checks += more
         rows += cells
-        figures += [Drawn(f"fig7-{kind}-{name}", title, plot) for kind, title, plot in plots(name, flow, result)]
+        figures += [Chart(f"fig7-{kind}-{name}", title, plot) for kind, title, plot in plots(name, flow, result)]
     header = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")
     text = (
         "The source's download is not public, so its figure cannot be reproduced, and nothing here counts as "

@@ -20,7 +20,7 @@ import numpy as np
 
 from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -123,7 +123,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     table = Table(
         "Cross traffic", ("quantity", "published", "simulated", stacks.column(linux)), rows, numbers=(1, 2, 3)
     )
-    checks = _checks(every, linux, of_source) if stacks.believed(linux) else []
+    checks = _checks(every, linux, of_source) if stacks.usable(linux) else []
     figures = _figures(every[0], ours)
     return Findings(checks, [Section("Figure 4 (a), (b) on real stacks", text, [table], figures)])
 
@@ -160,7 +160,7 @@ def _published(each: Arrivals, published: Mapping[str, float]) -> list[Check]:
     return [*checks, Check("fig4a", quantity, 0.0, each.distance, None, None, 0.05, reading=reading)]
 
 
-def _figures(one: Arrivals, linux: Arrivals) -> list[Drawn]:
+def _figures(one: Arrivals, linux: Arrivals) -> list[Chart]:
     lags = np.arange(1, round(0.4 / PAPER["cross_bin_s"]))
     named = {"simulated": one, kernel_name(): linux}
     densities = [mark for place, (name, each) in enumerate(named.items()) for mark in density(each.smooth, name, place)]
@@ -170,12 +170,12 @@ def _figures(one: Arrivals, linux: Arrivals) -> list[Drawn]:
     ]
     rate, lag = Axis("rate", "Mbit/s"), Axis("lag", "s", minimum=0.0)
     return [
-        Drawn(
+        Chart(
             "fig4a-linux",
             "Density of the cross traffic, Linux",
             Plot([Panel(densities, rate, Axis("density", "s/Mbit"))], "Rate in bins of 1.05 ms."),
         ),
-        Drawn(
+        Chart(
             "fig4b-linux",
             "Autocorrelation of the cross traffic, Linux",
             Plot([Panel(correlations, lag, Axis("autocorrelation"))], "Rate in bins of 1.2 ms."),

@@ -29,7 +29,7 @@ from parshall.emulation import kernel_name
 from parshall.models import large_deviations as ld
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.loss import Deterministic
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -117,15 +117,15 @@ def of_flow(name: str, control: str, simulated: Simulated, linux: Emulated) -> t
     both = {kernel_name(): record.loss(), "simulated": simulated.record.loss()}
     if panels.losses:
         plot = loss_plot(both) if panels.modelled else loss_plot(both, {})
-        figures.append(Drawn(f"{panels.losses}-linux", f"Loss probability, {control}", plot))
+        figures.append(Chart(f"{panels.losses}-linux", f"Loss probability, {control}", plot))
     label = f"{control}, {stacks.column(linux)}"
     drawn = tuple(scale for scale in (*SHORT, *PAPER["scales"]) if record.throughput.size >= 10 * scale)
     if drawn:
         plot = spectra_plot(series_of(name, record), theories, label, scales=drawn)
-        figures.append(Drawn(f"{panels.spectra}-linux", f"Spectra, {control}", plot))
+        figures.append(Chart(f"{panels.spectra}-linux", f"Spectra, {control}", plot))
     if panels.bounds and drawn:
         plot = bounds_plot(series_of(name, record), theories)
-        figures.append(Drawn(f"{panels.bounds}-linux", f"Observed range, {control}", plot))
+        figures.append(Chart(f"{panels.bounds}-linux", f"Observed range, {control}", plot))
         if RECOVERING in theories:
             on_linux = f"{control} on Linux"
             checks += extremes_checks(panels.bounds, on_linux, record.throughput, theories[RECOVERING], drawn)

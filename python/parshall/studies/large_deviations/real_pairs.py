@@ -24,7 +24,7 @@ import polars as pl
 
 from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -151,16 +151,16 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     header = ("pair", "RTTs", "chain", "simulated", stacks.column(linux))
     tables = [Table("Jain's index by time scale", header, rows, numbers=range(1, 5)), shares]
     figures = [
-        Drawn("fairness-linux", "Fairness against the time scale, Linux", _over_scales(linux.answer, scale, chain)),
-        Drawn(
+        Chart("fairness-linux", "Fairness against the time scale, Linux", _over_scales(linux.answer, scale, chain)),
+        Chart(
             "joint-linux",
             "Joint spectrum of Reno beside CUBIC, Linux",
             _joint_plot(linux.answer[MIXED], every[0][MIXED]),
         ),
     ]
-    believed = stacks.believed(linux)
+    usable = stacks.usable(linux)
     section = Section("Beyond the source: pairs of flows of Linux", text, tables, figures)
-    return Findings([*checks, *more] if believed else [], [section])
+    return Findings([*checks, *more] if usable else [], [section])
 
 
 def _by_chain(quantity: str, ours: Interval, theory: float) -> Check:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.spectrum import interval_means
@@ -297,7 +297,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             continue
         rows.append(_row(artefact, stacks.column(linux), linux.answer))
         remarks += stacks.remarks([(artefact.name, linux)])
-        if stacks.believed(linux):
+        if stacks.usable(linux):
             checks += _published(artefact, each.source, each.slower[0], linux)
             checks += _between(artefact, each.slower, linux)
     text = (
@@ -323,12 +323,12 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         "means of 100",
     )
     table = Table("Packets", header, rows, numbers=range(2, 8))
-    sections = [Section("On real stacks", text, [table], list[Drawn]())]
+    sections = [Section("On real stacks", text, [table])]
     for each in every:
         simulated_record = each.slower[0].record
         if each.artefact.name not in real_losses.PANELS:
             continue
-        if each.linux is not None and simulated_record is not None and stacks.believed(each.linux):
+        if each.linux is not None and simulated_record is not None and stacks.usable(each.linux):
             record = Emulated(each.linux.answer.record, each.linux.validity)
             simulated_losses = real_losses.Simulated(
                 simulated_record,

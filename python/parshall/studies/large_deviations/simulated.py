@@ -9,9 +9,9 @@ from parshall.models import large_deviations as ld
 from parshall.models import variants
 from parshall.models.loss import Bernoulli
 from parshall.models.recovery import IndependentLosses
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import TIMEOUT
 from parshall.studies.large_deviations.spectra import bounds_plot, extremes_checks, mean_check, spectra_plot
@@ -21,7 +21,7 @@ LOSSES = ((PAPER["p_packet"],), (PAPER["p_packet"] / 10,))
 """The cases of `at_loss`: the source's rate, and one where timeouts are rare."""
 
 
-def at_loss(loss: float, scale: Scale) -> Found:
+def at_loss(loss: float, scale: Scale) -> CaseFindings:
     """Losses on the medium."""
     link = {**network.LINK, "loss": {"name": "bernoulli", "probability": loss}}
     measured = network.measured(link, [network.TCP], 3660 if scale == "paper" else 960)
@@ -51,13 +51,13 @@ def at_loss(loss: float, scale: Scale) -> Found:
     )
     theories = {"eq. (2)": chain, "with recovery and timeouts": theory}
     figures = [
-        Drawn(f"fig1a-packets-{loss:g}", f"Spectra, p = {loss:g}", spectra_plot(record.throughput, theories, label)),
-        Drawn(f"fig1b-packets-{loss:g}", f"Observed range, p = {loss:g}", bounds_plot(record.throughput, theories)),
+        Chart(f"fig1a-packets-{loss:g}", f"Spectra, p = {loss:g}", spectra_plot(record.throughput, theories, label)),
+        Chart(f"fig1b-packets-{loss:g}", f"Observed range, p = {loss:g}", bounds_plot(record.throughput, theories)),
     ]
-    return Found(checks, row, figures)
+    return CaseFindings(checks, row, figures)
 
 
-def independent(results: list[Found]) -> Findings:
+def independent(results: list[CaseFindings]) -> Findings:
     """Both rates."""
     checks, rows, figures = together(results)
     text = (

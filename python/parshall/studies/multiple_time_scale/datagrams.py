@@ -77,8 +77,8 @@ def section(results: Results, size: Size) -> Section:
     rows = []
     for rtt in _rtts(size):
         for name, point in {"plain": plain(rtt), **variants(rtt)}.items():
-            others = np.array([[each.background_mbps, each.loss_rate] for each in results.found[point]])
-            before = np.array([[each.background_mbps, each.loss_rate] for each in results.found[plain(rtt)]])
+            others = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[point]])
+            before = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[plain(rtt)]])
             harm = mean_interval(others[:, 0] / before[:, 0] - 1)
             rows.append(
                 (

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.stats.fairness import jain
@@ -45,7 +45,7 @@ def points(size: Size) -> Iterator[Point]:
 
 def _each(results: Results, point: Point) -> NDArray[np.float64]:
     """Throughput of every connection by seed, kB/s, shape (seeds, connections)."""
-    return np.array([one.each_mbps for one in results.found[point]]) * KB_PER_S
+    return np.array([one.each_mbps for one in results.runs[point]]) * KB_PER_S
 
 
 def _jain(results: Results, point: Point) -> NDArray[np.float64]:
@@ -117,8 +117,8 @@ def section(results: Results, size: Size) -> Section:
         (f"Reno at {BASE_RTT_MS} ms, bottleneck of 20 Mbit/s, clients of 5 Mbit/s. Means over seeds, kB/s.",),
         [Table("Table III", header, rows, numbers=(0, 2, 3, 4, 5, 6))],
         [
-            Drawn("fig13a", "Sharing by steered connections (Fig. 13 (a))", _sharing(results, size, plain=False)),
-            Drawn("fig13b", "Sharing by plain connections (Fig. 13 (b))", _sharing(results, size, plain=True)),
+            Chart("fig13a", "Sharing by steered connections (Fig. 13 (a))", _sharing(results, size, plain=False)),
+            Chart("fig13b", "Sharing by plain connections (Fig. 13 (b))", _sharing(results, size, plain=True)),
         ],
     )
 

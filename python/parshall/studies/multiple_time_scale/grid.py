@@ -182,12 +182,12 @@ class Results:
     def __init__(
         self, by_point: dict[Point, tuple[Measured, ...]], backgrounds: dict[Key, tuple[Normalised, ...]]
     ) -> None:
-        self.found = by_point
+        self.runs = by_point
         self.backgrounds = backgrounds
 
     def goodput(self, point: Point) -> FloatArray:
         """Reliable throughput of all measured connections, Mbit/s, shape (seeds,)."""
-        return np.array([each.goodput_mbps for each in self.found[point]])
+        return np.array([each.goodput_mbps for each in self.runs[point]])
 
     def gain(self, point: Point) -> FloatArray:
         """(steered - plain) / plain, seed by seed (§5.3)."""
@@ -200,17 +200,17 @@ class Results:
 
     def change(self, point: Point, of: Callable[[Measured], float]) -> FloatArray:
         """What steering changes for others: relative difference of a quantity to the run with the plain control."""
-        after, before = (np.array([of(each) for each in self.found[which]]) for which in (point, point.plain))
+        after, before = (np.array([of(each) for each in self.runs[which]]) for which in (point, point.plain))
         return np.asarray(after / before - 1, dtype=np.float64)
 
     def late_slopes(self, point: Point) -> list[FloatArray]:
         """A in the second half of each seed's run; of a point with a series."""
-        rows = (np.array(each.slopes) for each in self.found[point])
+        rows = (np.array(each.slopes) for each in self.runs[point])
         return [row[row.size // 2 :] for row in rows]
 
     def tracking(self, point: Point) -> FloatArray:
         """Correlation with the background, shape (seeds,)."""
-        return np.array([each.tracking for each in self.found[point] if each.tracking is not None])
+        return np.array([each.tracking for each in self.runs[point] if each.tracking is not None])
 
 
 def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> Cases:
@@ -228,7 +228,7 @@ def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> 
         for number in range(size.number(key)):
             start = None if first[key[:2]] == key else made.get((first[key[:2]], number))
             sought = (alpha, load_mbps, first_seed + number, size.duration(key), network, start)
-            made[key, number] = Case(label, background.found, sought)
+            made[key, number] = Case(label, background.matching, sought)
     for point in wanted:
         label = f"{point.control}, {point.load_mbps:g} Mbit/s, tail index {point.tail_index:g}, RTT {point.rtt_ms} ms"
         for number in range(size.number(point.key)):

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.report.words import listed
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
@@ -79,7 +79,7 @@ def section(results: Results, size: Size) -> Section:
 def answer(results: Results, size: Size) -> str:
     """Who loses what shows."""
     shares, network = changes(results, list(_all(size)))
-    taken, given, costs = said(shares, -1), said(shares, 1), said(network, 1)
+    taken, given, costs = shown_changes(shares, -1), shown_changes(shares, 1), shown_changes(network, 1)
     return " ".join(
         (
             f"What it takes from others: {taken}." if taken else "Nobody loses anything that shows.",
@@ -127,7 +127,7 @@ def changes(results: Results, points: Sequence[Point]) -> tuple[Changes, Changes
     return shares, network
 
 
-def said(changes: Changes, sign: int) -> str:
+def shown_changes(changes: Changes, sign: int) -> str:
     """Those that show, in that direction; empty without any."""
     return listed(
         [f"{name} {signed(mean_interval(row), '%')}" for name, row in changes if sign_of(mean_interval(row)) == sign]

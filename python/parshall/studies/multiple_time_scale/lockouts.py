@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
 from parshall.report.numbers import counted
-from parshall.report.words import listed
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import NAMES
 from parshall.studies.multiple_time_scale.grid import Point, Results
@@ -49,7 +49,7 @@ class Toll:
 
     def count(self, point: Point, run: Measured, alone_mbps: float) -> None:
         """One more run."""
-        beside = words(point)
+        beside = label_of(point)
         self.runs += 1
         self.locked_out.update(f"{group.removeprefix(COMPETING)} beside {beside}" for group in set(run.locked_out))
         self.kept = min(self.kept, (run.background_mbps / alone_mbps, beside))
@@ -58,7 +58,7 @@ class Toll:
             self.share = here if self.share is None else min(self.share, here)
 
 
-def words(point: Point) -> str:
+def label_of(point: Point) -> str:
     """The measured connections of a point."""
     how = "plain" if point.parameters is None else "steered"
     name = NAMES.get(point.control, point.control.replace("_", " "))
@@ -77,7 +77,7 @@ def named(network: Network) -> str:
 def tolls(results: Results) -> dict[str, Toll]:
     """By network; datagrams apart, as no ACK holds them back."""
     made: dict[str, Toll] = {}
-    for point, runs in results.found.items():
+    for point, runs in results.runs.items():
         name = named(point.network) + (", over UDP" if point.datagrams else "")
         toll = made.setdefault(name, Toll())
         for run, normalised in zip(runs, results.backgrounds[point.key], strict=True):

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Style
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, single_run
@@ -119,8 +119,8 @@ def section(results: Results, size: Size) -> Section:
             f"all runs of both figures last {size.course_s:g} s, {size.course_s / INTERVAL_S:g} intervals.",
         ),
         figures=[
-            Drawn("fig11", "How A moves (Fig. 11)", _course(results, size)),
-            Drawn("fig12", "Throughput against A (Fig. 12)", plot),
+            Chart("fig11", "How A moves (Fig. 11)", _course(results, size)),
+            Chart("fig12", "Throughput against A (Fig. 12)", plot),
         ],
     )
 
@@ -128,7 +128,7 @@ def section(results: Results, size: Size) -> Section:
 def _course(results: Results, size: Size) -> Plot:
     panels = []
     for adjustment in _ADJUSTMENTS:
-        row = results.found[followed(BASE, size, adjustment)]
+        row = results.runs[followed(BASE, size, adjustment)]
         length = min(len(each.slopes) for each in row)
         courses = np.array([each.slopes[:length] for each in row])
         at = (np.arange(length) * INTERVAL_S).tolist()

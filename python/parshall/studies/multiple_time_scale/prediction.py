@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
@@ -104,7 +104,7 @@ def section(results: Results, size: Size) -> Section:  # noqa: ARG001 - as the o
         "Does prediction gain?",
         (answer(results),),
         [Table("", header, rows, numbers=(0, 2, 3, 4))],
-        [Drawn("constant-slopes", "Predicted against constant slopes", Plot([panel], caption))],
+        [Chart("constant-slopes", "Predicted against constant slopes", Plot([panel], caption))],
     )
 
 

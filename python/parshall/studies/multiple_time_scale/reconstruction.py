@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.report.words import listed
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, Verdict, sign
 from parshall.studies.multiple_time_scale import grid, lockouts
@@ -124,7 +124,7 @@ class Reconstruction:
     """What was found."""
 
     def __init__(self, results: Results, size: Size) -> None:
-        self._found = results
+        self._results = results
         self._size = sized(size)
         self._readings = (*tried(size), *crossed(size))
         self._claims = claimed(size)
@@ -132,7 +132,7 @@ class Reconstruction:
 
     def check(self, claim: Contrast, reading: Reading) -> Check:
         """A claim in a reading, by both halves of the seeds."""
-        interval = both_halves(claim.differences(self._found, lasting(claim, reading, self._size), self._size))
+        interval = both_halves(claim.differences(self._results, lasting(claim, reading, self._size), self._size))
         note = f"{signed(interval, claim.unit)} spans both halves of {interval.n} seeds"
         return sign(claim.artefact, claim.quantity, claim.published, interval, note, reading=reading.name)
 
@@ -177,12 +177,12 @@ class Reconstruction:
                 f"{self._first} on: a range is chosen on the first half of them and confirmed on the second.",
                 "In the second table + stands for a claim that holds on both halves, − for one of which some sign is "
                 f"another one on both, · for one that is undecided. Columns: {'; '.join(labels)}.",
-                lockouts.answer(self._found),
+                lockouts.answer(self._results),
             ),
             [
                 Table("Ranges", ("claim", "verdict", "holds for", "undecided for", "does not hold for"), ranges),
                 Table("All readings", ("reading", *(f"{number}" for number in range(1, len(groups) + 1))), rows),
-                lockouts.table(self._found),
+                lockouts.table(self._results),
             ],
         )
 

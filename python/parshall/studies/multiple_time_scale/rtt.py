@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, single_run
@@ -92,8 +92,8 @@ def section(results: Results, size: Size) -> Section:
         ),
         [_table(results, size)],
         [
-            Drawn("fig9", "Gain against the RTT (Fig. 9)", gain),
-            Drawn("fig8", "Tracking ability against the RTT (Fig. 8)", tracking),
+            Chart("fig9", "Gain against the RTT (Fig. 9)", gain),
+            Chart("fig8", "Tracking ability against the RTT (Fig. 8)", tracking),
         ],
     )
 
@@ -103,8 +103,8 @@ def _table(results: Results, size: Size) -> Table:
     for rtt in size.rtts_ms:
         for control in CONTROLS:
             point = steered(control, rtt)
-            others = np.array([[each.background_mbps, each.loss_rate] for each in results.found[point]])
-            before = np.array([[each.background_mbps, each.loss_rate] for each in results.found[point.plain]])
+            others = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[point]])
+            before = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[point.plain]])
             change = (others - before) / before
             rows.append(
                 (

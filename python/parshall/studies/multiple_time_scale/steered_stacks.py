@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.stats.confidence import mean_interval
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -44,7 +44,7 @@ class Setting:
     """What the source says of the gain there."""
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """For people."""
         return f"{self.rtt_ms} ms, {self.load_mbps:g} Mbit/s, α = {self.tail_index:g}"
 
@@ -95,7 +95,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
             for where, rules in ((NS2, None), (AS_LINUX, stacks.PROFILE)):
                 arguments = (of_setting, control, duration_s, rules)
                 declared[name, where, setting] = Case(
-                    f"{name}, {setting.words}", side_by_side.simulated_with, arguments
+                    f"{name}, {setting.label}", side_by_side.simulated_with, arguments
                 )
         for batch in range(BATCHES):
             some = [load for of_setting in loads.values() for load in of_setting[TOGETHER * batch :][:TOGETHER]]
@@ -110,7 +110,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         return Findings([], [Section(HEADING, (f"Left out, since {absent}.",))])
     linux: Real = {(name, batch): answers[name, LINUX, batch] for name in CONTROLS for batch in range(BATCHES)}
     throughputs = {setting: _throughputs(answers, linux, setting) for setting in SETTINGS}
-    checks = list(_checks(throughputs)) if all(stacks.believed(each) for each in linux.values()) else []
+    checks = list(_checks(throughputs)) if all(stacks.usable(each) for each in linux.values()) else []
     return Findings(checks, [_section(throughputs, linux)])
 
 
@@ -152,7 +152,7 @@ def _checks(throughputs: Mapping[Setting, Throughputs]) -> Iterator[Check]:
         low, high = (None if end is None else expected + end for end in (apart.low, apart.high))
         yield Check(
             "fig10-linux" if setting is LIGHT else "fig9-linux",
-            f"gain of Reno on Linux, {setting.words}",
+            f"gain of Reno on Linux, {setting.label}",
             None,
             expected + apart.mean,
             low,
@@ -182,7 +182,7 @@ def _section(throughputs: Mapping[Setting, Throughputs], linux: Real) -> Section
     for setting, of in throughputs.items():
         cells = [signed(mean_interval(gains(of[where])), "%") for where in (NS2, AS_LINUX, LINUX)]
         plain = f"{of[LINUX]['plain'].mean():.3g} ({of[AS_LINUX]['plain'].mean():.3g})"
-        rows.append((setting.words, setting.published, *cells, plain))
+        rows.append((setting.label, setting.published, *cells, plain))
     header = (
         "RTT, load, tail index",
         "published",
@@ -199,7 +199,7 @@ def _section(throughputs: Mapping[Setting, Throughputs], linux: Real) -> Section
         *stacks.remarks((f"{name}, emulation {batch + 1}", each) for (name, batch), each in linux.items()),
     )
     table = Table("Gains", header, rows, numbers=range(2, 6))
-    return Section(HEADING, text, [table], list[Drawn]())
+    return Section(HEADING, text, [table])
 
 
 PART = Part("steered connections on real stacks", cases, findings, emulates=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, sign
@@ -115,7 +115,7 @@ def section(results: Results, size: Size) -> Section:
         [Panel(gains, Axis("tail index α"), Axis("gain", "%"))],
         f"Gain at an RTT of {BASE_RTT_MS} ms against the tail index of the clients' files.",
     )
-    drawn = [Drawn("fig10", "Gain against the tail index (Fig. 10)", plot)]
+    drawn = [Chart("fig10", "Gain against the tail index (Fig. 10)", plot)]
     edges = np.arange(LEVELS + 1) + 0.5
     for alpha in (alphas[0], alphas[-1]):
         for interval_s in INTERVALS_S:
@@ -124,7 +124,7 @@ def section(results: Results, size: Size) -> Section:
             caption = f"Level of the clients' traffic in an interval of {interval_s} s, given that of the one before."
             name = f"fig1-{alpha:g}-{interval_s}s".replace(".", "-")
             title = f"Conditional densities, α = {alpha:g}, {interval_s} s (Fig. 1)"
-            drawn.append(Drawn(name, title, Plot([panel], caption)))
+            drawn.append(Chart(name, title, Plot([panel], caption)))
     return Section(
         "Long-range dependence",
         (

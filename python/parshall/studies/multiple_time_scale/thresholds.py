@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
@@ -159,7 +159,7 @@ def section(results: Results, size: Size) -> Section:
             )
             panel = Panel(marks, Axis("aggressiveness threshold θ"), Axis("reliable throughput", "Mbit/s"))
             figure = artefact.replace("fig", "Fig. ")
-            drawn.append(Drawn(f"{artefact}{letter}", f"{figure} ({letter}): {load:g} Mbit/s", Plot([panel], caption)))
+            drawn.append(Chart(f"{artefact}{letter}", f"{figure} ({letter}): {load:g} Mbit/s", Plot([panel], caption)))
     header = ("steered", "load (Mbit/s)", "plain", *(f"θ = {theta}" for theta in size.thresholds), "shape")
     return Section(
         "Threshold curves",

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.report.words import listed
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
@@ -87,7 +87,7 @@ def answer(results: Results) -> str:
     shares, network = harm.changes(results, all_points)
     lows = [mean_interval(change).low for _, change in shares]
     least = min((low for low in lows if low is not None), default=0.0)
-    taken, costs = harm.said(shares, -1), harm.said(network, 1)
+    taken, costs = harm.shown_changes(shares, -1), harm.shown_changes(network, 1)
     others = (
         f"It takes from others: {taken}."
         if taken

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from parshall.models.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Router, Sessions, fixed_point
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.studies.check import Check
 from parshall.studies.rio.network import PAPER, PROPAGATION_S, Curves
@@ -308,5 +308,5 @@ def _holds(artefact: str, label: str, parts: Sequence[NDArray[np.bool_]], note: 
     return Check(artefact, f"share of what we computed for which {label}", 1.0, share, None, None, 0.0, note)
 
 
-def _drawn(name: str, title: str, marks: Sequence[Grid | Line | Points | Guide], x: Axis, y: Axis) -> Drawn:
-    return Drawn(name, title, Plot([Panel(marks, x, y)], "By the model; the source's figure has no printed values."))
+def _drawn(name: str, title: str, marks: Sequence[Grid | Line | Points | Guide], x: Axis, y: Axis) -> Chart:
+    return Chart(name, title, Plot([Panel(marks, x, y)], "By the model; the source's figure has no printed values."))

@@ -11,7 +11,7 @@ import numpy as np
 
 from parshall.design.simulated import Setting, simulate
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check
@@ -80,7 +80,7 @@ def several() -> Findings:
         "falls below what its token bucket reserves: marking protects in-packets, not the rate of a session whose "
         "out-packets are lost.",
     )
-    figure = Drawn("routers", "Across several routers", Plot([panel], "By the model."))
+    figure = Chart("routers", "Across several routers", Plot([panel], "By the model."))
     return Findings(checks, [Section("Several routers", prose, figures=[figure])])
 
 
@@ -101,7 +101,7 @@ def udp() -> Findings:
     prose = (
         "UDP sends out-packets at a constant rate whatever is lost. The sessions reserve two thirds of the capacity.",
     )
-    figure = Drawn("udp", "Reservations beside UDP", Plot([panel], "By the model."))
+    figure = Chart("udp", "Reservations beside UDP", Plot([panel], "By the model."))
     return Findings(checks, [Section("UDP beside TCP", prose, figures=[figure])])
 
 
@@ -149,7 +149,7 @@ def overbooked(answers: Mapping[float, tuple[float, Interval]]) -> Findings:
         "round trips stop doing so first, and beyond it reservations mean little. In the model the transfers are "
         "datagrams of the same load.",
     )
-    figure = Drawn("overbooking", "Over-booking beside short transfers", Plot([panel], "Model and simulation."))
+    figure = Chart("overbooking", "Over-booking beside short transfers", Plot([panel], "Model and simulation."))
     return Findings(checks, [Section("Short transfers and over-booking", prose, figures=[figure])])
 
 

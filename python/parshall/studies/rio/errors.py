@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from parshall.design.simulated import Setting
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
 from parshall.studies.check import Check
 from parshall.studies.rio.comparison import Case, quantiles
@@ -141,11 +141,11 @@ def _pair(cases: Sequence[Case], x: Sequence[float], axis: Axis) -> Panel:
     return Panel(marks, axis, Axis("error of a session's rate", "%", minimum=0))
 
 
-def _by_buffer(cases: Sequence[Case]) -> Drawn:
+def _by_buffer(cases: Sequence[Case]) -> Chart:
     panel = _pair(cases, [case.buffer_share for case in cases], Axis("max_out over C D", log=True))
-    return Drawn("comparison", "Error of a session's rate by the buffer", Plot([panel], "Less the simulation's noise."))
+    return Chart("comparison", "Error of a session's rate by the buffer", Plot([panel], "Less the simulation's noise."))
 
 
-def _by_window(cases: Sequence[Case]) -> Drawn:
+def _by_window(cases: Sequence[Case]) -> Chart:
     panel = _pair(cases, [case.source.smallest_window for case in cases], Axis("smallest window W", "packets"))
-    return Drawn("comparison_windows", "The same by the window", Plot([panel], "W of the source's formulas."))
+    return Chart("comparison_windows", "The same by the window", Plot([panel], "W of the source's formulas."))

@@ -16,7 +16,7 @@ import polars as pl
 
 from parshall.models.diffserv import fixed_point, router_state
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -91,8 +91,8 @@ def section(recorded: Recorded) -> Findings:
         Axis("share of the time", minimum=0),
     )
     figures = [
-        Drawn("fig5", "Queue length over time", Plot([series], f"Means of 10 ms; {SHOWN_S:g} s of one simulation.")),
-        Drawn("fig5_distribution", "How long the queue is how often", Plot([distribution], "Five minutes.")),
+        Chart("fig5", "Queue length over time", Plot([series], f"Means of 10 ms; {SHOWN_S:g} s of one simulation.")),
+        Chart("fig5_distribution", "How long the queue is how often", Plot([distribution], "Five minutes.")),
     ]
     prose = (
         "The source shows the queue of one simulation over time: it oscillates between 0 and 100 packets although its "

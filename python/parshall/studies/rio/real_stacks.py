@@ -22,7 +22,7 @@ import numpy as np
 
 from parshall.models.diffserv import REFINED, TABLES, FixedPoint, Formulas, fixed_point
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import prediction_interval
@@ -115,7 +115,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             columns[f"{control}, simulated as in Linux"] = _column(beside)
             columns[f"{control}, {stacks.column(linux)}"] = _column(linux.answer)
             remarks += stacks.remarks([(f"{_title(table)}, {control}", linux)])
-            if not stacks.believed(linux):
+            if not stacks.usable(linux):
                 continue
             checks += _between(table, control, beside, linux, DURATION_S[scale])
             for name, solved in formulas.items():
@@ -137,7 +137,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         f"These hold: {held}.",
         *remarks,
     )
-    return Findings(checks, [Section("On real stacks", text, tables, list[Drawn]())])
+    return Findings(checks, [Section("On real stacks", text, tables)])
 
 
 def _solved(table: str, formulas: Formulas) -> FixedPoint:

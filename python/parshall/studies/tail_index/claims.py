@@ -110,7 +110,7 @@ def section(rows: Rows) -> Section:
 
     def cells(setting: Setting, text: Callable[[Measured], str]) -> tuple[str, ...]:
         row = rows[setting]
-        return setting.words(), *(text(row[alpha]) if alpha in row else "" for alpha in tail_indices)
+        return setting.label(), *(text(row[alpha]) if alpha in row else "" for alpha in tail_indices)
 
     settled = [cells(setting, lambda each: f"{np.mean(each.ssthresh_packets):.1f}") for setting in _CACHED]
     rates = [cells(setting, _rates) for setting in (*FIG1, *FIG2)]

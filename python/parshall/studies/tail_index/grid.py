@@ -123,7 +123,7 @@ def by_point(size: Size, measured: dict[Key, Measured]) -> Rows:
 def off_load(rows: Rows) -> list[tuple[str, float, Measured]]:
     """Points whose sampled mean size is more than 5 % off the one asked for."""
     return [
-        (setting.words(), alpha, point)
+        (setting.label(), alpha, point)
         for setting, row in rows.items()
         for alpha, point in row.items()
         if abs(point.mean_packets / 1000 - 1) > 0.05

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
@@ -168,7 +168,7 @@ def _told(h: Interval) -> str:
     return f"{h.mean:.2f}" if h.half_width is None else f"{h.mean:.2f} ± {h.half_width:.2f}"
 
 
-def _figure(own: Sequence[OwnAtTail]) -> Drawn:
+def _figure(own: Sequence[OwnAtTail]) -> Chart:
     alphas = [at.tail_index for at in own]
     panels: list[Panel] = []
     for coarser in COARSER:
@@ -187,4 +187,4 @@ def _figure(own: Sequence[OwnAtTail]) -> Drawn:
             )
         panels.append(Panel(marks, Axis("tail index α"), Axis(f"H, bins of {coarser * BIN_S:g} s")))
     caption = "Hurst parameter of the link's traffic against the tail index of the file sizes, by the length of bins."
-    return Drawn("fig4a-source", "H against α with the source's 32 clients", Plot(panels, caption))
+    return Chart("fig4a-source", "H against α with the source's 32 clients", Plot(panels, caption))

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.studies.check import Check
 from parshall.studies.tail_index.hurst_own import ARTEFACT
-from parshall.studies.tail_index.hurst_panel import BINS, COARSER, FIRST_BINS, SLOW, AtTail, Found
+from parshall.studies.tail_index.hurst_panel import BINS, COARSER, FIRST_BINS, SLOW, AtTail, HurstPanel
 
 TOLERANCE = 0.08
 _OFTEN = 0.1
@@ -21,7 +21,7 @@ _APART = 0.012
 _BLOCKS = ("variance_time", "rescaled_range", "dfa")
 
 
-def checks(panel: Found) -> list[Check]:
+def checks(panel: HurstPanel) -> list[Check]:
     """Each estimator against (3 - alpha)/2. The tolerance is for the mean alone; its interval is told, not added."""
     return [
         Check(
@@ -41,7 +41,7 @@ def checks(panel: Found) -> list[Check]:
     ]
 
 
-def section(panel: Found, duration_s: float) -> Section:
+def section(panel: HurstPanel, duration_s: float) -> Section:
     """The panel."""
     near, ideal_near = (_near(each) for each in (panel.tcp, panel.ideal))
     few, ideal_few, *loaded = panel.broken
@@ -134,7 +134,7 @@ def _ends(h: Interval) -> str:
     return "unknown" if h.low is None or h.high is None else f"{h.low:.2f} to {h.high:.2f}"
 
 
-def _figure(name: str, label: str, panel: Found, *, blocks: bool) -> Drawn:
+def _figure(name: str, label: str, panel: HurstPanel, *, blocks: bool) -> Chart:
     shown = [each for each in ESTIMATORS if (each.name in _BLOCKS) is blocks]
     ends = [1.0, 2.0]
     relation = [1.0, 0.5]
@@ -166,4 +166,4 @@ def _figure(name: str, label: str, panel: Found, *, blocks: bool) -> Drawn:
             )
         panels.append(Panel(marks, Axis("tail index α"), Axis(axis)))
     caption = "Hurst parameter of the traffic against the tail index of the file sizes: means and 95 % intervals."
-    return Drawn(name, f"H against α (Park & Tuan 2000, Fig. 4(a)), {label}", Plot(panels, caption))
+    return Chart(name, f"H against α (Park & Tuan 2000, Fig. 4(a)), {label}", Plot(panels, caption))

@@ -133,7 +133,7 @@ class AtTail:
 
 
 @dataclass(frozen=True)
-class Found:
+class HurstPanel:
     """The panel: TCP's traffic, ideal ON/OFF sources of the same times, and where the relation breaks."""
 
     tcp: tuple[AtTail, ...]
@@ -167,13 +167,13 @@ def cases(size: Size) -> dict[tuple[str, int], Case]:
     }
 
 
-def together(answers: Mapping[tuple[str, int], AtTail]) -> Found:
+def together(answers: Mapping[tuple[str, int], AtTail]) -> HurstPanel:
     """The answers of `cases`."""
     groups = {
         name: tuple(answer for (group, _), answer in answers.items() if group == name)
         for name in ("tcp", "ideal", "broken")
     }
-    return Found(**groups)
+    return HurstPanel(**groups)
 
 
 def in_progress(clients: Clients) -> float:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.scenario import Scenario
 from parshall.stats.tails import Normalised, normalised
 from parshall.studies.study import Case
@@ -130,7 +130,7 @@ def by_point(size: Size, equal: dict[Key, Equal]) -> Rows:
     }
 
 
-def section(size: Size, equal: dict[Key, Equal], figures: Sequence[Drawn]) -> Section:
+def section(size: Size, equal: dict[Key, Equal], figures: Sequence[Chart]) -> Section:
     """What was adjusted, and what came of it."""
     repetitions = _repetitions(equal)
     rows = []
@@ -139,7 +139,7 @@ def section(size: Size, equal: dict[Key, Equal], figures: Sequence[Drawn]) -> Se
             runs = [equal[setting, alpha, repetition] for repetition in range(repetitions)]
             rows.append(
                 (
-                    setting.words(),
+                    setting.label(),
                     f"{alpha:g}",
                     " ".join(f"{each.load.mean:.0f}" for each in runs),
                     " ".join(f"{each.load.measured:.0f}" for each in runs),

@@ -30,7 +30,7 @@ from scipy.stats import t
 
 from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
@@ -148,12 +148,12 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             rows.append(_row(name, "simulated, the source's network", here))
             rows.append(_row(name, f"simulated, {SLOWER} times slower", there))
             rows.append(_row(name, stacks.column(each), {key: scaled(each.answer, key, SLOWER) for key in there}))
-            if stacks.believed(each):
+            if stacks.usable(each):
                 made += _between(setting, name, each, there)
         for metric in METRICS:
             changes = [_simulated_change(answers, setting, slower, metric) for slower in (1, SLOWER)]
             cells = [each.told() for each in changes]
-            if all(stacks.believed(each) for each in linux):
+            if all(stacks.usable(each) for each in linux):
                 trends[setting, metric] = one_more(
                     [scaled(each.answer, metric, SLOWER)[0] for each in linux],
                     [_values(answers, setting, alpha, SLOWER)[metric] for alpha in TAIL_INDICES],
@@ -186,7 +186,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         Table("Change with heavier tails", columns, signs, numbers=range(2, 6)),
         Table("As in the source's network: delays in ms, throughput in Mbit/s", header, rows, numbers=range(2, 7)),
     ]
-    return Findings(made, [Section("Fig. 1 on real stacks", text, tables, list[Drawn]())])
+    return Findings(made, [Section("Fig. 1 on real stacks", text, tables)])
 
 
 def _published(trends: Trends, answers: Mapping[Any, Any]) -> list[Check]:

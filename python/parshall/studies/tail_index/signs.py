@@ -114,7 +114,7 @@ def _changes(equal: Trends, settings: Iterable[Setting]) -> str:
 def _row(setting: Setting, metric: str, asked: Trends, equal: Trends) -> tuple[str, ...]:
     ours, level = asked.get((setting, metric)), equal.get((setting, metric))
     return (
-        setting.words(),
+        setting.label(),
         WORDS[metric],
         SIGNS[published_sign(setting, metric)],
         _told(ns2_change(setting, metric)),
