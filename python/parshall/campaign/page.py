@@ -81,27 +81,23 @@ def write_document_of(sweep: Sweep, made: Document) -> Path:
 def _summary(sweep: Sweep) -> list[str]:
     record = sweep.record
     ends = Counter(point.reason for point in record.points)
-    sentences = [
+    lines = [
         f"{counted(len(record.points), 'point')}, {counted(record.runs, 'run')}. Repetitions ended because of: "
         + "; ".join(f"{_ENDED.get(reason, reason)} ({counted(number, 'point')})" for reason, number in ends.items())
         + "."
     ]
     if record.plan.get("instrument") == "emulate":
         levels = ", ".join(f"{number} {level}" for level, number in Counter(sweep.runs["validity"]).most_common())
-        sentences.append(f"Each run was emulated with the kernel's own TCP, in real time; of the emulations {levels}.")
+        lines.append(f"Each run was emulated with the kernel's own TCP, in real time; of the emulations {levels}.")
     if record.failed:
-        sentences.append(
+        lines.append(
             f"{counted(len(record.failed), 'run')} failed and are missing below. The same command tries them again."
         )
     if record.status == "shard":
-        sentences.append(
-            "Shards of the sweep were done: what follows is what is there. Without --shard it is collected."
-        )
+        lines.append("Shards of the sweep were done: what follows is what is there. Without --shard it is collected.")
     elif not record.finished:
-        sentences.append(
-            "The sweep is not finished: what follows is what is there. The same command goes on from there."
-        )
-    return sentences
+        lines.append("The sweep is not finished: what follows is what is there. The same command goes on from there.")
+    return lines
 
 
 def _failures(sweep: Sweep) -> list[Table]:
@@ -177,13 +173,11 @@ def _points(sweep: Sweep) -> Table:
 
 def _left_out(sweep: Sweep) -> list[str]:
     more = len(sweep.record.points) - _MOST_ROWS
-    sentences = [
+    lines = [
         "± is half the width of the 95 % confidence interval over repetitions (Student's t). Percentiles are of all "
         "values of all repetitions, with the ends of their interval in brackets."
     ]
-    return (
-        sentences if more <= 0 else [*sentences, f"{more} more points are in the store: `parshall query` has them all."]
-    )
+    return lines if more <= 0 else [*lines, f"{more} more points are in the store: `parshall query` has them all."]
 
 
 def _parameters(sweep: Sweep) -> Table:

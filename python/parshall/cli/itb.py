@@ -29,6 +29,7 @@ from parshall.cli.console import (
     one_of,
     print_json,
     scale_named,
+    shard_of,
     share,
     table,
     termination_interrupts,
@@ -89,8 +90,6 @@ def itb(
 ) -> None:
     """Compare congestion controls by what their users get: applications, classes, a ranking with intervals."""
     from parshall.campaign import Execution
-    from parshall.campaign.shard import Shard as Part
-    from parshall.errors import InputError
     from parshall.itb.benchmark import run, run_shard
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
@@ -99,8 +98,7 @@ def itb(
 
     drawn = files(formats, width, output)
     declare_controls(controls)
-    if shard is not None and (output is not None or as_json):
-        raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
+    part = shard_of(shard, output, as_json=as_json)
     names = named(cc)
     wanted = _instruments(instrument)
     cases = _cases(app, class_, scale_named(scale), factors or [], linux="emulate" in wanted)
@@ -119,7 +117,7 @@ def itb(
         return
     progress: Callable[[str], None] = (lambda _: None) if quiet or as_json else note
     threshold = share(at_least)
-    by = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard), at_once)
+    by = Execution(store, workers, scheduler, part, at_once)
     if shard is None:
         made = [replace(each, at_least=threshold) for each in _each(run, cases, names, by, wanted, progress)]
         mpi = _over_mpi(cases, names, by, progress) if "emulate" in wanted else []

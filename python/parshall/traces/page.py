@@ -111,11 +111,7 @@ def document(
 
 def _arrivals(observation: Observation) -> list[Section]:
     verdicts = [(place, observation.arrivals(place)) for place in range(min(CLOSELY, len(observation.captures)))]
-    return [
-        replace(arrivals.section(verdict, str(place)), closed="Estimates of H")
-        for place, verdict in verdicts
-        if verdict
-    ]
+    return [replace(arrivals.section(each, str(place)), closed="Estimates of H") for place, each in verdicts if each]
 
 
 def _byline(observation: Observation) -> list[str]:

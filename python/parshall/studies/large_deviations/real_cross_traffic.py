@@ -107,12 +107,12 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     linux: Emulated = answers["linux"]
     every: list[Arrivals] = [answers[seed] for seed in range(1, SEEDS + 1)]
     ours: Arrivals = linux.answer
-    of_source = {"mean": PAPER["cross_mean_bps"] / 1e6, "deviation": PAPER["cross_std_bps"] / 1e6}
+    source = {"mean": PAPER["cross_mean_bps"] / 1e6, "deviation": PAPER["cross_std_bps"] / 1e6}
     rows = []
     for key, quantity, _tolerance in QUANTITIES:
         digits = 2 if key == "correlation" else 0
         expected = stacks.cell_of_one_more([getattr(each, key) for each in every], digits)
-        published = f"{of_source[key]:.0f}" if key in of_source else ""
+        published = f"{source[key]:.0f}" if key in source else ""
         rows.append((quantity, published, expected, f"{getattr(ours, key):.{digits}f}"))
     text = (
         f"32 ON/OFF sources of datagrams, {SLOWER} times slower than the source's, with its ON and OFF times exchanged "
@@ -123,13 +123,13 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     table = Table(
         "Cross traffic", ("quantity", "published", "simulated", stacks.column(linux)), rows, numbers=(1, 2, 3)
     )
-    checks = _checks(every, linux, of_source) if stacks.usable(linux) else []
+    checks = _checks(every, linux, source) if stacks.usable(linux) else []
     figures = _figures(every[0], ours)
     return Findings(checks, [Section("Figure 4 (a), (b) on real stacks", text, [table], figures)])
 
 
-def _checks(every: list[Arrivals], linux: Emulated, published: Mapping[str, float]) -> list[Check]:
-    checks = stacks.by_one_instrument(_published(linux.answer, published), _published(every[0], published))
+def _checks(every: list[Arrivals], linux: Emulated, source: Mapping[str, float]) -> list[Check]:
+    checks = stacks.by_one_instrument(_published(linux.answer, source), _published(every[0], source))
     for key, label, tolerance in QUANTITIES:
         least, share = (tolerance, 0.0) if key == "correlation" else (0.0, tolerance)
         quantity = f"{label}, Linux"
@@ -139,22 +139,14 @@ def _checks(every: list[Arrivals], linux: Emulated, published: Mapping[str, floa
     return checks
 
 
-def _published(each: Arrivals, published: Mapping[str, float]) -> list[Check]:
+def _published(each: Arrivals, source: Mapping[str, float]) -> list[Check]:
     """Arrivals beside what the source has of them."""
     reading = f"{kernel_name()}, {READING}"
     ends = {"mean": interval(each.bins), "deviation": deviation_interval(each.bins)}
     checks = [
-        Check(
-            "fig4",
-            quantity,
-            published[key],
-            getattr(each, key),
-            *ends[key],
-            tolerance * published[key],
-            reading=reading,
-        )
+        Check("fig4", quantity, source[key], getattr(each, key), *ends[key], tolerance * source[key], reading=reading)
         for key, quantity, tolerance in QUANTITIES
-        if key in published
+        if key in source
     ]
     quantity = "largest distance to the normal distribution"
     return [*checks, Check("fig4a", quantity, 0.0, each.distance, None, None, 0.05, reading=reading)]

@@ -201,19 +201,13 @@ def compared(table: str, measured: Measured) -> list[Check]:
     checks = []
     last_digit = PAPER.resolution(f"simulated.{table}")
     for quantity, published in PUBLISHED[table].items():
-        interval = measured.intervals[quantity]
+        ours = measured.intervals[quantity]
         tolerance = TOLERANCES[quantity] * published + last_digit[quantity]
-        inside = interval.low is not None and interval.high is not None and interval.low <= published <= interval.high
-        note = (
-            ""
-            if inside
-            else f"{interval.mean / published - 1:+.1%} of the printed value, which is outside our interval"
-        )
+        inside = ours.low is not None and ours.high is not None and ours.low <= published <= ours.high
+        note = "" if inside else f"{ours.mean / published - 1:+.1%} of the printed value, which is outside our interval"
         if quantity == "p_in" and published < 1e-5:
-            note = f"printed to one digit; ours is {interval.mean:.1e}"
-        checks.append(
-            Check(table, NAMES[quantity], published, interval.mean, interval.low, interval.high, tolerance, note)
-        )
+            note = f"printed to one digit; ours is {ours.mean:.1e}"
+        checks.append(Check(table, NAMES[quantity], published, ours.mean, ours.low, ours.high, tolerance, note))
     return checks
 
 
