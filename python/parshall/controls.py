@@ -88,8 +88,8 @@ _loaded: dict[Path, str] = {}
 
 def sent() -> dict[str, bytes]:
     """The files of all controls that other processes are to declare, by their digests."""
-    found = {each.digest: external.declared(each.name) for each in external.codes()}
-    return {digest: control.content for digest, control in found.items() if control is not None}
+    declared_names = {each.digest: external.declared(each.name) for each in external.codes()}
+    return {digest: control.content for digest, control in declared_names.items() if control is not None}
 
 
 def receive(files: Mapping[str, bytes]) -> None:
@@ -146,10 +146,10 @@ def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: 
     seed, series, events
         Of the random events: what they follow from, how many series there are, and how many events in each.
     """
-    told: list[dict[str, Any]] = json.loads(
+    findings: list[dict[str, Any]] = json.loads(
         _core.check_conformance(json.dumps(resolved), external.makers(), seed, series, events)
     )
-    return told
+    return findings
 
 
 def _assignment(text: str) -> tuple[str, str]:

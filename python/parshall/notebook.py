@@ -15,8 +15,8 @@ def fragment(heading: str, remark: str = "", *tables: str) -> str:
     >>> fragment("Store", "2 sweeps")
     '<div style="font-family: system-ui, sans-serif"><p><strong>Store</strong> 2 sweeps</p></div>'
     """
-    words = f"<strong>{escape(heading)}</strong> {escape(remark)}".strip()
-    return f'<div style="font-family: system-ui, sans-serif"><p>{words}</p>{"".join(tables)}</div>'
+    title = f"<strong>{escape(heading)}</strong> {escape(remark)}".strip()
+    return f'<div style="font-family: system-ui, sans-serif"><p>{title}</p>{"".join(tables)}</div>'
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> str:
@@ -29,13 +29,13 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def sentences(said: Iterable[str]) -> str:
+def sentences(texts: Iterable[str]) -> str:
     """Sentences, each on a line of its own.
 
     >>> sentences(["p < 1 %."])
     '<p>p &lt; 1 %.</p>'
     """
-    return "".join(f"<p>{escape(each)}</p>" for each in said)
+    return "".join(f"<p>{escape(each)}</p>" for each in texts)
 
 
 def text(written: str) -> str:

@@ -52,14 +52,14 @@ def named(group: str, what: str, kind: type[Kind], taken: Collection[str]) -> tu
     InputError
         A package cannot be loaded, what it names is of another class, or a name is taken.
     """
-    found: dict[str, Kind] = {}
+    entries: dict[str, Kind] = {}
     for where, _, content in loaded(group, what):
         if not isinstance(content, kind):
             raise InputError(f"{where}: found {content!r}; accepted: a {kind.__module__}.{kind.__name__}")
-        if content.name in found or content.name in taken:
+        if content.name in entries or content.name in taken:
             raise InputError(f'{where}: there is a {what} "{content.name}" already; choose another name')
-        found[content.name] = content
-    return tuple(found.values())
+        entries[content.name] = content
+    return tuple(entries.values())
 
 
 def loaded(group: str, what: str) -> Iterator[tuple[str, str, Any]]:

@@ -162,10 +162,10 @@ def _linux(has: Mapping[str, Any] | None = None, lacks: str = "") -> Qdisc | str
     options = []
     for option in has["options"]:
         form: Any = option["form"]
-        words: Any = {}
+        spellings: Any = {}
         if isinstance(form, Mapping):  # a variant of the enum that holds something
-            [(form, words)] = form.items()
-        options.append(QdiscOption(option["parameter"], option["word"], form, dict(words)))
+            [(form, spellings)] = form.items()
+        options.append(QdiscOption(option["parameter"], option["word"], form, dict(spellings)))
     return Qdisc(has["name"], has["name_in_bytes"], tuple(options))
 
 

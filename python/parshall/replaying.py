@@ -132,16 +132,16 @@ def replay(
     declare(controls)
     config = _resolved(control)
     try:
-        said = json.loads(_core.replay(Path(recording), json.dumps(config), recorded, external.makers()))
+        answer = json.loads(_core.replay(Path(recording), json.dumps(config), recorded, external.makers()))
     except ValueError as error:
         raise InputError(str(error)) from None
     except _core.ControlFailed as error:
         raise ControlError(str(error)) from None
-    found = said.pop("replayed")
-    found["compared"] = [Compared(**each) for each in found["compared"]]
-    found["first"] = [Difference(**each) for each in found["first"]]
-    found["causes"] = dict(found["causes"])
-    return Replay(control=control if isinstance(control, str) else control["name"], **said, **found)
+    replayed = answer.pop("replayed")
+    replayed["compared"] = [Compared(**each) for each in replayed["compared"]]
+    replayed["first"] = [Difference(**each) for each in replayed["first"]]
+    replayed["causes"] = dict(replayed["causes"])
+    return Replay(control=control if isinstance(control, str) else control["name"], **answer, **replayed)
 
 
 def qlog(recording: str | Path, directory: str | Path) -> list[Path]:

@@ -9,7 +9,7 @@ import pytest
 
 import parshall as ps
 from parshall.errors import ScenarioError
-from parshall.report import words
+from parshall.report import description
 
 FILES: dict[str, Any] = {
     "name": "files",
@@ -142,4 +142,4 @@ def test_without_files_there_is_nothing_to_end_with() -> None:
 
 def test_the_page_says_until_when() -> None:
     document = ps.run(ps.Scenario.from_document(made())).metadata["scenario"]
-    assert words.sentences(document)[-1] == "It lasts until the transfers of files are done, at most 60\u00a0s."
+    assert description.sentences(document)[-1] == "It lasts until the transfers of files are done, at most 60\u00a0s."

@@ -478,7 +478,7 @@ def test_each_verb_that_emulates_ends_with_3_where_it_cannot_be_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     invalid = Validity("invalid", ["packets were late; have fewer flows"])
-    monkeypatch.setattr("parshall.emulation.emulating.judged", lambda _: invalid)
+    monkeypatch.setattr("parshall.emulation.emulating.verdict_of", lambda _: invalid)
     path, first = tmp_path / "short.toml", str(tmp_path / "first")
     path.write_text(scenario(BULK, seconds=0.5).toml(), encoding="utf-8")
     both = tmp_path / "both"

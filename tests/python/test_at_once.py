@@ -21,7 +21,7 @@ def test_a_study_emulates_as_many_cases_at_a_time_as_it_is_told(
         told.append((workers, [call.at_once for call in calls]))
         return [call.function(*call.arguments) for call in calls]
 
-    monkeypatch.setattr(running, "called", called)
+    monkeypatch.setattr(running, "run_calls", called)
     cases = {"simulated": Case("one", abs, (-1,)), "emulated": Case("other", abs, (-2,), emulates=True)}
     assert answered(cases, Execution(workers=3, at_once=at_once)) == {"simulated": 1, "emulated": 2}
     assert told == [(number, [at_once]) for number in workers]

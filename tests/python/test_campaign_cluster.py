@@ -19,7 +19,7 @@ import pytest
 import parshall as ps
 from parshall.campaign import maintenance
 from parshall.campaign.answers import call_of
-from parshall.campaign.calls import called
+from parshall.campaign.calls import run_calls
 from parshall.errors import ClusterError
 from parshall.studies import rio
 from parshall.studies.running import Execution, run
@@ -133,4 +133,4 @@ def test_a_study_is_done_by_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
     # A worker with other code is told so, and nothing is taken from it.
     call = replace(call_of(math.sqrt, (2.0,)), code="another")
     with pytest.raises(ClusterError, match="this is another; install the same one there"):
-        called([call], scheduler=cluster.address)
+        run_calls([call], scheduler=cluster.address)

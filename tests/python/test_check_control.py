@@ -118,7 +118,7 @@ class AtIdle(Aimd):
 def found(control: Any) -> dict[str, str]:
     """What is not passed, by check, of what concerns the control."""
     card = check(control, measured=False)
-    return {each.name: each.words for each in card.findings if each.outcome not in {"passed", "not_asked"}}
+    return {each.name: each.text for each in card.findings if each.outcome not in {"passed", "not_asked"}}
 
 
 def test_the_aimd_of_the_guide_passes_with_one_advice() -> None:

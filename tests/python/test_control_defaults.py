@@ -8,7 +8,7 @@ import pytest
 
 import parshall as ps
 from parshall.controls import declare
-from parshall.report import words
+from parshall.report import description
 
 
 def scenario(**flow: Any) -> ps.Scenario:
@@ -82,7 +82,9 @@ def test_vegas_without_timestamps_is_refused() -> None:
 
 def test_the_page_says_that_the_defaults_are_no_operating_systems() -> None:
     def said(**flow: Any) -> str:
-        return " ".join(words.sentences({"flows": [{"rtt": "40 ms", "congestion_control": {"name": "cubic"}, **flow}]}))
+        return " ".join(
+            description.sentences({"flows": [{"rtt": "40 ms", "congestion_control": {"name": "cubic"}, **flow}]})
+        )
 
     classic = {"recovery": "sack", "delayed_ack": "off", "initial_window": "10 packets", "slow_start": "standard"}
     assert 'of no operating system; tcp = "linux" has those of Linux.' in said(**classic)

@@ -17,7 +17,7 @@ from parshall.report.headline import Headline, headline
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Means
-from parshall.stats.verdict import Verdict, judged
+from parshall.stats.verdict import Verdict, verdict_of
 
 SEED = {"seed": 1}
 
@@ -210,7 +210,7 @@ def test_what_matters_comes_first() -> None:
     ],
 )
 def test_one_place_decides(interval: tuple[float, float, float], more: dict[str, Any], expected: Verdict) -> None:
-    assert judged(Interval(*interval, n=5), 100.0, 100.0 + interval[0], **more) is expected
+    assert verdict_of(Interval(*interval, n=5), 100.0, 100.0 + interval[0], **more) is expected
 
 
 def test_intervals_stay_within_what_is_possible() -> None:

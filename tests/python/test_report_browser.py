@@ -18,7 +18,7 @@ import pytest
 
 import parshall as ps
 from parshall.report import page_html
-from parshall.report.document import Document, Drawn, Section, Table, document_html
+from parshall.report.document import Chart, Document, Section, Table, document_html
 from parshall.report.page import document
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.runs import Run
@@ -82,7 +82,7 @@ def test_a_study_draws_its_figures_and_fits_a_phone(tmp_path: Path) -> None:
     table = Table("Not reproduced", ("Artefact", "Quantity", "Published", "95 % interval", "Note"), [row], (2, 3))
     byline = ("scale quick", "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010")
     plot = Plot([Panel([Line([0.0, 1.0], [0.0, 1.0])], Axis("x"), Axis("y"))], "")
-    figures = [Drawn("at-0.02", "A name with a point", plot), Drawn("last", "The one after it", plot)]
+    figures = [Chart("at-0.02", "A name with a point", plot), Chart("last", "The one after it", plot)]
     section = Section("Lists", tables=[table], figures=figures)
     page = document_html(Document("study", "Title", "what it is", byline, [section]))
     (tmp_path / "page.html").write_text(page.replace("<title>", PROBE + "<title>", 1), encoding="utf-8")

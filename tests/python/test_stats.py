@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from parshall.stats.confidence import (
     Interval,
     StatisticsError,
-    batch_means,
     mean_interval,
     paired_difference,
     welch_difference,
 )
 from parshall.stats.fairness import jain
-from parshall.stats.histogram import histogram_mean, histogram_quantiles
+from parshall.stats.histogram import histogram_quantiles
 
 finite = st.floats(-1e6, 1e6)
 values = st.lists(finite, min_size=2, max_size=30)
@@ -84,18 +83,6 @@ def test_welch_agrees_with_scipy() -> None:
     assert welch_difference([1.0], [0.0, 2.0]).low is None
 
 
-def test_batch_means_allow_for_correlation() -> None:
-    random = np.random.default_rng(4)
-    noise, x = random.normal(size=40_000), np.zeros(40_000)
-    for i in range(1, x.size):
-        x[i] = 0.95 * x[i - 1] + noise[i]
-    batched, naive = batch_means(x), mean_interval(x)
-    # An AR(1) with 0.95: the standard error is sqrt((1+0.95)/(1-0.95)) = 6.2 times that of independent values.
-    assert half(batched) / half(naive) == pytest.approx(6.2, rel=0.35)
-    assert batched.contains(0)
-    assert batched.n == 20
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -105,14 +92,12 @@ def test_batch_means_allow_for_correlation() -> None:
         lambda: mean_interval(["a"]),
         lambda: mean_interval([1.0, 2.0], level=1.0),
         lambda: paired_difference([1.0], [1.0, 2.0]),
-        lambda: batch_means([1.0, 2.0], batches=3),
-        lambda: batch_means([1.0, 2.0], batches=1),
         lambda: jain([-1.0, 1.0]),
         lambda: jain([math.nan]),
         lambda: histogram_quantiles([0, 0.5], [1, 2], [1, 1], [0.5]),
         lambda: histogram_quantiles([0], [1], [1], [1.5]),
-        lambda: histogram_mean([0], [1], [-1]),
-        lambda: histogram_mean([0, 1], [1], [1]),
+        lambda: histogram_quantiles([0], [1], [-1], [0.5]),
+        lambda: histogram_quantiles([0, 1], [1], [1], [0.5]),
     ],
 )
 def test_no_data_is_an_error_and_not_a_zero(call: object) -> None:
@@ -150,7 +135,6 @@ def test_histogram_quantile_is_within_a_bin_of_the_true_one(x: list[float], q: f
 
 def test_histograms_without_data_have_no_value() -> None:
     assert histogram_quantiles([0, 1], [1, 2], [0, 0], [0.5]) is None
-    assert histogram_mean([0, 1], [1, 2], [0, 0]) is None
     gap = histogram_quantiles([0, 5], [1, 6], [1, 1], [0.5, 1.0])
     assert gap is not None
     assert gap.tolist() == [1.0, 6.0]

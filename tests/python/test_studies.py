@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import Result
 
-from parshall.report.document import Document, Drawn, Section, Table
+from parshall.report.document import Chart, Document, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Panel, Plot, Points
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import catalog
@@ -32,7 +32,7 @@ def _found(_: object, scale: Scale) -> Findings:
     ]
     shades = Grid([0, 1, 2], [0, 1], [[0.5, math.nan]], "shade")
     plot = Plot([Panel([shades, Line([0, 2], [0, 1], "ours")], Axis("x", "s"), Axis("y"))], "What was found.")
-    section = Section("Figure 2", ["It is `like` <this>."], figures=[Drawn("fig2", "Shades", plot)])
+    section = Section("Figure 2", ["It is `like` <this>."], figures=[Chart("fig2", "Shades", plot)])
     return Findings(checks, [section])
 
 
@@ -117,7 +117,7 @@ def test_a_page_refuses_what_would_not_show() -> None:
         Table("t", ("a", "b"), [("1",)])
     plot = Plot([Panel([Line([0, 1], [0, 1])], Axis("x"), Axis("y"))], "")
     with pytest.raises(ValueError, match=r"found twice: \['f'\]"):
-        Document("study", "t", "", (), [Section("s", figures=[Drawn("f", "", plot), Drawn("f", "", plot)])])
+        Document("study", "t", "", (), [Section("s", figures=[Chart("f", "", plot), Chart("f", "", plot)])])
     with pytest.raises(ValueError, match="1 by 2 cells"):
         Grid([0, 1, 2], [0, 1], [[1.0]], "z")
     with pytest.raises(ValueError, match="ascend"):

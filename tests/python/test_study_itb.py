@@ -47,12 +47,14 @@ def simulated(scenarios: Iterable[Scenario]) -> list[Recorded]:
 
 
 def found(module: ModuleType) -> Findings:
-    runs: Findings = module.found({key: recorded(ps.run(each)) for key, each in module.scenarios(TINY).items()}, TINY)
+    runs: Findings = module.findings(
+        {key: recorded(ps.run(each)) for key, each in module.scenarios(TINY).items()}, TINY
+    )
     return runs
 
 
 def test_the_definition_is_the_source_s() -> None:
-    made = definition.found()
+    made = definition.findings()
     (check,), (section,) = made.checks, made.sections
     assert (check.verdict, check.ours) == ("reproduced", 12)
     assert [table.caption for table in section.tables] == ["Table 3", "Table 4", "Table 5"]

@@ -67,7 +67,7 @@ def simulated(points: Iterable[Point], size: grid.Size) -> grid.Results:
 
 @pytest.mark.parametrize("alpha", [1.05, 1.95])
 def test_loads_are_equal_after_normalisation(alpha: float) -> None:
-    carried = [background.found(alpha, 5.0, seed, 200.0, SOURCE) for seed in (1, 2)]
+    carried = [background.matching(alpha, 5.0, seed, 200.0, SOURCE) for seed in (1, 2)]
     assert all(abs(each.error) <= 0.02 for each in carried), "the tolerance of the normalisation"
     assert carried[0].background.mean_packets != carried[1].background.mean_packets
 
@@ -116,7 +116,7 @@ def test_the_stack_is_that_of_ns2_of_the_time() -> None:
 def test_nobody_is_locked_out_without_a_window_limit(seed: int) -> None:
     """The buffer of the measured connection's access link is finite: the clients keep most of their load."""
     network = replace(SOURCE, window=None)
-    clients = background.found(1.05, 5.0, seed, 200.0, network).background
+    clients = background.matching(1.05, 5.0, seed, 200.0, network).background
     always = BASE.point("reno", BASE.threshold(8)).connections
     beside = measured(scenario(clients, always, 200.0))
     assert beside.background_mbps > 4.0, "of 5; with an endless buffer it was 1"
@@ -303,7 +303,7 @@ def test_an_oracle_knows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
         return runs[-1][1]
 
     monkeypatch.setattr(oracle, "with_series", counted)
-    found = oracle.told(made, scale, following=False)
+    found = oracle.with_oracle(made, scale, following=False)
     levels, last = runs[-1]
     assert found == last
     wanted = scale.following[scale.levels(np.array(last.others))[:-1] - 1] <= 4.5
@@ -311,7 +311,7 @@ def test_an_oracle_knows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.array(levels[1:29]) <= 4.5).tolist() == wanted.tolist()
     assert 1 < len(runs) <= 30 + 30 / oracle.AHEAD
     monkeypatch.setattr(oracle, "AHEAD", 30)
-    assert oracle.told(made, scale, following=False) == found, "runs that are cut short change nothing"
+    assert oracle.with_oracle(made, scale, following=False) == found, "runs that are cut short change nothing"
 
 
 def test_a_table_known_beforehand_is_what_the_module_would_count() -> None:
@@ -331,7 +331,7 @@ def test_durations_of_short_connections_are_cut_from_one_run() -> None:
     size = replace(TINY, seeds=1)
     point = replace(short.plain(size), duration_s=80.0)
     found = simulated([point], size)
-    delivered = found.found[point][0].delivered
+    delivered = found.runs[point][0].delivered
     assert delivered[round(short.START_S / 2)] == 0, "it starts at 30 s"
     assert 0 < delivered[-1] == max(delivered)
     assert len(delivered) == 40

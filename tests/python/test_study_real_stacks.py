@@ -282,7 +282,7 @@ def test_hosts_among_simulated_sources_are_held_against_simulated_ones(validity:
         return
     apart = [each.quantity for each in found if each.verdict == "not_reproduced"]
     assert len(found) == 8
-    assert apart == [f"a host's share with 45 hosts of Linux, {many.words}"]
+    assert apart == [f"a host's share with 45 hosts of Linux, {many.label}"]
 
 
 def test_hosts_are_a_group_of_their_own_among_as_many_sources() -> None:
@@ -511,7 +511,15 @@ def test_what_is_emulated_of_the_benchmark_takes_less_than_ten_minutes() -> None
     mpi_s = fig4.SLOWER * sum(each.work.count * each.least_s for each in real_mpi.EXCHANGES.values())
     files_s = sum(max(each.alone_s * max(1.0, each.count / 10) for each in some) for some in files.beds("quick"))
     web_s, ping_pong_s = 2 * 20.0, fig4.SLOWER * 7.2
-    assert rtts_s + table6_s + mpi_s + 1.4 * files_s + web_s + ping_pong_s < 540
+    assert rtts_s + table6_s + mpi_s + 1.4 * files_s + web_s + ping_pong_s < 480
+
+
+@pytest.mark.usefixtures("with_the_program")
+@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs), (rio,)])
+def test_what_is_emulated_of_other_studies_leaves_time_for_the_rest_of_ten_minutes(parts: tuple[Any, ...]) -> None:
+    emulations = [case for part in parts for case in part.cases("quick").values() if case.emulates]
+    assert len(emulations) == 6
+    assert sum(case.arguments[0].duration_s for case in emulations) < 500
 
 
 def mpi_answers(validity: Validity = VALID, factor: float = 1.0) -> dict[Any, Any]:
@@ -902,8 +910,8 @@ def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
         ("fig10", "reproduced"),
     ]
     beside = {check.quantity: check.verdict for check in found.checks if check.published is None}
-    assert beside[f"gain of Reno on Linux, {steered.LONG.words}"] == "not_reproduced"
-    assert beside[f"gain of Reno on Linux, {steered.LIGHT.words}"] == "consistent_with_theory"
+    assert beside[f"gain of Reno on Linux, {steered.LONG.label}"] == "not_reproduced"
+    assert beside[f"gain of Reno on Linux, {steered.LIGHT.label}"] == "consistent_with_theory"
     assert len(found.sections[0].tables[0].rows) == len(steered.SETTINGS)
     opposite = {steered.SHORT: -0.3, steered.MIDDLE: -0.4, steered.LONG: -0.6}
     other = steered.findings(steered_answers(opposite, simulated=opposite), "quick")

@@ -19,7 +19,7 @@ import pytest
 
 from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers, call_of, canonical
-from parshall.campaign.calls import called
+from parshall.campaign.calls import run_calls
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.documentation.markdown import blocks
@@ -270,13 +270,13 @@ def test_at_paper_scale_there_is_a_store(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_an_answer_that_is_damaged_is_not_there(tmp_path: Path) -> None:
     store = Store(tmp_path / "store", create=True)
     call = call_of(Bernoulli, (0.5,))
-    (first,) = called([call], 1, store=store)
+    (first,) = run_calls([call], 1, store=store)
     (path,) = store.directory.glob("answers/*/*")
     content = path.read_bytes()
     for damaged in (b"", content[:-1], content[:40] + b"?" + content[41:]):
         path.write_bytes(damaged)
         assert Answers(store).get(call.run) is None
-        assert called([call], 1, store=store) == [first]
+        assert run_calls([call], 1, store=store) == [first]
         assert path.read_bytes() == content
 
 

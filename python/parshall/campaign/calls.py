@@ -1,4 +1,4 @@
-"""Functions called by workers: for work that is more than runs, as the cases of a study.
+"""Functions run_calls by workers: for work that is more than runs, as the cases of a study.
 
 What comes back does not depend on how many workers there are: each call is done by one of them, alone, and even a
 single one is a process of its own, with the same libraries and one thread. With a store, what is there is not done
@@ -24,7 +24,7 @@ from parshall.schema import external
 _POLL_S = 0.5
 
 
-def called(
+def run_calls(
     calls: Sequence[Call],
     workers: int | None = None,
     progress: Callable[[Call], None] = lambda _: None,
@@ -142,7 +142,7 @@ class _Calling:
             return  # a worker that was thought lost
         call, lock = self.running[outcome.run]
         if outcome.error is not None:
-            raise SimulationError(f"{call.words or call.run}: {outcome.error}")
+            raise SimulationError(f"{call.label or call.run}: {outcome.error}")
         if self.answers is not None:
             self.answers.put(outcome.run, outcome.value)
         del self.running[outcome.run]

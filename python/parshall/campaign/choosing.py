@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parshall.campaign.figures import families, of_family
 from parshall.campaign.result import Sweep
-from parshall.report.document import Block, Chooser, Drawn
+from parshall.report.document import Block, Chart, Chooser
 
 MOST = 60
 """Figures to choose from: a page carries them all."""
@@ -16,7 +16,7 @@ def chooser(sweep: Sweep) -> list[Block]:
     if len(keys) < 2 and len(metrics) < 2:
         return []
     shown = metrics[: MOST // max(1, len(keys))]
-    drawn: dict[tuple[str, ...], Drawn] = {
+    drawn: dict[tuple[str, ...], Chart] = {
         (family.title, key): figure
         for family in shown
         for key in keys

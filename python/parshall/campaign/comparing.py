@@ -31,7 +31,7 @@ from parshall.quantities.naming import named
 from parshall.report.comparison import relevance
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval, compared
-from parshall.stats.verdict import AT_LEAST, Verdict, differed, judged, matters
+from parshall.stats.verdict import AT_LEAST, Verdict, differed, matters, verdict_of
 
 LEVEL = 0.05
 """Expected share of wrong ones among the differences that are called significant."""
@@ -75,7 +75,7 @@ class Difference:
     @property
     def verdict(self) -> Verdict:
         """What can be said of B against A."""
-        return judged(
+        return verdict_of(
             self.difference,
             self.a.mean,
             self.b.mean,
@@ -127,8 +127,8 @@ class Comparison:
                 for end, value in (("", of.mean), ("_low", of.low), ("_high", of.high))
             }
             tested = {"relative": each.relative, "p_value": each.p_value, "significant": each.significant}
-            said = {"verdict": str(each.verdict), "matters": each.matters}
-            rows.append({**each.point, "metric": each.metric, **ends, **tested, **said})
+            verdict = {"verdict": str(each.verdict), "matters": each.matters}
+            rows.append({**each.point, "metric": each.metric, **ends, **tested, **verdict})
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,7 @@ def document(comparison: Comparison) -> Document:
     matter = [each for each in comparison.differences if each.matters]
     rest = [each for each in comparison.differences if not each.matters]
     compared = counted(len(comparison.differences), "difference")
-    said = [
+    sentences = [
         f"A is {comparison.a}, B is {comparison.b}. Values are means over repetitions with their 95 % confidence "
         f"intervals; repetitions are {pairing(comparison.paired)}. A difference is called significant if it is "
         f"among those found at a false discovery rate of {100 * LEVEL:g} %.",
@@ -31,7 +31,7 @@ def document(comparison: Comparison) -> Document:
         description="Two sweeps over the same parameters, point by point.",
         byline=[f"Parshall {__version__}"],
         sections=[
-            Section("What is compared", said, name="compared"),
+            Section("What is compared", sentences, name="compared"),
             _section("What differs and matters", comparison, matter),
             _section("The rest", comparison, rest),
         ],

@@ -18,7 +18,7 @@ from parshall.campaign.record import Parameter
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.report.numbers import Scale, scale_for, significant
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, cell_edges
@@ -94,18 +94,18 @@ def families(sweep: Sweep, metrics: Sequence[str] | None = None) -> list[Family]
     return made
 
 
-def figures(sweep: Sweep) -> list[Drawn]:
+def figures(sweep: Sweep) -> list[Chart]:
     """Every figure of a sweep's page."""
     return [drawn for family in families(sweep) for drawn in of_family(sweep, family)]
 
 
-def of_metric(sweep: Sweep, metric: str, across: str | None = None) -> Iterator[Drawn]:
+def of_metric(sweep: Sweep, metric: str, across: str | None = None) -> Iterator[Chart]:
     """The figures of a metric, against the parameter of that key, or the one that suits best."""
     for family in families(sweep, [metric]):
         yield from of_family(sweep, family, across)
 
 
-def of_family(sweep: Sweep, family: Family, across: str | None = None) -> Iterator[Drawn]:
+def of_family(sweep: Sweep, family: Family, across: str | None = None) -> Iterator[Chart]:
     """The figures of a metric, or of one of several groups, as `of_metric`."""
     record = sweep.record
     if not record.parameters or len(record.points) < 2:
@@ -114,11 +114,11 @@ def of_family(sweep: Sweep, family: Family, across: str | None = None) -> Iterat
         for index, parameter in enumerate(record.parameters):
             if across in (None, parameter.key):
                 title = f"{family.title} against {parameter.key}"
-                yield Drawn(f"{family.name}-{parameter.name}", title, _scatter(sweep, family, index))
+                yield Chart(f"{family.name}-{parameter.name}", title, _scatter(sweep, family, index))
         return
     order = _by_importance(sweep, across)
     title = f"{family.title} against {record.parameters[order[0]].key}"
-    yield Drawn(family.name, title, _curves(sweep, family, order))
+    yield Chart(family.name, title, _curves(sweep, family, order))
     measurable = [index for index in order if record.parameters[index].kind is not None]
     if len(measurable) >= 2 and all(len(_values(sweep, index)) >= 3 for index in measurable[:2]):
         for group, metric in family.members.items():
@@ -281,7 +281,7 @@ def _scatter(sweep: Sweep, family: Family, index: int) -> Plot:
     return Plot([panel], f"One point a combination; the other parameters vary from point to point.{across.legend}")
 
 
-def _maps(sweep: Sweep, metric: str, title: str, first: int, second: int) -> Iterator[Drawn]:
+def _maps(sweep: Sweep, metric: str, title: str, first: int, second: int) -> Iterator[Chart]:
     """Maps over two parameters, one for each combination of the others."""
     record, name = sweep.record, metric.replace("/", "-")
     x, y = _abscissa(sweep, first), _abscissa(sweep, second)
@@ -293,7 +293,7 @@ def _maps(sweep: Sweep, metric: str, title: str, first: int, second: int) -> Ite
         drawn = _map(sweep, metric, x, y, wanted)
         if drawn is not None:
             where = ", ".join(f"{record.parameters[index].key} = {text}" for index, text in wanted.items())
-            yield Drawn(f"{name}-map-{number}", f"{title}{': ' if where else ''}{where}, as a map", drawn)
+            yield Chart(f"{name}-map-{number}", f"{title}{': ' if where else ''}{where}, as a map", drawn)
 
 
 def _map(sweep: Sweep, metric: str, x: _Abscissa, y: _Abscissa, wanted: dict[int, str]) -> Plot | None:

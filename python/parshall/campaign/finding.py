@@ -26,8 +26,8 @@ METRICS = 3
 
 def finding(sweep: Sweep) -> str:
     """A sentence for each of the first metrics; empty without two points that have a value."""
-    said = (_sentence(sweep, metric) for metric in sweep.record.metrics)
-    return " ".join([sentence for sentence in said if sentence][:METRICS])
+    sentences = (_sentence(sweep, metric) for metric in sweep.record.metrics)
+    return " ".join([sentence for sentence in sentences if sentence][:METRICS])
 
 
 def _sentence(sweep: Sweep, metric: str) -> str:

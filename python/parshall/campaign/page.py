@@ -81,23 +81,23 @@ def write_document_of(sweep: Sweep, made: Document) -> Path:
 def _summary(sweep: Sweep) -> list[str]:
     record = sweep.record
     ends = Counter(point.reason for point in record.points)
-    said = [
+    lines = [
         f"{counted(len(record.points), 'point')}, {counted(record.runs, 'run')}. Repetitions ended because of: "
         + "; ".join(f"{_ENDED.get(reason, reason)} ({counted(number, 'point')})" for reason, number in ends.items())
         + "."
     ]
     if record.plan.get("instrument") == "emulate":
         levels = ", ".join(f"{number} {level}" for level, number in Counter(sweep.runs["validity"]).most_common())
-        said.append(f"Each run was emulated with the kernel's own TCP, in real time; of the emulations {levels}.")
+        lines.append(f"Each run was emulated with the kernel's own TCP, in real time; of the emulations {levels}.")
     if record.failed:
-        said.append(
+        lines.append(
             f"{counted(len(record.failed), 'run')} failed and are missing below. The same command tries them again."
         )
     if record.status == "shard":
-        said.append("Shards of the sweep were done: what follows is what is there. Without --shard it is collected.")
+        lines.append("Shards of the sweep were done: what follows is what is there. Without --shard it is collected.")
     elif not record.finished:
-        said.append("The sweep is not finished: what follows is what is there. The same command goes on from there.")
-    return said
+        lines.append("The sweep is not finished: what follows is what is there. The same command goes on from there.")
+    return lines
 
 
 def _failures(sweep: Sweep) -> list[Table]:
@@ -122,18 +122,18 @@ def _differences(sweep: Sweep) -> list[Section]:
         for point, base in pairs[:_MOST_ROWS]:
             judgement = sweep.judged(metric, point, base)
             difference = None if judgement is None else judgement.difference
-            said = "no values" if judgement is None else judgement.verdict.text(sweep.at_least)
-            rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), said))
+            text = "no values" if judgement is None else judgement.verdict.text(sweep.at_least)
+            rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), text))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
     compare = sweep.record.compare
-    said = (
+    text = (
         f"Differences to `{compare['parameter']} = {label(compare['baseline'])}`, all else being equal. Repetitions "
         "draw the same random numbers at both points and are compared one by one; ± is half the 95 % interval of the "
         "mean difference. "
         "Each interval stands for itself: among 20 without any difference, one is expected to show one."
     )
-    return [Section("Differences to the baseline", (said,), tables=tables)]
+    return [Section("Differences to the baseline", (text,), tables=tables)]
 
 
 def baselines(sweep: Sweep) -> list[tuple[int, int]]:
@@ -173,11 +173,11 @@ def _points(sweep: Sweep) -> Table:
 
 def _left_out(sweep: Sweep) -> list[str]:
     more = len(sweep.record.points) - _MOST_ROWS
-    said = [
+    lines = [
         "± is half the width of the 95 % confidence interval over repetitions (Student's t). Percentiles are of all "
         "values of all repetitions, with the ends of their interval in brackets."
     ]
-    return said if more <= 0 else [*said, f"{more} more points are in the store: `parshall query` has them all."]
+    return lines if more <= 0 else [*lines, f"{more} more points are in the store: `parshall query` has them all."]
 
 
 def _parameters(sweep: Sweep) -> Table:

@@ -14,8 +14,8 @@ from parshall.campaign.record import SweepRecord, load
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value, interval
 from parshall.campaign.store import Store
-from parshall.drawn import HasFigures
 from parshall.errors import SimulationError
+from parshall.has_figures import HasFigures
 from parshall.quantities.catalog import SUMMARY
 from parshall.quantities.definition import Quantity
 from parshall.quantities.naming import named

@@ -66,18 +66,18 @@ def of_store(store: Store, sweeps: Sequence[Sweep], documents: Sequence[Document
         run for sweep in sweeps for run in sweep.record.failed
     }
     byline = (counted(len(sweeps), "sweep"), counted(len(runs), "run"), str(store.directory))
-    said = "What was done in this store. Runs that sweeps share are counted once."
-    return Document("sweep", store.directory.resolve().name, said, byline, sections)
+    text = "What was done in this store. Runs that sweeps share are counted once."
+    return Document("sweep", store.directory.resolve().name, text, byline, sections)
 
 
 def _section(number: int, sweep: Sweep, document: Document) -> Section:
     """What a sweep shows, as its own page has it."""
     first = document.figures[:1] if number < _MOST_FIGURES else []
-    said = [each for each in (sweep.record.description, document.finding) if each]
+    texts = [each for each in (sweep.record.description, document.finding) if each]
     link = (f"pages/{quote(sweep.name)}.html", f"The page of {sweep.name}")
     return Section(
         sweep.name,
-        said,
+        texts,
         figures=[replace(drawn, name=f"sweep-{number}-{drawn.name}") for drawn in first],
         blocks=[Block("links", [link])],
     )

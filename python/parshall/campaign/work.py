@@ -83,7 +83,7 @@ class Call:
         A name, one a call.
     function, arguments
         What is called; it returns what can be sent between processes.
-    words
+    label
         What people are told that it is; the name without them.
     controls
         As of a `Task`.
@@ -96,7 +96,7 @@ class Call:
     run: str
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
-    words: str = ""
+    label: str = ""
     controls: tuple[external.Code, ...] = field(default_factory=external.codes)
     code: str = field(default_factory=_code_of_calls)
     at_once: bool = False
@@ -256,10 +256,10 @@ def _totals(task: Task, directory: Path, monitor: Monitor) -> dict[str, Any]:
     if task.instrument == "simulate":
         return simulate(task.scenario, task.repetition, directory, monitor)
     from parshall.emulation.process import repetition  # noqa: PLC0415 - most runs are simulated
-    from parshall.records.validity import judged  # noqa: PLC0415
+    from parshall.records.validity import verdict_of  # noqa: PLC0415
 
     totals = repetition(task.scenario, task.repetition, directory, monitor, at_once=task.at_once)
-    verdict = judged([totals])
+    verdict = verdict_of([totals])
     if verdict.level == "invalid" and not task.accept_invalid:
         raise EmulationError(str(verdict))
     return totals

@@ -106,7 +106,7 @@ def _show(card: Card) -> None:
     out = console()
     kit = table(f"{card.control}: conformance", "check", "what must hold", "found")
     for finding in card.findings:
-        kit.add_row(finding.name, finding.sentence, finding.words)
+        kit.add_row(finding.name, finding.sentence, finding.text)
     out.print(kit)
     if card.rows:
         out.print()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+    from parshall.campaign.shard import Shard as ShardNumber
+
 FAILURE = 1
 BAD_INPUT = 2
 INVALID = 3
@@ -244,6 +246,24 @@ def scale_named(name: str) -> Literal["quick", "paper"]:
         There is none of that name.
     """
     return one_of("--scale", name, SCALES)
+
+
+def shard_of(text: str | None, output: Path | None, *, as_json: bool) -> ShardNumber | None:
+    """The part of ``--shard``; all without any.
+
+    Raises
+    ------
+    InputError
+        It is none, or stands beside ``--output`` or ``--json``.
+    """
+    if text is None:
+        return None
+    from parshall.campaign import shard
+    from parshall.errors import InputError
+
+    if output is not None or as_json:
+        raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
+    return shard.Shard.parse(text)
 
 
 def console() -> Console:

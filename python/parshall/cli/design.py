@@ -328,6 +328,6 @@ def _show(answer: RioDesign, recommendation: Recommendation | None) -> None:
             for each in trial.confirmation.kept:
                 value = each.value
                 interval = "" if value.low is None else f"{value.low:.4g} .. {value.high:.4g}"
-                words = (f"{trial.out_probability:.4g}", each.label, f"{value.mean:.4g}", interval)
-                shown.add_row(*words, f"{each.bound:.4g}", each.verdict)
+                simulated_cells = (f"{trial.out_probability:.4g}", each.label, f"{value.mean:.4g}", interval)
+                shown.add_row(*simulated_cells, f"{each.bound:.4g}", each.verdict)
         out.print(shown)

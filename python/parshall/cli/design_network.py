@@ -138,8 +138,8 @@ def repetitions(
     with execution(store, workers, scheduler, bar=out.bar("repetitions")) as by:
         chosen = design.choose(given, metric, share, pilot=pilot, most=most, execution=by)
     looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in chosen.looks]
-    said = {"kept": chosen.judged.verdict == "kept", "repetitions": chosen.repetitions, "looks": looks}
-    out.answer(design.sentences(chosen), [chosen.judged], said, lambda: repetitions_page(chosen))
+    summary = {"kept": chosen.judged.verdict == "kept", "repetitions": chosen.repetitions, "looks": looks}
+    out.answer(design.sentences(chosen), [chosen.judged], summary, lambda: repetitions_page(chosen))
 
 
 def _asked(
@@ -170,10 +170,10 @@ class _Output:
     as_json: bool
     quiet: bool
 
-    def note(self, words: str) -> None:
+    def note(self, message: str) -> None:
         """Say what is being done."""
         if not (self.quiet or self.as_json):
-            note(words)
+            note(message)
 
     def bar(self, name: str) -> str | None:
         """What the bar of progress is called; None: there is none."""
@@ -196,14 +196,14 @@ class _Output:
             for each in chosen.trials
         ]
         pasted = {"queue": queue, "tc": list(typed.lines), "tc_note": typed.note}
-        said = {"kept": chosen.kept is not None, **more, **pasted, "trials": trials}
-        self.answer(sentences, chosen.nearest.judged, said, page, typed.lines)
+        summary = {"kept": chosen.kept is not None, **more, **pasted, "trials": trials}
+        self.answer(sentences, chosen.nearest.judged, summary, page, typed.lines)
 
     def answer(
         self,
         sentences: Sequence[str],
         judged: Sequence[Judged],
-        said: Mapping[str, Any],
+        summary: Mapping[str, Any],
         page: Callable[[], Document],
         commands: Sequence[str] = (),
     ) -> None:
@@ -213,7 +213,7 @@ class _Output:
             if not self.quiet:
                 note(f"page: {path}")
         if self.as_json:
-            print_json({"answer": list(sentences), **said, "asked": [_as_json(each) for each in judged]})
+            print_json({"answer": list(sentences), **summary, "asked": [_as_json(each) for each in judged]})
         elif not self.quiet:
             _show(sentences, judged, commands)
 

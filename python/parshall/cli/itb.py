@@ -29,6 +29,7 @@ from parshall.cli.console import (
     one_of,
     print_json,
     scale_named,
+    shard_of,
     share,
     table,
     termination_interrupts,
@@ -89,8 +90,6 @@ def itb(
 ) -> None:
     """Compare congestion controls by what their users get: applications, classes, a ranking with intervals."""
     from parshall.campaign import Execution
-    from parshall.campaign.shard import Shard as Part
-    from parshall.errors import InputError
     from parshall.itb.benchmark import run, run_shard
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
@@ -99,8 +98,7 @@ def itb(
 
     drawn = files(formats, width, output)
     declare_controls(controls)
-    if shard is not None and (output is not None or as_json):
-        raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
+    part = shard_of(shard, output, as_json=as_json)
     names = named(cc)
     wanted = _instruments(instrument)
     cases = _cases(app, class_, scale_named(scale), factors or [], linux="emulate" in wanted)
@@ -119,7 +117,7 @@ def itb(
         return
     progress: Callable[[str], None] = (lambda _: None) if quiet or as_json else note
     threshold = share(at_least)
-    by = Execution(store, workers, scheduler, None if shard is None else Part.parse(shard), at_once)
+    by = Execution(store, workers, scheduler, part, at_once)
     if shard is None:
         made = [replace(each, at_least=threshold) for each in _each(run, cases, names, by, wanted, progress)]
         mpi = _over_mpi(cases, names, by, progress) if "emulate" in wanted else []
@@ -173,8 +171,8 @@ def _tell(
         for each in made:
             _show(each)
         for pair in mpi:
-            words = f"{pair.case}, {pair.control}: {len(pair.times_s)} exchanges over MPI took {pair.total_s:.3g} s"
-            console().print(f"{words} ({pair.level})")
+            text = f"{pair.case}, {pair.control}: {len(pair.times_s)} exchanges over MPI took {pair.total_s:.3g} s"
+            console().print(f"{text} ({pair.level})")
 
 
 def _write_scenarios(cases: list[Case], names: list[str], directory: Path) -> None:
@@ -215,10 +213,10 @@ def _takes(cases: list[Case], names: list[str], at_a_time: int, instrument: str,
     from parshall.itb.estimate import estimate, real_time
 
     if instrument == "simulate":
-        return estimate(cases, names, at_a_time).words()
+        return estimate(cases, names, at_a_time).text()
     if at_once:
-        return f"in real time, {at_a_time} at once: {real_time(cases, names, at_a_time).words()}"
-    return f"in real time, one after another: {real_time(cases, names).words()}"
+        return f"in real time, {at_a_time} at once: {real_time(cases, names, at_a_time).text()}"
+    return f"in real time, one after another: {real_time(cases, names).text()}"
 
 
 def _cases(app: str, class_: str, scale: str, factors: list[str], *, linux: bool) -> list[Case]:
@@ -253,12 +251,12 @@ def _told_apart(cases: Sequence[CaseResult], made: Result) -> str:
     for case in cases:
         verdict = discrimination(case, made.controls, made.at_least).verdict
         letters.setdefault(verdict, []).append(case.case.itb_class.name)
-    said = {
+    phrases = {
         "tells apart": "{} tell the controls apart",
         "does not": "{} do not: no two controls differ by more than the noise",
         "undecided": "{} undecided: one repetition",
     }
-    return "; ".join(words.format(", ".join(letters[key])) for key, words in said.items() if key in letters)
+    return "; ".join(phrase.format(", ".join(letters[key])) for key, phrase in phrases.items() if key in letters)
 
 
 def _show(made: Result) -> None:
@@ -282,8 +280,8 @@ def _show(made: Result) -> None:
         cases = [each for each in made.cases if each.case.application is application]
         index = score.relative(cases, made.controls)
         order = sorted(index, key=lambda control: index[control].mean)
-        words = ", ".join(f"{control} {index[control].mean:.2f}" for control in order)
-        out.print(f"{application.name}, completion time over the average control's: {words}")
+        text = ", ".join(f"{control} {index[control].mean:.2f}" for control in order)
+        out.print(f"{application.name}, completion time over the average control's: {text}")
         out.print(f"{application.name}, classes: {_told_apart(cases, made)}")
     if any(case.case.odd for case in made.cases):
         out.print("* with factors that are not those of Table 5")

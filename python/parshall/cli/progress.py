@@ -67,18 +67,20 @@ def working(shown: bool) -> Iterator[Callable[[str], None]]:
 @contextmanager
 def sweep_bar(name: str) -> Iterator[Callable[[SweepProgress], None]]:
     """Show a bar on standard error while a sweep is done; gives what to call with its progress."""
-    texts = [TextColumn(f"{{task.{field}}}", markup=False) for field in ("description", "fields[said]")]
+    texts = [TextColumn(f"{{task.{field}}}", markup=False) for field in ("description", "fields[text]")]
     columns = (texts[0], BarColumn(), texts[1])
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=None, said="")
+        task = bar.add_task(name, total=None, text="")
 
         def show(progress: SweepProgress) -> None:
-            bar.update(task, total=progress.planned, completed=progress.done + progress.failed, said=said(progress))
+            bar.update(
+                task, total=progress.planned, completed=progress.done + progress.failed, text=progress_text(progress)
+            )
 
         yield show
 
 
-def said(progress: SweepProgress) -> str:
+def progress_text(progress: SweepProgress) -> str:
     """A sweep's progress in words."""
     counts = f"{progress.done}/{progress.planned} runs"
     if progress.from_store:

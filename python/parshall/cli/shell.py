@@ -74,12 +74,12 @@ def shell(
         made = made_by(instrument, read, output, force, quiet=True)
     if page:
         write_its_page(made)
-    judged, status = validity(made), made.metadata["programs"]["client"]["status"]
-    note(f"{judged}; results: {made.directory}")
+    verdict, status = validity(made), made.metadata["programs"]["client"]["status"]
+    note(f"{verdict}; results: {made.directory}")
     if status is None:
         over = f"the scenario's {read.duration} were over, so the program was ended"
         fail(f"{over}; --set duration=... gives it more", KILLED)
-    if status == 0 and judged is not None and judged.level == "invalid" and not accept_invalid:
+    if status == 0 and verdict is not None and verdict.level == "invalid" and not accept_invalid:
         raise typer.Exit(INVALID)
     raise typer.Exit(status)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,12 +24,14 @@ from parshall.cli.console import (
     one_of,
     print_json,
     scale_named,
+    shard_of,
     table,
     verb,
 )
 from parshall.cli.pages import FIGURES, WIDTH, Files, Formats, PageOutput, Width, files
 
 if TYPE_CHECKING:
+    from parshall.studies.running import Execution
     from parshall.studies.study import Findings, Study
 
 StudyStore = Annotated[
@@ -63,63 +64,51 @@ def study(
 ) -> None:
     """Regenerate a published study, and print our values beside the published ones."""
     from parshall.studies.catalog import find
+    from parshall.studies.running import Execution
 
-    request = Request(store, workers, scheduler, shard, instrument, output, as_json, quiet, at_once)
-    scale_named(scale)
-    chosen = find(name)
+    size, chosen = scale_named(scale), find(name)
     if figures and (output is None or formats is not None):
         from parshall.errors import InputError
 
         other = "no --output" if output is None else "--format"
         raise InputError(f"--figures: found {other}; accepted: --output DIRECTORY --figures")
-    carry_out(chosen, scale, files("png,svg" if figures else formats, width, output), request)
+    drawn = files("png,svg" if figures else formats, width, output)
+    part, kind = shard_of(shard, output, as_json=as_json), one_of("--instrument", instrument, INSTRUMENTS)
+    by = Execution(store, workers, scheduler, part, at_once, kind)
+    carry_out(chosen, size, by, output, drawn, as_json=as_json, quiet=quiet)
 
 
-@dataclass(frozen=True)
-class Request:
-    """How a study or suite is done, and where its findings go: the options."""
-
-    store: Path | None
-    workers: int | None
-    scheduler: str | None
-    shard: str | None
-    instrument: str
-    output: Path | None
-    as_json: bool
-    quiet: bool
-    at_once: bool = False
-
-
-def carry_out(chosen: Study, scale: str, drawn: Files, request: Request) -> Findings:
-    """Do a study or suite, write its page, and print what was found; of a shard nothing is found."""
-    from parshall.campaign.shard import Shard as Part
-    from parshall.errors import InputError
+def carry_out(
+    chosen: Study,
+    scale: Literal["quick", "paper"],
+    by: Execution,
+    output: Path | None,
+    drawn: Files,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> Findings:
+    """Do a study or suite, write its page, and print its findings; a shard has none."""
     from parshall.records import storage
     from parshall.studies import criterion
     from parshall.studies.page import document, headline, write
-    from parshall.studies.running import Execution, run
+    from parshall.studies.running import run
     from parshall.studies.study import COLUMNS
 
-    size, output, shard = scale_named(scale), request.output, request.shard
-    if shard is not None and (output is not None or request.as_json):
-        raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
-    part = None if shard is None else Part.parse(shard)
-    instrument = one_of("--instrument", request.instrument, INSTRUMENTS)
-    execution = Execution(request.store, request.workers, request.scheduler, part, request.at_once, instrument)
-    findings = run(chosen, size, (lambda _: None) if request.quiet or request.as_json else note, execution)
-    if shard is not None:
-        if not request.quiet:
-            note(f"shard {shard} of {chosen.name} is done; the same command without --shard collects")
+    findings = run(chosen, scale, (lambda _: None) if quiet or as_json else note, by)
+    if by.shard is not None:
+        if not quiet:
+            note(f"shard {by.shard} of {chosen.name} is done; the same command without --shard collects")
         return findings
     if output is not None:
-        page = document(chosen, size, findings)
+        page = document(chosen, scale, findings)
         storage.guarded(lambda: drawn.write(page, output / FIGURES))
         written = storage.guarded(lambda: write(page, findings.listed, output, chosen.kind))
-        if not request.quiet:
+        if not quiet:
             note(f"Page: {written[-1]}")
-    if request.as_json:
+    if as_json:
         print_json([each.as_json() for each in findings.listed])
-    elif not request.quiet:
+    elif not quiet:
         suite = chosen.kind == "suite"
         shown = table(chosen.title, *(criterion.COLUMNS if suite else COLUMNS))
         for each in findings.listed:

@@ -17,10 +17,12 @@ from parshall.cli.console import (
     Shard,
     Workers,
     declare_controls,
+    scale_named,
+    shard_of,
     verb,
 )
 from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files
-from parshall.cli.study import Request, StudyStore, carry_out
+from parshall.cli.study import StudyStore, carry_out
 
 
 @verb
@@ -53,10 +55,12 @@ def suite(
 ) -> None:
     """Hold a congestion control or queue against the criteria of a document."""
     from parshall.studies.catalog import find_suite
+    from parshall.studies.running import Execution
 
     declare_controls(controls)
     chosen = find_suite(name).of(subject)
-    request = Request(store, workers, scheduler, shard, "simulate", output, as_json, quiet)
-    findings = carry_out(chosen, scale, files(formats, width, output), request)
+    by = Execution(store, workers, scheduler, shard_of(shard, output, as_json=as_json))
+    drawn = files(formats, width, output)
+    findings = carry_out(chosen, scale_named(scale), by, output, drawn, as_json=as_json, quiet=quiet)
     if any(each.verdict == "failed" for each in findings.criteria):
         raise typer.Exit(FAILURE)

@@ -8,7 +8,7 @@ from typing import Any
 
 from parshall import notebook
 from parshall.control_check.conformance import Finding
-from parshall.drawn import HasFigures
+from parshall.has_figures import HasFigures
 from parshall.report.numbers import significant
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval, mean_interval
@@ -129,7 +129,7 @@ class Card(HasFigures, page="parshall.control_check.page:page"):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the conformance kit, and the measures beside those of others."""
-        kit = ([each.name, each.sentence, each.words] for each in self.findings)
+        kit = ([each.name, each.sentence, each.text] for each in self.findings)
         tables = [notebook.table(("check", "what must hold", "found"), kit)]
         if self.rows:
             columns = ("", *self.controls, "Reno's formula", "verdict")

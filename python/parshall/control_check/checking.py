@@ -63,7 +63,7 @@ def check(
     InputError
         There is no such control, or its parameters are refused.
     ParshallError
-        As `parshall.campaign.calls.called`.
+        As `parshall.campaign.calls.run_calls`.
     """
     if repetitions < 1:
         raise InputError(f"repetitions: found {repetitions}; accepted: 1 or more")

@@ -48,7 +48,7 @@ class Finding:
         return self.required and self.outcome in {"violated", "not_reached"}
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """What was found, for people."""
         if self.outcome != "violated":
             return self.outcome.replace("_", " ")
@@ -62,5 +62,5 @@ class Finding:
 
 def conformance(resolved: Mapping[str, Any], seed: int) -> list[Finding]:
     """Try a resolved congestion control."""
-    told = controls.conformance(resolved, seed=seed, series=SERIES, events=EVENTS)
-    return [Finding(**each) for each in told]
+    events = controls.conformance(resolved, seed=seed, series=SERIES, events=EVENTS)
+    return [Finding(**each) for each in events]

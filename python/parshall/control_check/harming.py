@@ -21,7 +21,7 @@ from parshall.itb.fairness import harm
 from parshall.properties import title
 from parshall.quantities.transport import HARMS
 from parshall.stats.confidence import Interval
-from parshall.stats.verdict import DIFFERENT, Verdict, judged, matters
+from parshall.stats.verdict import DIFFERENT, Verdict, matters, verdict_of
 
 AT_LEAST = 0.05
 """Harm below this does not matter: no standard has a number."""
@@ -97,15 +97,15 @@ def _verdict(harm_done: Interval | None, same: bool, rival: str) -> tuple[str, b
     """In words; None where the repetitions do not tell."""
     if same or harm_done is None:
         return "", None
-    shown = judged(harm_done, 1.0, 1.0 + harm_done.mean, at_least=AT_LEAST)
+    shown = verdict_of(harm_done, 1.0, 1.0 + harm_done.mean, at_least=AT_LEAST)
     if shown in DIFFERENT and not matters(shown, harm_done.mean, AT_LEAST):
         return f"{shown} than beside another {rival} flow, on average by less than {100 * AT_LEAST:g} %", None
     as_another = f"what another {rival} flow would do"
-    words = {
+    verdicts = {
         Verdict.HIGHER: (f"more than another {rival} flow would do", False),
         Verdict.LOWER: (f"less than another {rival} flow would do", True),
         Verdict.EQUAL: (as_another, True),
         Verdict.SAME: (f"{as_another}, within {100 * AT_LEAST:g} %", True),
         Verdict.NOT_SHOWN: (f"not to be told from another {rival} flow", None),
     }
-    return words.get(shown, (str(shown), None))
+    return verdicts.get(shown, (str(shown), None))

@@ -8,7 +8,7 @@ from parshall.control_check.alone import BUFFERS
 from parshall.control_check.card import Card, Row
 from parshall.control_check.response import LOSSES
 from parshall.models.square_root import independent_losses_window
-from parshall.report.document import Document, Drawn, Section, Table
+from parshall.report.document import Chart, Document, Section, Table
 from parshall.report.numbers import significant
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.report.uncertainty import interval_text
@@ -60,17 +60,17 @@ def page(card: Card) -> Document:
 def _answer(card: Card) -> Section:
     """Pass or fail, and every verdict."""
     failed = [finding for finding in card.findings if finding.fails]
-    words = "It passes the conformance kit."
+    text = "It passes the conformance kit."
     if failed:
-        words = f"It fails the conformance kit: {', '.join(f'`{finding.name}`' for finding in failed)}."
+        text = f"It fails the conformance kit: {', '.join(f'`{finding.name}`' for finding in failed)}."
     missing = () if card.not_measured is None else (f"Nothing was measured: {card.not_measured}.",)
     verdicts = [f"{row.label}: {row.verdict}." for row in card.rows if row.verdict]
-    return Section("The answer", (words, *missing, *verdicts))
+    return Section("The answer", (text, *missing, *verdicts))
 
 
 def _conformance(card: Card) -> Section:
     header = ("check", "what must hold", "asked by", "found")
-    rows = [(f"`{each.name}`", each.sentence, each.source, each.words) for each in card.findings]
+    rows = [(f"`{each.name}`", each.sentence, each.source, each.text) for each in card.findings]
     text = "Random events and scripted courses, told to the control without a network; all follows from the seed."
     return Section("Conformance", (text,), [Table("", header, rows)])
 
@@ -91,7 +91,7 @@ def _table(card: Card, rows: Sequence[Row]) -> Table:
     return Table("", header, cells, numbers=range(1, len(card.controls) + 1 + formula))
 
 
-def _response(card: Card) -> list[Drawn]:
+def _response(card: Card) -> list[Chart]:
     """Packets a round trip against loss, both logarithmic."""
     rows = [row for row in card.rows if row.part == "response" and row.unit]
     marks: list[Line | Points] = [
@@ -106,13 +106,13 @@ def _response(card: Card) -> list[Drawn]:
         marks.append(Points(x, y, name, Style(series=number), low, high))
     axes = Axis("probability of loss", log=True), Axis("delivered a round trip", "packets", log=True)
     plot = Plot([Panel(marks, *axes)], "Means and 95 % intervals over the repetitions.")
-    return [Drawn("response", "Response function", plot)]
+    return [Chart("response", "Response function", plot)]
 
 
-def _trajectories(card: Card) -> list[Drawn]:
+def _trajectories(card: Card) -> list[Chart]:
     """Windows over time, a figure a buffer."""
     return [
-        Drawn(
+        Chart(
             f"trajectory-{buffer:g}".replace(".", "-"),
             f"Window over time, buffer {buffer:g} BDP",
             Plot(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from parshall.campaign import Execution
 from parshall.campaign.answers import call_of
-from parshall.campaign.calls import called
+from parshall.campaign.calls import run_calls
 from parshall.runs.single import recorded
 from parshall.scenario import Scenario
 
@@ -51,20 +51,20 @@ def done(
     ControlError
         A control failed.
     ParshallError
-        As `parshall.campaign.calls.called`.
+        As `parshall.campaign.calls.run_calls`.
     """
     calls = {}
     for key, course in courses.items():
         resolved = Scenario.from_document({**course.document, "seed": seed, "repetitions": repetitions}).resolve()
         for number in range(repetitions):
             call = call_of(_reading, (resolved, number, course.read, course.tables))
-            calls[key, number] = replace(call, words=f"{' '.join(map(str, key))}, repetition {number}")
+            calls[key, number] = replace(call, label=f"{' '.join(map(str, key))}, repetition {number}")
     different = {call.run: call for call in calls.values()}
-    told = iter(range(1, len(different) + 1))
-    answers = called(
+    numbers = iter(range(1, len(different) + 1))
+    answers = run_calls(
         list(different.values()),
         execution.workers,
-        lambda call: progress(f"{call.words} ({next(told)} of {len(different)})"),
+        lambda call: progress(f"{call.label} ({next(numbers)} of {len(different)})"),
         scheduler=execution.scheduler,
         store=execution.kept,
     )

@@ -12,7 +12,7 @@ from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, QueueDesign
 from parshall.design.repetitions import RepetitionsDesign
 from parshall.properties import title
 from parshall.report.dials import Dial, dials
-from parshall.report.document import Block, Document, Drawn, Section, Table
+from parshall.report.document import Block, Chart, Document, Section, Table
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.report.uncertainty import interval_text
@@ -32,28 +32,28 @@ _PER_CENT, _MS = 100.0, 1e3
 
 def buffer_page(design: BufferDesign) -> Document:
     """The page of a buffer."""
-    said = buffer.sentences(design)
+    text = buffer.sentences(design)
     name = "Reno flows' model" if design.flows is not None else "Model"
     shown = [
         _dial(each, name if each.asked.key == UTILISATION else "If the buffer is full")
         for each in design.nearest.judged
     ]
-    asked = Section("What was asked", [*said[1:], _about_buffer(design)], blocks=[dials(shown)])
+    asked = Section("What was asked", [*text[1:], _about_buffer(design)], blocks=[dials(shown)])
     drawn = Section("Over the size of the buffer", figures=[_over_limits(design)])
-    return _queue_page("Drop-tail buffer for what is asked", said[0], design, [asked, drawn])
+    return _queue_page("Drop-tail buffer for what is asked", text[0], design, [asked, drawn])
 
 
 def aqm_page(design: QueueDesign) -> Document:
     """The page of a queue."""
-    said = aqm.sentences(design)
+    text = aqm.sentences(design)
     shown = [_dial(each, "The queue's own target") for each in design.nearest.judged]
     about = (
         "Each queue has the defaults of the catalog. Of those that keep all that is asked, the one with the most "
         "goodput is recommended; of those within 1 % of that, the one where packets wait least."
     )
-    asked = Section("What was asked", [*said[1:], about], blocks=[dials(shown)])
+    asked = Section("What was asked", [*text[1:], about], blocks=[dials(shown)])
     drawn = Section("All queues", figures=[_candidates(design)])
-    return _queue_page("Queue for what is asked", said[0], design, [asked, drawn])
+    return _queue_page("Queue for what is asked", text[0], design, [asked, drawn])
 
 
 def _queue_page(heading: str, finding: str, design: QueueDesign, sections: Sequence[Section]) -> Document:
@@ -63,7 +63,7 @@ def _queue_page(heading: str, finding: str, design: QueueDesign, sections: Seque
 
 def repetitions_page(design: RepetitionsDesign) -> Document:
     """The page of a number of repetitions."""
-    said = repetitions.sentences(design)
+    summary = repetitions.sentences(design)
     looks = [(f"{look.repetitions}", interval_text(look.interval, design.unit)) for look in design.looks]
     about = (
         "The model is Student's: the half width that was to be expected of so many, from the repetitions before. An "
@@ -89,7 +89,7 @@ def repetitions_page(design: RepetitionsDesign) -> Document:
         ),
         _taken_away(scenario, snippets),
     ]
-    return _document("Repetitions for an interval", design.scenario, said[0], sections)
+    return _document("Repetitions for an interval", design.scenario, summary[0], sections)
 
 
 def _document(heading: str, scenario: Scenario, finding: str, sections: Sequence[Section]) -> Document:
@@ -113,7 +113,7 @@ def _about_buffer(design: BufferDesign) -> str:
 _MODELS = "in step (one, or few) or not (many: Appenzeller, Keslassy & McKeown 2004)"
 
 
-def _over_limits(design: BufferDesign) -> Drawn:
+def _over_limits(design: BufferDesign) -> Chart:
     """Utilisation, delay and loss over the limit."""
     trials = sorted(design.trials, key=design.limit)
     x = Axis("limit of the queue", "packets", log=True)
@@ -135,10 +135,10 @@ def _over_limits(design: BufferDesign) -> Drawn:
             marks.append(Guide(factor * bounds[key], "asked"))
         marks.append(Guide(design.limit(design.nearest), "answer" if design.kept else "nearest", along="x"))
         panels.append(Panel(marks, x, Axis(label, unit)))
-    return Drawn("limits", "What the limit does", Plot(panels, "Means over all repetitions of each limit."))
+    return Chart("limits", "What the limit does", Plot(panels, "Means over all repetitions of each limit."))
 
 
-def _candidates(design: QueueDesign) -> Drawn:
+def _candidates(design: QueueDesign) -> Chart:
     """Goodput against the mean wait, a point a queue."""
     marks: list[Points | Guide] = [
         Points(
@@ -153,10 +153,10 @@ def _candidates(design: QueueDesign) -> Drawn:
     if bound is not None:
         marks.append(Guide(_MS * bound, "asked", along="x"))
     panel = Panel(marks, Axis("mean queueing delay", "ms", log=True), Axis("goodput, all flows", "Mbit/s"))
-    return Drawn("candidates", "Goodput against delay", Plot([panel], "Best is the upper left corner."))
+    return Chart("candidates", "Goodput against delay", Plot([panel], "Best is the upper left corner."))
 
 
-def _shrinking(design: RepetitionsDesign) -> Drawn:
+def _shrinking(design: RepetitionsDesign) -> Chart:
     """Half widths of the first n repetitions, and what Student's t says from the first look on."""
     marks: list[Line | Points | Guide] = []
     seen = repetitions.widths(design.values)
@@ -170,7 +170,7 @@ def _shrinking(design: RepetitionsDesign) -> Drawn:
         marks.append(Line(numbers, modelled, f"expected from the first {first.repetitions}", Style(1, 1)))
     marks.append(Guide(design.judged.asked.bound, "asked"))
     x, y = Axis("repetitions"), Axis("half width", design.unit, minimum=0.0)
-    return Drawn(
+    return Chart(
         "shrinking", "Half width of the 95 % interval", Plot([Panel(marks, x, y)], "Of the first n repetitions.")
     )
 
@@ -187,11 +187,11 @@ def _tried(design: QueueDesign) -> Section:
         for each in design.trials
     ]
     header = ("Queue", *(label for label, _ in _SHOWN.values()), "Verdict")
-    said = (
+    text = (
         f"All have the same random numbers. Link: {design.place.link}. What is asked is kept, or broken, where the "
         "whole 95 % interval is on one side of the bound; else it is open, and longer or more repetitions would tell."
     )
-    return Section("What was simulated, in order", [said], tables=[Table("", header, rows, tuple(range(1, 6)))])
+    return Section("What was simulated, in order", [text], tables=[Table("", header, rows, tuple(range(1, 6)))])
 
 
 def _parameters(queue: Mapping[str, Any]) -> str:

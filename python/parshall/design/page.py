@@ -10,7 +10,7 @@ from parshall.design.recommendation import Recommendation, answer
 from parshall.design.rio import RioDesign
 from parshall.design.simulated import scenario
 from parshall.report.dials import Dial, dials
-from parshall.report.document import Block, Document, Drawn, Section, Table
+from parshall.report.document import Block, Chart, Document, Section, Table
 from parshall.report.numbers import quantity, significant, with_half_width
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.schema import writing
@@ -108,7 +108,7 @@ def _about_region(design: RioDesign) -> list[str]:
     return lines
 
 
-def region_figure(design: RioDesign, recommendation: Recommendation | None = None) -> Drawn:
+def region_figure(design: RioDesign, recommendation: Recommendation | None = None) -> Chart:
     """The map of feasible (p_out^max, p_in^max)."""
     region = design.region
     marks: list[Grid | Line | Points | Guide] = []
@@ -132,7 +132,7 @@ def region_figure(design: RioDesign, recommendation: Recommendation | None = Non
         Axis("maximum drop probability of out-packets", log=True),
         Axis("maximum drop probability of in-packets", minimum=-0.04, maximum=1.04),
     )
-    return Drawn("region", "Feasible maximum drop probabilities", Plot([panel], "Where the agreement is kept."))
+    return Chart("region", "Feasible maximum drop probabilities", Plot([panel], "Where the agreement is kept."))
 
 
 def _boundary(outside: np.ndarray, inside: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -164,7 +164,7 @@ def _costs(design: RioDesign) -> Table:
     return Table("", header, rows, numbers=(1, 2, 3))
 
 
-def _along(design: RioDesign, recommendation: Recommendation | None) -> Drawn:
+def _along(design: RioDesign, recommendation: Recommendation | None) -> Chart:
     """Loss, queue and use along p_out^max, with tail drop for in-packets."""
     problem = design.problem
     scan = np.geomspace(1e-3, 1.0, 61)
@@ -186,14 +186,14 @@ def _along(design: RioDesign, recommendation: Recommendation | None) -> Drawn:
             Axis("loss", log=True),
         ),
     ]
-    return Drawn("along", "What the drop probability of out-packets does", Plot(panels, "Tail drop for in-packets."))
+    return Chart("along", "What the drop probability of out-packets does", Plot(panels, "Tail drop for in-packets."))
 
 
 def _simulated(design: RioDesign, recommendation: Recommendation) -> Section:
     """What was simulated: every point that was tried, and the model beside the simulation where the answer is."""
     point = recommendation.nearest
     seen, setting = point.confirmation.simulated, point.confirmation.setting
-    said = (
+    text = (
         f"Each simulation has {setting.repetitions} repetitions of {setting.duration_s:g} s, of which the first "
         f"{setting.warm_up_s:g} s do not count, with TCP {setting.recovery} and packets of {setting.packet_bytes} "
         "bytes. All have the same random numbers. A constraint is kept, or broken, where its whole 95 % interval is on "
@@ -227,7 +227,7 @@ def _simulated(design: RioDesign, recommendation: Recommendation) -> Section:
         Table("What was simulated, in order", header, judged, (0, 2, 3, 5)),
         Table(where, ("Quantity", "Model", "Simulated, 95 %"), rows, (1, 2)),
     ]
-    return Section("Simulation", [said], tables=tables)
+    return Section("Simulation", [text], tables=tables)
 
 
 def _taken_away(design: RioDesign, recommendation: Recommendation) -> Section:

@@ -15,8 +15,8 @@ from parshall.campaign.plan import Plan, slug
 from parshall.campaign.result import Sweep
 from parshall.design import judging
 from parshall.design.judging import Asked, Judged, Verdict
-from parshall.drawn import HasFigures
 from parshall.errors import InputError
+from parshall.has_figures import HasFigures
 from parshall.quantities import naming
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval

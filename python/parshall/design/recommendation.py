@@ -138,8 +138,8 @@ def _plan(problem: Problem, routers: Sequence[Router], setting: Setting) -> Plan
 def answer(design: RioDesign, recommendation: Recommendation | None) -> list[str]:
     """The answer in words: what a simulation keeps, or that nothing is confirmed."""
     if recommendation is None:
-        said = sentences(design)
-        return [*said, "Not simulated: the model alone says so."] if design.choice is not None else said
+        text = sentences(design)
+        return [*text, "Not simulated: the model alone says so."] if design.choice is not None else text
     first, kept = recommendation.trials[0], recommendation.kept
     if kept is None:
         tried = sorted(trial.out_probability for trial in recommendation.trials)

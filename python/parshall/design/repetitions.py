@@ -19,8 +19,8 @@ from parshall.campaign import Execution, Plan
 from parshall.campaign.plan import slug
 from parshall.design.judging import Asked, Judged
 from parshall.distributions import student_quantile
-from parshall.drawn import HasFigures
 from parshall.errors import InputError
+from parshall.has_figures import HasFigures
 from parshall.quantities.naming import named
 from parshall.report.uncertainty import interval_text
 from parshall.scenario import Scenario

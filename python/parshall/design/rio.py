@@ -10,8 +10,8 @@ import numpy as np
 from parshall import notebook
 from parshall.design.agreement import LABELS, Agreement
 from parshall.design.search import Choice, Problem, Region, best_margins, feasible, lowest, region
-from parshall.drawn import HasFigures
 from parshall.errors import InputError
+from parshall.has_figures import HasFigures
 from parshall.models.diffserv import Router, Sessions
 from parshall.models.inputs import positive
 

@@ -66,7 +66,7 @@ def commands(
     if isinstance(linux, str):
         return Commands((), f"Linux has no {title(name)}: {linux}.")
     in_bytes = isinstance(given.get("limit"), Mapping) and "bytes" in given["limit"]
-    words = [linux.name_in_bytes if in_bytes and linux.name_in_bytes else linux.name]
+    arguments = [linux.name_in_bytes if in_bytes and linux.name_in_bytes else linux.name]
     below: list[str] = []
     for option in linux.options:
         value = given[option.parameter]
@@ -74,13 +74,13 @@ def commands(
             handle = handle or "1:"
             inner = commands(value, packet_bytes, device, f"parent {handle}1")
             below += inner.lines
-            words += [option.word, _bytes(value["limit"], packet_bytes)]
+            arguments += [option.word, _bytes(value["limit"], packet_bytes)]
         elif option.parameter == "limit" and in_bytes and linux.name_in_bytes:
-            words += [option.word, _bytes(value, packet_bytes)]
+            arguments += [option.word, _bytes(value, packet_bytes)]
         else:
-            words += _option(option, value, packet_bytes)
+            arguments += _option(option, value, packet_bytes)
     place = f"{parent} handle {handle}" if handle else parent
-    line = f"tc qdisc replace dev {device} {place} {' '.join(words)}"
+    line = f"tc qdisc replace dev {device} {place} {' '.join(arguments)}"
     return Commands((line, *below), _untold(name, given, linux))
 
 
@@ -137,9 +137,9 @@ def _bytes(limit: Any, packet_bytes: int) -> str:
 
 def _untold(name: str, given: Mapping[str, Any], linux: Qdisc) -> str:
     """The parameters that have another value than by default, and no word in ``tc``."""
-    told = {option.parameter for option in linux.options}
+    parameters = {option.parameter for option in linux.options}
     usual = defaults(name, "queues")
-    others = [key for key, value in usual.items() if key not in told and key in given and given[key] != value]
+    others = [key for key, value in usual.items() if key not in parameters and key in given and given[key] != value]
     if not others:
         return ""
     listed = ", ".join(f"`{key}`" for key in others)

@@ -16,13 +16,13 @@ def guides(root: Path = ROOT) -> list[Path]:
 
 def stale(root: Path = ROOT) -> dict[Path, str]:
     """The files whose generated sections are not what the catalogs say, with what they should hold."""
-    found = {}
+    outdated = {}
     for path in guides(root):
         text = path.read_text(encoding="utf-8")
         renewed = renew(text, SECTIONS)
         if renewed != text:
-            found[path] = renewed
-    return found
+            outdated[path] = renewed
+    return outdated
 
 
 def say(line: str) -> None:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from parshall.campaign import Sweep, sweep
 from parshall.documentation.kernel import agreement
 from parshall.documentation.tables import ROOT
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.report.figures import figures
 from parshall.report.palette import DARK, LIGHT
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
@@ -156,10 +156,12 @@ def _share(swept: Sweep, group: str, name: str, place: int) -> Iterator[Line | P
     """The curve of one group, with its intervals."""
     rows = []
     for number, point in enumerate(swept.record.points):
-        found = swept.interval(f"group/{group}/share", number)
-        if found is None or found.low is None or found.high is None:
+        interval = swept.interval(f"group/{group}/share", number)
+        if interval is None or interval.low is None or interval.high is None:
             raise ValueError(f"{group}: no share at {point.values[0]}")
-        rows.append((float(str(point.values[0]).split()[0]), 100 * found.mean, 100 * found.low, 100 * found.high))
+        rows.append(
+            (float(str(point.values[0]).split()[0]), 100 * interval.mean, 100 * interval.low, 100 * interval.high)
+        )
     x, y, low, high = zip(*rows, strict=True)
     yield Line(x, y, "", Style(series=place, thin=True))
     yield Points(x, y, name, Style(series=place), low, high)
@@ -174,11 +176,11 @@ def draw(folder: Path) -> None:
         (folder / f"{drawn.name}-dark.svg").write_text(darkened(light), encoding="utf-8")
 
 
-def _pictures() -> Iterator[Drawn]:
-    yield Drawn(HERO, "Shares of BBRv3 and CUBIC", hero())
-    yield Drawn("linux", "Simulated, and on Linux", agreement())
+def _pictures() -> Iterator[Chart]:
+    yield Chart(HERO, "Shares of BBRv3 and CUBIC", hero())
+    yield Chart("linux", "Simulated, and on Linux", agreement())
     for picture in GALLERY:
-        yield Drawn(picture.name, picture.title, picture.plot())
+        yield Chart(picture.name, picture.title, picture.plot())
 
 
 def darkened(drawing: str) -> str:

@@ -47,8 +47,8 @@ def _network(row: str) -> Network:
     flows = re.match(r"\d+ (?P<flows>[a-z ]+),", name)
     if flows is None:
         raise ValueError(f'found "{name}"; accepted: how many flows of what, and the network')
-    found = [_PAIR.match(cell) for cell in cells[: len(QUANTITIES)]]
-    return Network(flows["flows"], [each and (float(each["ours"]), float(each["kernels"])) for each in found])
+    matches = [_PAIR.match(cell) for cell in cells[: len(QUANTITIES)]]
+    return Network(flows["flows"], [each and (float(each["ours"]), float(each["kernels"])) for each in matches])
 
 
 def agreement() -> Plot:

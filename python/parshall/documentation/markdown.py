@@ -81,17 +81,17 @@ def broken_links(path: Path) -> list[str]:
     """Links of a file to other files, and to headings, that lead nowhere; addresses of other hosts are not tried."""
     text = path.read_text(encoding="utf-8")
     prose = _BLOCK.sub("", text)
-    found = []
+    broken = []
     for match in _LINK.finditer(prose):
         target, _, anchor = match["target"].partition("#")
         if "://" in target or target.startswith("mailto:"):
             continue
         file = path.parent / target if target else path
         if not file.exists():
-            found.append(f"{path}: {match['target']}: no such file")
+            broken.append(f"{path}: {match['target']}: no such file")
         elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text(encoding="utf-8")):
-            found.append(f"{path}: {match['target']}: no such heading")
-    return found
+            broken.append(f"{path}: {match['target']}: no such heading")
+    return broken
 
 
 def anchors(text: str) -> set[str]:

@@ -73,8 +73,8 @@ class Capacity:
     def kept(cls) -> Self | None:
         """What was measured of this machine before; None: nothing, or by another version."""
         try:
-            found = json.loads(_place().read_text(encoding="utf-8"))
-            made = cls(**{**found, "trials": [Trial(**each) for each in found["trials"]]})
+            stored = json.loads(_place().read_text(encoding="utf-8"))
+            made = cls(**{**stored, "trials": [Trial(**each) for each in stored["trials"]]})
         except (OSError, ValueError, TypeError, KeyError):
             return None
         return made if made.machine == this_machine() else None
@@ -129,18 +129,18 @@ def beyond(resolved: Mapping[str, Any], able: Capacity | None) -> list[str]:
     """
     if able is None:
         return []
-    said, flows, rate_bps = [], _real_flows(resolved), _fastest_bps(resolved)
+    sentences, flows, rate_bps = [], _real_flows(resolved), _fastest_bps(resolved)
     remedy = "the verdict will say whether it was too much"
     most_bps = able.rate_bps or 0.0
     if rate_bps > most_bps:
         carried = quantity(most_bps, "bit/s") if most_bps else "no fast link"
-        found = f"real hosts share a link of {quantity(rate_bps, 'bit/s')}"
-        said.append(f"{found}; `parshall doctor --measure` found that this machine carries {carried}; {remedy}")
+        excess = f"real hosts share a link of {quantity(rate_bps, 'bit/s')}"
+        sentences.append(f"{excess}; `parshall doctor --measure` found that this machine carries {carried}; {remedy}")
     if flows > max(able.flows, FEW_FLOWS):
         carried = f"{able.flows} at {quantity(able.flows_rate_bps, 'bit/s')}" if able.flows else f"up to {FEW_FLOWS}"
-        found = f"{flows} flows have real hosts"
-        said.append(f"{found}; `parshall doctor --measure` found that this machine carries {carried}; {remedy}")
-    return said
+        excess = f"{flows} flows have real hosts"
+        sentences.append(f"{excess}; `parshall doctor --measure` found that this machine carries {carried}; {remedy}")
+    return sentences
 
 
 def _real_flows(resolved: Mapping[str, Any]) -> int:

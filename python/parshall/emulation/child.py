@@ -40,8 +40,8 @@ def main() -> None:
         os.set_inheritable(number, False)  # programs of the emulation have no part in them
     # An interruption at the terminal is for the programs of the emulation, whose end is its end, and for our parent.
     signal.signal(signal.SIGINT, lambda *_: None)
-    with os.fdopen(asked) as order, os.fdopen(answered, "w") as said:
-        json.dump(answer(json.load(order)), said)
+    with os.fdopen(asked) as order, os.fdopen(answered, "w") as reply:
+        json.dump(answer(json.load(order)), reply)
 
 
 if __name__ == "__main__":

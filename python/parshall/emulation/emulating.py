@@ -14,7 +14,7 @@ from parshall.controls import declare
 from parshall.emulation.capacity import Capacity, beyond
 from parshall.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
 from parshall.emulation.process import repetition
-from parshall.records.validity import Validity, judged, validity
+from parshall.records.validity import Validity, validity, verdict_of
 from parshall.runs import Progress, Run
 from parshall.runs.execute import Instrument, execute, read_scenario
 from parshall.scenario import Scenario
@@ -86,10 +86,10 @@ def emulate(
 
 def said_beyond(resolved: Mapping[str, Any]) -> list[str]:
     """Warn of what a resolved scenario asks for beyond what was measured of this machine, and give it."""
-    found = beyond(resolved, Capacity.kept())
-    for each in found:
+    messages = beyond(resolved, Capacity.kept())
+    for each in messages:
         logging.getLogger(__name__).warning("%s", each)
-    return found
+    return messages
 
 
 def say_that_it_waits() -> None:
@@ -102,4 +102,4 @@ def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     recordings = [one["recording"] for one in totals if "recording" in one]
     counted = ("calls", "dropped", "left_out")
     recorded = {key: sum(each[key] for each in recordings) for key in counted} if recordings else None
-    return {"emulation": asdict(judged(totals)), **({"recording": recorded} if recorded else {})}
+    return {"emulation": asdict(verdict_of(totals)), **({"recording": recorded} if recorded else {})}

@@ -104,10 +104,10 @@ def left_out(problem: str | None, instrument: str) -> str | None:
     """
     if problem is None:
         return None
-    words = f"this machine cannot emulate: {problem}"
+    message = f"this machine cannot emulate: {problem}"
     if instrument == "emulate":
-        raise NoEmulationError(words)
-    return f"{words}. `parshall doctor` says what it lacks."
+        raise NoEmulationError(message)
+    return f"{message}. `parshall doctor` says what it lacks."
 
 
 def emulated(scenario: Scenario) -> dict[str, Any]:
@@ -168,10 +168,10 @@ def _problems(group: dict[str, Any], able: Abilities) -> Iterator[str]:
     otherwise = 'or write endpoint = "simulated" for this group'
     smallest, largest = PACKETS_BYTES
     if not smallest <= group["packet_bytes"] <= largest:
-        found = (
+        bound = (
             f"found {group['packet_bytes']} bytes; hosts of an emulation send packets of {smallest} to {largest} bytes"
         )
-        yield f"packet_size: {found}; write one of these, {otherwise}"
+        yield f"packet_size: {bound}; write one of these, {otherwise}"
     control = group["congestion_control"]
     if group["tcp"] is None:
         if control is not None:

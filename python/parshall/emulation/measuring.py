@@ -104,9 +104,9 @@ def _scenario(rate_bps: float, rtt: str, group: dict[str, Any]) -> dict[str, Any
 
 
 def _judged(made: Run) -> Validity:
-    found = validity(made)
-    assert found is not None  # noqa: S101 - it was emulated
-    return found
+    verdict = validity(made)
+    assert verdict is not None  # noqa: S101 - it was emulated
+    return verdict
 
 
 STEERING = Path("/proc/sys/net/core/rps_default_mask")
@@ -118,29 +118,29 @@ BUSY = 0.5
 
 def advice(able: Capacity) -> list[str]:
     """What to change so that this machine emulates more, the most likely first; nothing where nothing is amiss."""
-    said = []
+    sentences = []
     if not able.real_time:
-        said.append(
+        sentences.append(
             "the emulator has no real-time priority: run as root, or allow it (in /etc/security/limits.conf "
             "the line: * - rtprio 50)"
         )
     if able.load > BUSY * cores():
-        said.append(
+        sentences.append(
             f"the machine is busy ({able.load:.1f} processes wanted its {cores()} processors): "
             "let nothing else run, and measure again"
         )
     if able.steal is not None and able.steal > STOLEN:
-        said.append(
+        sentences.append(
             f"a hypervisor took {100 * able.steal:.1f} % of its time: take a machine whose processors are its own"
         )
     if all(each.is_carried for each in able.trials):
-        return said
+        return sentences
     if cores() < ENOUGH_CORES:
         what = "one processor" if cores() == 1 else f"{cores()} processors"
-        said.append(f"it has {what}, on which emulator and hosts meet: take {ENOUGH_CORES} or more")
+        sentences.append(f"it has {what}, on which emulator and hosts meet: take {ENOUGH_CORES} or more")
     if not STEERING.exists():
-        said.append("its kernel cannot have other processors receive for many flows: take Linux 6.3 or newer")
-    return said
+        sentences.append("its kernel cannot have other processors receive for many flows: take Linux 6.3 or newer")
+    return sentences
 
 
 STOLEN = 0.01

@@ -95,8 +95,8 @@ def repetition(
         "extras": json.dumps({"programs": programs, "controls": controls}),
     }
     with turn(monitor, waits, at_once=at_once):
-        said = _answer(order, read["duration_ps"] / 1e12, monitor)
-    match said:
+        answer = _answer(order, read["duration_ps"] / 1e12, monitor)
+    match answer:
         case {"totals": dict(totals)}:
             return totals
         case {"refused": [str(key), str(problem)]}:
@@ -176,10 +176,10 @@ def _answer(order: Mapping[str, Any], duration_s: float, monitor: Monitor) -> An
         with subprocess.Popen(command, pass_fds=files) as child:  # noqa: S603 - our own Python
             _wait(child, duration_s, monitor)
         answered.seek(0)
-        said = answered.read()
-    if child.returncode != 0 or not said:
+        text = answered.read()
+    if child.returncode != 0 or not text:
         raise EmulationError(f"the process of the emulation ended with {child.returncode}")
-    return json.loads(said)
+    return json.loads(text)
 
 
 def _wait(child: subprocess.Popen[bytes], duration_s: float, monitor: Monitor) -> None:

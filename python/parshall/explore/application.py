@@ -156,9 +156,9 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 
 def _page_of_problem(problem: str, status: int) -> Response:
-    said = f'<h1>This does not work</h1><p>{escape(problem)}</p><p><a href="/">Back</a></p>'
+    body = f'<h1>This does not work</h1><p>{escape(problem)}</p><p><a href="/">Back</a></p>'
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     head += '<title>Parshall</title><link rel="stylesheet" href="/assets/style.css">'
     return HTMLResponse(
-        f'<!doctype html><html lang="en"><head>{head}</head><body><main>{said}</main></body></html>', status
+        f'<!doctype html><html lang="en"><head>{head}</head><body><main>{body}</main></body></html>', status
     )

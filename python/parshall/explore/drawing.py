@@ -16,8 +16,8 @@ def in_page(width_in: float = WIDTH_IN) -> Callable[[str, str, Plot], Drawing]:
     """How figures are drawn: as a part of the page, in its colours."""
 
     def drawn(name: str, title: str, plot: Plot) -> Drawing:
-        said = escape(f"{title}. {plot.caption}")
-        image = f'<div role="img" aria-label="{said}">{inline(plot, name, width_in)}</div>'
+        label = escape(f"{title}. {plot.caption}")
+        image = f'<div role="img" aria-label="{label}">{inline(plot, name, width_in)}</div>'
         return Drawing(name, title, plot.caption, Markup(image))  # noqa: S704 - escaped
 
     return drawn

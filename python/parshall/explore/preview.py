@@ -22,7 +22,7 @@ from parshall.errors import ParshallError, ScenarioError
 from parshall.explore import knobs
 from parshall.explore.drawing import in_page
 from parshall.explore.subject import Base
-from parshall.report.document import Block, Drawn, Section, sections_html
+from parshall.report.document import Block, Chart, Section, sections_html
 from parshall.report.figures import figures
 from parshall.report.finding import finding
 from parshall.report.headline import headline
@@ -138,8 +138,8 @@ def _recorded(scenario: Scenario, stopped: Callable[[], bool]) -> tuple[Scenario
                 raise StoppedError from None
         if monitor.simulated_s > 0:
             short = _shortened(scenario, _AGAIN * monitor.simulated_s)
-    said = f"flows: too much to be simulated at once; `parshall run` does it ({scenario.duration} of time)"
-    raise ScenarioError([said], scenario.source)
+    reason = f"flows: too much to be simulated at once; `parshall run` does it ({scenario.duration} of time)"
+    raise ScenarioError([reason], scenario.source)
 
 
 def _affordable_s(scenario: Scenario) -> float:
@@ -196,7 +196,7 @@ def _figure(figure: Figure, run: Run) -> Section:
     prepared = figure.prepare(run)
     if isinstance(prepared, Missing):
         return Section(figure.title, blocks=[Block("missing", [(figure, prepared.reason)])], name=f"of-{figure.name}")
-    drawn = Drawn(figure.name, figure.title, prepared)
+    drawn = Chart(figure.name, figure.title, prepared)
     return Section(figure.title, figures=[drawn], name=f"of-{figure.name}")
 
 

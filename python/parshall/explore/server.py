@@ -92,8 +92,8 @@ def _socket(port: int) -> socket.socket:
         made.listen(128)
     except OSError as error:
         made.close()
-        said = error.strerror or str(error)
+        reason = error.strerror or str(error)
         raise InputError(
-            f"--port: found {port}, which cannot be used: {said}; accepted: one that is free, or 0 for any such"
+            f"--port: found {port}, which cannot be used: {reason}; accepted: one that is free, or 0 for any such"
         ) from None
     return made

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from parshall.itb.factors import Factors
-from parshall.itb.hosts import host_limits, told
+from parshall.itb.hosts import host_keys, host_limits
 
 CONTROL = "cubic"
 _MEAN_BYTES = 100e3
@@ -37,7 +37,7 @@ def groups(factors: Factors, others: int, start_s: float, *, linux: bool = False
     common = {
         "rtt": f"{factors.mean_rtt_s:.9f} s",
         "congestion_control": CONTROL,
-        **told(factors, linux=linux),
+        **host_keys(factors, linux=linux),
     }
     endless = {
         **common,
@@ -45,11 +45,11 @@ def groups(factors: Factors, others: int, start_s: float, *, linux: bool = False
         **host_limits(factors, factors.mean_rtt_s),
         "start": {"uniform": f"{start_s:g} s"},
     }
-    found: list[dict[str, Any]] = []
+    declared: list[dict[str, Any]] = []
     if others > 0:
-        found.append({"name": "others", "count": others, **endless})
+        declared.append({"name": "others", "count": others, **endless})
     if factors.reverse_count > 0:
-        found.append({"name": "reverse", "count": factors.reverse_count, "direction": "reverse", **endless})
+        declared.append({"name": "reverse", "count": factors.reverse_count, "direction": "reverse", **endless})
     if factors.background != "0":
         sizes, share = _BACKGROUND[factors.background]
         workload = {
@@ -57,8 +57,8 @@ def groups(factors: Factors, others: int, start_s: float, *, linux: bool = False
             "size": {**sizes, "mean": f"{round(_MEAN_BYTES)} B"},
             "arrivals_per_s": share * factors.capacity_bps / (8 * _MEAN_BYTES),
         }
-        found += [
+        declared += [
             {"name": f"background-{way}", "direction": way, **common, "workload": workload}
             for way in ("forward", "reverse")
         ]
-    return found
+    return declared

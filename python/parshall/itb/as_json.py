@@ -37,7 +37,7 @@ def result(made: Result) -> dict[str, Any]:
 
 
 def _case_json(case: CaseResult, result: Result) -> dict[str, Any]:
-    told = discrimination(case, result.controls, result.at_least)
+    verdict = discrimination(case, result.controls, result.at_least)
 
     def interval(found: dict[int, float], least: float = -inf) -> dict[str, Any] | None:
         made = score.interval(found, least=least)
@@ -48,11 +48,11 @@ def _case_json(case: CaseResult, result: Result) -> dict[str, Any]:
         "class": case.case.itb_class.name,
         "not_standard": case.case.odd,
         "discrimination": {
-            "verdict": told.verdict,
-            "pairs": told.pairs,
-            "differing": told.differing,
-            "undecided": told.undecided,
-            "slowest_over_fastest": told.span,
+            "verdict": verdict.verdict,
+            "pairs": verdict.pairs,
+            "differing": verdict.differing,
+            "undecided": verdict.undecided,
+            "slowest_over_fastest": verdict.span,
         },
         "ranking": [
             {

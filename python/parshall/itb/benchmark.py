@@ -25,8 +25,8 @@ from parshall import notebook
 from parshall.campaign import Execution, Plan, Store, sweep
 from parshall.campaign.result import Sweep
 from parshall.controls import declare
-from parshall.drawn import HasFigures
 from parshall.errors import InputError, SimulationError
+from parshall.has_figures import HasFigures
 from parshall.itb import fairness
 from parshall.itb.building import Case
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
@@ -94,11 +94,11 @@ class Result(HasFigures, page="parshall.itb.page:page"):
 
 def entries(case: Case, controls: Sequence[str], rivals: Sequence[str] = RIVALS) -> list[Entry]:
     """The points of a case."""
-    found = [Entry(control) for control in controls]
+    made = [Entry(control) for control in controls]
     for rival in rivals:
-        found.append(reference(case, rival))
-        found += [Entry(control, rival) for control in controls if control != rival]
-    return list(dict.fromkeys(found))
+        made.append(reference(case, rival))
+        made += [Entry(control, rival) for control in controls if control != rival]
+    return list(dict.fromkeys(made))
 
 
 def reference(case: Case, rival: str) -> Entry:
@@ -172,9 +172,11 @@ def run_case(
     files = names.join(completion_times(case, tables, "all"), on="point", how="inner", maintain_order="left")
     shares = {}
     if not case.application.idles:
-        found = goodput_shares(case, tables, "all")
+        goodputs = goodput_shares(case, tables, "all")
         shares = {
-            control: found[number[Entry(control)]].tolist() for control in controls if number[Entry(control)] in found
+            control: goodputs[number[Entry(control)]].tolist()
+            for control in controls
+            if number[Entry(control)] in goodputs
         }
     return CaseResult(case, alone, harm, files.drop("point"), shares)
 
@@ -214,13 +216,13 @@ def run(
         raise InputError(f"shard {by.shard}: found beside a result; all shards together have one")
     declare(own)
     began = time.monotonic()
-    found = []
+    results = []
     for index, case in enumerate(cases, 1):
         progress(f"{case.name} ({index}/{len(cases)})")
-        found.append(run_case(case, controls, by, rivals=rivals, instrument=instrument))
+        results.append(run_case(case, controls, by, rivals=rivals, instrument=instrument))
     scale = cases[0].scale
     wall_s = time.monotonic() - began
-    return Result(tuple(controls), tuple(found), scale.name, scale.repetitions, wall_s, instrument=instrument)
+    return Result(tuple(controls), tuple(results), scale.name, scale.repetitions, wall_s, instrument=instrument)
 
 
 def run_shard(
@@ -253,8 +255,8 @@ def run_shard(
 
 
 def _tables(made: Sweep) -> Tables:
-    found = {name: made.table(name) for name in ("flows", "links", "transfers", "flow_samples")}
-    missing = [name for name, table in found.items() if table is None]
+    tables = {name: made.table(name) for name in ("flows", "links", "transfers", "flow_samples")}
+    missing = [name for name, table in tables.items() if table is None]
     if missing:
         raise SimulationError(f"{made.name}: the runs have no table {missing[0]}")
-    return Tables(**found)  # type: ignore[arg-type]
+    return Tables(**tables)  # type: ignore[arg-type]

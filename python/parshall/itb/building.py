@@ -32,7 +32,7 @@ from parshall.itb import adverse
 from parshall.itb.applications import PAUSE, Application, Mix, bulk_bytes
 from parshall.itb.classes import ItbClass
 from parshall.itb.factors import Factors, changed, non_standard
-from parshall.itb.hosts import HEADER_BYTES, control_of, host_limits, told
+from parshall.itb.hosts import HEADER_BYTES, control_of, host_keys, host_limits
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
 from parshall.schema.catalog import family
@@ -172,16 +172,16 @@ class Case:
         halves: dict[Half, tuple[str, int]] = {"a": (control, 1 if pair else (self.source_count + 1) // 2)}
         if not pair or beside is not None:
             halves["b"] = (beside or control, 1 if pair else self.source_count // 2)
-        found = []
+        groups = []
         for half, (own, count) in halves.items():
-            found += self._useful(half, count, own, "forward")
+            groups += self._useful(half, count, own, "forward")
             if self.application.back:
                 back = max(1, round(self.application.back * count)) if count else 0
-                found += self._useful(f"back-{half}", back, own, "reverse")
+                groups += self._useful(f"back-{half}", back, own, "reverse")
         others = 0
         if self.application.contended:
             others = max(0, self.factors.source_count - len(halves))
-        return found + adverse.groups(self.factors, others, self.start_s, linux=self.linux)
+        return groups + adverse.groups(self.factors, others, self.start_s, linux=self.linux)
 
     def _useful(self, name: str, count: int, control: str, direction: str) -> list[dict[str, Any]]:
         mixes = self.application.mixes(self.factors, self.scale, self.itb_class.aggregation)
@@ -204,7 +204,7 @@ class Case:
             "direction": direction,
             "congestion_control": control_of(control, self.factors),
             "packet_size": f"{mix.packet_bytes} B",
-            **told(self.factors, linux=self.linux),
+            **host_keys(self.factors, linux=self.linux),
             **host_limits(self.factors, self.factors.mean_rtt_s, streams, mix.packet_bytes - HEADER_BYTES),
             "workload": mix.workload,
             **mix.keys,
@@ -245,8 +245,8 @@ def controls(text: str) -> list[str]:
     """
     known = [entry.name for entry in family("congestion_controls")]
     parts = (part.strip() for part in text.split(","))
-    found = list(dict.fromkeys(part if declared(part) else part.lower() for part in parts))
-    for name in found:
+    names = list(dict.fromkeys(part if declared(part) else part.lower() for part in parts))
+    for name in names:
         if name not in known and not declared(name):
             raise InputError(f'--cc: found "{name}"; accepted: {quoted(known)}{did_you_mean(name, known)}')
-    return found
+    return names

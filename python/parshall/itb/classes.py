@@ -56,12 +56,12 @@ def classes(text: str) -> list[ItbClass]:
     ['A', 'B', 'C', 'H']
     """
     known = {each.name: each for each in CLASSES}
-    found: dict[str, ItbClass] = {}
+    chosen: dict[str, ItbClass] = {}
     for part in (part.strip().upper() for part in text.split(",")):
         ends = re.fullmatch(r"([A-Z])(?:-([A-Z]))?", part)
         first, last = (ends[1], ends[2] or ends[1]) if ends else ("", "")
         if first not in known or last not in known or first > last:
             hint = did_you_mean(part, known) or ". Did you mean a range, such as A-L?" * (len(part) > 1)
             raise InputError(f'--class: found "{part}"; accepted: {quoted(known)}, and ranges such as A-D{hint}')
-        found |= {name: each for name, each in known.items() if first <= name <= last}
-    return [each for each in CLASSES if each.name in found]
+        chosen |= {name: each for name, each in known.items() if first <= name <= last}
+    return [each for each in CLASSES if each.name in chosen]

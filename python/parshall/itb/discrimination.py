@@ -59,7 +59,7 @@ class Discrimination:
 def discrimination(case: CaseResult, controls: Sequence[str], at_least: float = AT_LEAST) -> Discrimination:
     """What a case says about the differences between these controls."""
     times = {control: score.values(case, control, "completion_s") for control in controls}
-    found = [differ(times[a], times[b], at_least) for a, b in combinations(controls, 2)]
+    differences = [differ(times[a], times[b], at_least) for a, b in combinations(controls, 2)]
     means = [sum(each.values()) / len(each) for each in times.values() if each]
     goodputs = [
         sum(each.values()) / len(each) / case.case.factors.access_bps
@@ -69,9 +69,9 @@ def discrimination(case: CaseResult, controls: Sequence[str], at_least: float = 
     known = len(means) == len(controls) and min(means, default=0.0) > 0
     return Discrimination(
         case,
-        pairs=len(found),
-        differing=sum(each is True for each in found),
-        undecided=sum(each is None for each in found),
+        pairs=len(differences),
+        differing=sum(each is True for each in differences),
+        undecided=sum(each is None for each in differences),
         span=max(means) / min(means) if known else None,
         used=(min(goodputs), max(goodputs)) if goodputs else None,
     )

@@ -58,7 +58,7 @@ class Estimate:
     peak_bytes: float
     largest: str
 
-    def words(self) -> str:
+    def text(self) -> str:
         """One sentence."""
         return (
             f"{self.runs} runs, about {self.packets / 1e6:.0f} million packets: about {duration(self.seconds)}, "

@@ -124,15 +124,15 @@ def non_standard(factors: Factors) -> list[str]:
     >>> non_standard(Factors(0.1, 1e9, 10, 0.8, 0.0))
     ['RTT = 100 ms']
     """
-    found = []
+    changed = []
     for name, standard in STANDARD.items():
         value = getattr(factors, name)
         if name == "congestion" and factors.sources is not None:
             value = factors.level
         if value is not None and not any(math.isclose(value, each, rel_tol=1e-9) for each in standard):
-            found.append(f"{SYMBOLS[name]} = {shown(name, value)}")
+            changed.append(f"{SYMBOLS[name]} = {shown(name, value)}")
     given = ((name, getattr(factors, name)) for name in HOSTS)
-    return found + [f"{SYMBOLS[name]} = {shown(name, value)}" for name, value in given if value is not None]
+    return changed + [f"{SYMBOLS[name]} = {shown(name, value)}" for name, value in given if value is not None]
 
 
 def shown(name: str, value: float | str | None) -> str:

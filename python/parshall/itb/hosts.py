@@ -1,4 +1,4 @@
-"""The hosts of the benchmark: what limits a flow within them, whose TCP they have, and what real ones are told.
+"""The hosts of the benchmark: what limits a flow within them, whose TCP they have, and what real ones are host_keys.
 
 | factor | without it | with it |
 | --- | --- | --- |
@@ -49,13 +49,13 @@ def host_limits(factors: Factors, rtt_s: float, streams: int = 1, payload_bytes:
     >>> host_limits(Factors(0.02, 1e9, 10, 0.8, 0.0, interface_queue=1000), 0.02)
     {'access_queue': '1000 packets'}
     """
-    found = {}
+    limits = {}
     if factors.interface_queue is not None:
-        found["access_queue"] = f"{math.ceil(factors.interface_queue / streams)} packets"
+        limits["access_queue"] = f"{math.ceil(factors.interface_queue / streams)} packets"
     if factors.socket_buffer is not None:
-        return {**found, "receive_window": f"{factors.socket_buffer} B"}
-    if found:
-        return found
+        return {**limits, "receive_window": f"{factors.socket_buffer} B"}
+    if limits:
+        return limits
     window = tuned_window(factors.access_bps / streams, rtt_s)
     return {"receive_window": f"{max(2, round(window / payload_bytes))} packets"}
 
@@ -71,15 +71,15 @@ def control_of(control: str, factors: Factors) -> str | dict[str, Any]:
     return {"name": "cubic_linux", "hystart": False} if control == "cubic" and factors.hystart == 0 else control
 
 
-def told(factors: Factors, *, linux: bool) -> dict[str, Any]:
-    """Whose TCP hosts have, and what they are told, as keys of a group of a scenario.
+def host_keys(factors: Factors, *, linux: bool) -> dict[str, Any]:
+    """Whose TCP hosts have, and what they are host_keys, as keys of a group of a scenario.
 
     Parameters
     ----------
     linux
         Whether it is that of Linux, simulated (docs/linux.md) or real; else the benchmark's own.
 
-    >>> told(Factors(0.02, 1e9, 10, 0.8, 0.0), linux=False)
+    >>> host_keys(Factors(0.02, 1e9, 10, 0.8, 0.0), linux=False)
     {'delayed_ack': True, 'header_size': '40 B'}
     """
     cached = {"ssthresh_cached": "linux"} if factors.tcp_no_metrics_save == 0 else {}

@@ -101,7 +101,7 @@ def check_hosts(cases: Sequence[Case], *, simulated: bool) -> None:
 
 def beside(simulated: Result, emulated: Result) -> list[Beside]:
     """Each control in each case that both have."""
-    found = []
+    rows = []
     for ours, theirs in zip(simulated.cases, emulated.cases, strict=True):
         for control in emulated.controls:
             a, b = (score.values(each, control, _TIME.key) for each in (ours, theirs))
@@ -110,8 +110,8 @@ def beside(simulated: Result, emulated: Result) -> list[Beside]:
                 continue
             differing = differ(b, a, emulated.at_least)
             same = None if differing is None else not differing
-            found.append(Beside(ours.case.name, control, means[0], means[1], score.ratio(b, a), same))
-    return found
+            rows.append(Beside(ours.case.name, control, means[0], means[1], score.ratio(b, a), same))
+    return rows
 
 
 def orders(simulated: Result, emulated: Result) -> Orders:
@@ -134,7 +134,7 @@ def _faster(case: CaseResult, first: str, second: str) -> int:
 
 def section(simulated: Result, emulated: Result, kernel: str) -> Section:
     """The comparison, for the page."""
-    found = orders(simulated, emulated)
+    pairs = orders(simulated, emulated)
     rows = [
         (
             each.case,
@@ -151,8 +151,8 @@ def section(simulated: Result, emulated: Result, kernel: str) -> Section:
         "Completion times of the same scenarios with the same random numbers: simulated with TCP as Linux has it, and "
         f"with the TCP of {kernel} over the same network in real time. No result of an invalid emulation is used: "
         "the emulation was repeated.",
-        f"Of the pairs of controls in a case, both tell {found.same} apart in the same order and {found.opposite} in "
-        f"the opposite one; only one of them tells {found.one} apart, none {found.neither}.",
+        f"Of the pairs of controls in a case, both tell {pairs.same} apart in the same order and {pairs.opposite} in "
+        f"the opposite one; only one of them tells {pairs.one} apart, none {pairs.neither}.",
     )
     return Section("Simulated and on Linux", text, [Table("Mean completion time", header, rows, numbers=(2, 3, 4))])
 

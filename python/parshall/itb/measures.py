@@ -73,12 +73,12 @@ def completion_times(case: Case, tables: Tables, scope: Scope) -> pl.DataFrame:
 
 def goodput_shares(case: Case, tables: Tables, scope: Scope) -> dict[int, NDArray[np.float64]]:
     """How often a flow's goodput is k % of C_a, k = 0 .. 100, by point (the distribution of §4.2.2)."""
-    found = {}
+    shares = {}
     for (point,), rows in _goodputs(case, tables, scope).group_by("point", maintain_order=True):
         percent = np.clip(100 * rows["goodput_bps"].to_numpy() / case.factors.access_bps, 0, 100.999)
         counts = np.bincount(percent.astype(int), minlength=101)
-        found[int(str(point))] = counts / counts.sum()
-    return found
+        shares[int(str(point))] = counts / counts.sum()
+    return shares
 
 
 def _of(table: pl.DataFrame, scope: Scope) -> pl.DataFrame:

@@ -22,7 +22,7 @@ import numpy as np
 
 from parshall.campaign import Execution, Store
 from parshall.campaign.answers import call_of
-from parshall.campaign.calls import called
+from parshall.campaign.calls import run_calls
 from parshall.errors import SimulationError
 from parshall.itb import mpi, score
 from parshall.itb.benchmark import Result
@@ -101,18 +101,18 @@ def exchanged(scenario: Scenario, _kernel: str, work: mpi.Work) -> tuple[tuple[f
     """
     from parshall.emulation import run_programs, validity  # noqa: PLC0415 - workers of simulations do without
 
-    found: tuple[tuple[float, ...], str] = (), ""
+    exchanges: tuple[tuple[float, ...], str] = (), ""
     for _ in range(2):
         with tempfile.TemporaryDirectory() as folder:
             times = Path(folder) / "times.json"
             client, server = mpi.commands(Path(folder), times, work, scenario.duration.seconds)
-            judged = validity(run_programs(scenario, client, server=server, flows=PAIR))
-            if judged is None or not times.is_file():
+            verdict = validity(run_programs(scenario, client, server=server, flows=PAIR))
+            if verdict is None or not times.is_file():
                 raise SimulationError(f"mpirun: {work.count} exchanges did not come to their end")
-            found = tuple(json.loads(times.read_text(encoding="utf-8"))), judged.level
-        if judged.level != "invalid":
+            exchanges = tuple(json.loads(times.read_text(encoding="utf-8"))), verdict.level
+        if verdict.level != "invalid":
             break
-    return found
+    return exchanges
 
 
 def over_mpi(
@@ -125,7 +125,7 @@ def over_mpi(
     SimulationError
         The ranks did not come to their end.
     ParshallError
-        As `parshall.campaign.calls.called`.
+        As `parshall.campaign.calls.run_calls`.
     """
     wanted = [(case, control) for case in cases if case.application.replies for control in controls]
     calls = []
@@ -134,13 +134,13 @@ def over_mpi(
         work = mpi.Work("ping_pong", round(case.scale.message_bytes[case.itb_class.aggregation]), messages)
         scenario = Scenario.from_document(document(case, control))
         call = call_of(exchanged, (scenario, platform.release(), work))
-        calls.append(replace(call, words=f"{case.name}, {control}, over MPI", at_once=by.at_once))
+        calls.append(replace(call, label=f"{case.name}, {control}, over MPI", at_once=by.at_once))
     store = Store(by.store, create=True) if isinstance(by.store, str | Path) else by.store
-    answers = called(calls, 1, lambda call: progress(call.words), store=store)
+    answers = run_calls(calls, 1, lambda call: progress(call.label), store=store)
     return [OverMpi(case.name, control, *answer) for (case, control), answer in zip(wanted, answers, strict=True)]
 
 
-def section(found: Sequence[OverMpi], emulated: Result) -> Section:
+def section(pairs: Sequence[OverMpi], emulated: Result) -> Section:
     """The ping-pongs beside the benchmark's own PA, for the page."""
     own = {
         (case.case.name, control): float(np.mean(list(score.values(case, control, "completion_s").values())))
@@ -156,7 +156,7 @@ def section(found: Sequence[OverMpi], emulated: Result) -> Section:
             f"{own[each.case, each.control]:.3g}",
             each.level,
         )
-        for each in found
+        for each in pairs
     ]
     text = (
         "Two ranks of Open MPI in the place of the pair of PA, among the other flows of the class: each message waits "

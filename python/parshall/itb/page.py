@@ -59,22 +59,22 @@ def finding(result: Result) -> str:
     index = with_half_width(*_mean_and_half(overall[order[0]]))
     tied = [each for each in order[1:] if score.same_overall(result.cases, each, order[0], result.at_least)]
     cases = counted(count, "case")
-    said = [
+    sentences = [
         f"{_listed([order[0], *tied])} cannot be told apart as the fastest over {cases}."
         if tied
         else f"{order[0]} is the fastest over {cases}: completion times are {index} times the average control's."
     ]
     if len(order) > 1 and order[-1] not in tied:
         last = with_half_width(*_mean_and_half(overall[order[-1]]))
-        said.append(f"The slowest is {order[-1]}, with {last} times the average.")
+        sentences.append(f"The slowest is {order[-1]}, with {last} times the average.")
     shared = score.best_or_as_good(result.cases, result.controls, result.at_least)
     most = max(shared.values())
     best = [each for each in order if shared[each] == most]
-    said.append(f"Best, or not to be told from the best, most often: {_listed(best)} ({most} of {cases}).")
+    sentences.append(f"Best, or not to be told from the best, most often: {_listed(best)} ({most} of {cases}).")
     alike = sum(discrimination(each, result.controls, result.at_least).verdict == "does not" for each in result.cases)
     if alike:
-        said.append(f"In {alike} of {count} no two controls differ by more than the noise.")
-    return " ".join(said)
+        sentences.append(f"In {alike} of {count} no two controls differ by more than the noise.")
+    return " ".join(sentences)
 
 
 def _by_speed(result: Result) -> list[str]:
@@ -100,14 +100,14 @@ def _answer(result: Result) -> Section:
     shared = score.best_or_as_good(result.cases, result.controls, result.at_least)
     order = sorted(overall, key=lambda control: overall[control].mean)
     count = len(result.cases)
-    words = []
+    sentences = []
     for name, cases in groups:
         index = indices[name]
         first = min(index, key=lambda control: index[control].mean)
         equal = [each for each in index if each != first and score.same_overall(cases, each, first, result.at_least)]
         tied = f"; not to be told from it: {', '.join(f'`{each}`' for each in equal)}" if equal else ""
         title = cases[0].case.application.title.lower()
-        words.append(f"{name} ({title}): `{first}`, {with_half_width(*_mean_and_half(index[first]))}{tied}.")
+        sentences.append(f"{name} ({title}): `{first}`, {with_half_width(*_mean_and_half(index[first]))}{tied}.")
     header = ["control", "all", *(name for name, _ in groups), f"best or as good, of {count} cases"]
     rows = [
         [
@@ -122,7 +122,7 @@ def _answer(result: Result) -> Section:
     text = (
         "Shortest mean completion time over the classes, relative to the mean of all controls (1 is average), by "
         "application:",
-        *words,
+        *sentences,
         "Speed is not all: what it costs competing Reno and CUBIC, predictability, fairness and delay are in the score "
         "of each application below.",
     )
@@ -174,9 +174,9 @@ def _about(result: Result) -> Section:
 
 def _calibration(result: Result) -> Section:
     """Which classes say something about the controls, TU first: it is the source's calibration."""
-    found = [discrimination(each, result.controls, result.at_least) for each in result.cases]
-    found.sort(key=lambda each: each.case.case.application.name != "TU")
-    rows = [_calibrated(each) for each in found]
+    discriminations = [discrimination(each, result.controls, result.at_least) for each in result.cases]
+    discriminations.sort(key=lambda each: each.case.case.application.name != "TU")
+    rows = [_calibrated(each) for each in discriminations]
     header = (
         "application",
         "class",
@@ -190,7 +190,7 @@ def _calibration(result: Result) -> Section:
         "controls. The noise is that of the paired comparison; where repetitions are copies of each other there is "
         f"none, and differences of more than {100 * result.at_least:g} % count.",
     ]
-    alike = [each for each in found if each.verdict == "does not"]
+    alike = [each for each in discriminations if each.verdict == "does not"]
     if alike and all(each.case.case.factors.interface_queue is None for each in alike):
         text.append(
             "Hosts lose nothing here. Where the bottleneck is not congested, nothing is lost at all, and no control "
@@ -200,23 +200,23 @@ def _calibration(result: Result) -> Section:
     return Section("Calibration: which classes tell controls apart", text, [Table("", header, rows, numbers=(3, 4, 5))])
 
 
-def _usual_queue(found: Discrimination) -> int:
+def _usual_queue(discrimination: Discrimination) -> int:
     """Packets that take a source as long as Linux's 1000 do at 1 Gbit/s."""
-    return max(2, round(1000 * found.case.case.factors.access_bps / 1e9))
+    return max(2, round(1000 * discrimination.case.case.factors.access_bps / 1e9))
 
 
 _TOLD = {"tells apart": "yes", "does not": "no", "undecided": "undecided"}
 
 
-def _calibrated(found: Discrimination) -> tuple[str, ...]:
-    case = found.case.case
-    used = "" if found.used is None else f"{found.used[0]:.3f} to {found.used[1]:.3f}"
+def _calibrated(discrimination: Discrimination) -> tuple[str, ...]:
+    case = discrimination.case.case
+    used = "" if discrimination.used is None else f"{discrimination.used[0]:.3f} to {discrimination.used[1]:.3f}"
     return (
         case.application.name,
         case.itb_class.name,
-        _TOLD[found.verdict],
-        f"{found.differing} of {found.pairs}",
-        "" if found.span is None else f"{found.span:.3f}",
+        _TOLD[discrimination.verdict],
+        f"{discrimination.differing} of {discrimination.pairs}",
+        "" if discrimination.span is None else f"{discrimination.span:.3f}",
         used,
     )
 
@@ -224,9 +224,9 @@ def _calibrated(found: Discrimination) -> tuple[str, ...]:
 def _cases_of(letters: dict[str, list[str]]) -> str:
     """Applications with the same classes together: ``TU, BU: A, C``."""
     groups: dict[str, list[str]] = {}
-    for name, found in letters.items():
-        groups.setdefault(", ".join(found), []).append(name)
-    return "; ".join(f"{', '.join(names)}: {found}" for found, names in groups.items())
+    for name, verdict in letters.items():
+        groups.setdefault(", ".join(verdict), []).append(name)
+    return "; ".join(f"{', '.join(names)}: {verdict}" for verdict, names in groups.items())
 
 
 def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
@@ -348,13 +348,13 @@ def _rank(standing: score.Standing, standings: Sequence[score.Standing]) -> str:
 
 
 def _values(case: CaseResult, control: str, measures: Sequence[Measure]) -> list[str]:
-    found = (score.values(case, control, each.key) for each in measures)
-    return [_cell(score.interval(each, measure.factor)) for each, measure in zip(found, measures, strict=True)]
+    values = (score.values(case, control, each.key) for each in measures)
+    return [_cell(score.interval(each, measure.factor)) for each, measure in zip(values, measures, strict=True)]
 
 
 def _finished(cases: Sequence[CaseResult], control: str) -> str:
-    found = [value for case in cases for value in score.values(case, control, "finished").values()]
-    return f"{100 * sum(found) / len(found):.4g} %" if found else ""
+    shares = [value for case in cases for value in score.values(case, control, "finished").values()]
+    return f"{100 * sum(shares) / len(shares):.4g} %" if shares else ""
 
 
 def _title(measure: Measure) -> str:

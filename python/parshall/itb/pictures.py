@@ -9,7 +9,7 @@ import numpy as np
 from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.score import BY_KEY, HARMS
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval
 
@@ -18,16 +18,16 @@ def pictures(result: Result, cases: Sequence[CaseResult]) -> Section:
     """All pictures of an application."""
     name = cases[0].case.application.name
     figures = [
-        Drawn(f"{name}-completion", f"{name}: completion time by class", _by_class(result, cases, "completion_s")),
-        Drawn(f"{name}-delay", f"{name}: queueing delay by class", _by_class(result, cases, "queueing_delay_s")),
+        Chart(f"{name}-completion", f"{name}: completion time by class", _by_class(result, cases, "completion_s")),
+        Chart(f"{name}-delay", f"{name}: queueing delay by class", _by_class(result, cases, "queueing_delay_s")),
     ]
     harm = _harm(result, cases)
     if harm is not None:
-        figures.append(Drawn(f"{name}-harm", f"{name}: harm to competing flows", harm))
-    figures += [Drawn(f"{name}-times", f"{name}: distribution of completion times", _times(result, cases))]
+        figures.append(Chart(f"{name}-harm", f"{name}: harm to competing flows", harm))
+    figures += [Chart(f"{name}-times", f"{name}: distribution of completion times", _times(result, cases))]
     shares = _shares(result, cases)
     if shares is not None:
-        figures.append(Drawn(f"{name}-goodput", f"{name}: distribution of goodput", shares))
+        figures.append(Chart(f"{name}-goodput", f"{name}: distribution of goodput", shares))
     return Section(f"{name}, pictures", figures=figures)
 
 
@@ -38,19 +38,19 @@ def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
     known = [score.relative([case], result.controls, key) if compared else {} for case in cases]
     marks = []
     for number, control in enumerate(result.controls):
-        found = [
+        intervals = [
             index.get(control) if compared else score.interval(score.values(case, control, key), measure.factor)
             for index, case in zip(known, cases, strict=True)
         ]
-        at = [index + _offset(number, len(result.controls)) for index, each in enumerate(found) if each]
+        at = [index + _offset(number, len(result.controls)) for index, each in enumerate(intervals) if each]
         if at:
-            marks.append(_points(at, [each for each in found if each], control, number))
+            marks.append(_points(at, [each for each in intervals if each], control, number))
     axis = Axis(f"{measure.label} over the average control's") if compared else Axis(measure.label, measure.unit)
     names = tuple(case.case.itb_class.name for case in cases)
     return Plot([Panel(marks, _places("class", names), axis)], "Means and 95 % intervals.")
 
 
-def overview(result: Result, controls: Sequence[str]) -> Drawn | None:
+def overview(result: Result, controls: Sequence[str]) -> Chart | None:
     """A map of controls and the classes of all applications, shaded where a control is slower than the best.
 
     Only beyond the noise; None where no control is. Controls stand in the given order.
@@ -73,7 +73,7 @@ def overview(result: Result, controls: Sequence[str]) -> Drawn | None:
     panel = Panel(
         [grid], _places("", tuple(controls)), _places("application and class", named), height=_high(len(cases))
     )
-    return Drawn("slower", "How much slower than the best", Plot([panel], caption))
+    return Chart("slower", "How much slower than the best", Plot([panel], caption))
 
 
 def _high(rows: int) -> float:
@@ -90,10 +90,10 @@ def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
     for rival in RIVALS:
         marks: list[Points | Guide] = []
         for number, measure in enumerate(HARMS[:3]):
-            found = [
+            intervals = [
                 (index, score.average(cases, control, measure, rival)) for index, control in enumerate(result.controls)
             ]
-            known = [(index, each) for index, each in found if each is not None]
+            known = [(index, each) for index, each in intervals if each is not None]
             if known:
                 at = [index + _offset(number, 3) for index, _ in known]
                 label = measure.label if rival == RIVALS[0] else ""
@@ -110,11 +110,11 @@ def _harm(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
     return Plot(panels, caption) if panels else None
 
 
-def _points(at: Sequence[float], found: Sequence[Interval], label: str, number: int) -> Points:
+def _points(at: Sequence[float], intervals: Sequence[Interval], label: str, number: int) -> Points:
     """Means with their intervals; a mean that has none stands for its own ends."""
-    low = [each.mean if each.low is None else each.low for each in found]
-    high = [each.mean if each.high is None else each.high for each in found]
-    return Points(at, [each.mean for each in found], label, Style(series=number), low, high)
+    low = [each.mean if each.low is None else each.low for each in intervals]
+    high = [each.mean if each.high is None else each.high for each in intervals]
+    return Points(at, [each.mean for each in intervals], label, Style(series=number), low, high)
 
 
 def _times(result: Result, cases: Sequence[CaseResult]) -> Plot:
@@ -134,10 +134,10 @@ def _times(result: Result, cases: Sequence[CaseResult]) -> Plot:
 def _shares(result: Result, cases: Sequence[CaseResult]) -> Plot | None:
     marks = []
     for number, control in enumerate(result.controls):
-        found = [case.shares[control] for case in cases if control in case.shares]
-        if found:
+        shares = [case.shares[control] for case in cases if control in case.shares]
+        if shares:
             marks.append(
-                Line(np.arange(101), np.cumsum(np.mean(found, axis=0)), control, Style(series=number), steps=True)
+                Line(np.arange(101), np.cumsum(np.mean(shares, axis=0)), control, Style(series=number), steps=True)
             )
     if not marks:
         return None

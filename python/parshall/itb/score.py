@@ -25,7 +25,7 @@ from parshall.quantities import transport
 from parshall.quantities.definition import Quantity
 from parshall.stats.confidence import Interval, mean_interval, paired_difference
 from parshall.stats.estimates import within
-from parshall.stats.verdict import AT_LEAST, Verdict, judged
+from parshall.stats.verdict import AT_LEAST, Verdict, verdict_of
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ def harm_values(case: CaseResult, control: str, rival: str, key: str) -> dict[in
     return {int(n): float(v) for n, v in rows.select("repetition", key).iter_rows() if math.isfinite(v)}
 
 
-def interval(found: dict[int, float], factor: float = 1.0, least: float = -math.inf) -> Interval | None:
+def interval(values: dict[int, float], factor: float = 1.0, least: float = -math.inf) -> Interval | None:
     """Mean and 95 % interval over the repetitions, cut to what is not below `least`; None without any."""
-    return within(mean_interval([factor * value for value in found.values()]), least, math.inf) if found else None
+    return within(mean_interval([factor * value for value in values.values()]), least, math.inf) if values else None
 
 
 def ratio(after: dict[int, float], before: dict[int, float]) -> Interval | None:
@@ -134,7 +134,7 @@ def ranking(
 ) -> list[Standing]:
     """Controls by a measure, the best first; those without a value are left out."""
     known = {control: values(case, control, measure.key) for control in controls}
-    means = {control: interval(found, measure.factor, 0.0) for control, found in known.items()}
+    means = {control: interval(by_repetition, measure.factor, 0.0) for control, by_repetition in known.items()}
     sign = 1 if measure.quantity.better == "lower" else -1
     order = sorted((sign * each.mean, index, control) for index, (control, each) in enumerate(means.items()) if each)
     standings: list[Standing] = []
@@ -165,9 +165,9 @@ def _sign(a: dict[int, float], b: dict[int, float], at_least: float, scale: floa
     common = sorted(a.keys() & b.keys())
     if not common:
         return None
-    found = paired_difference([a[n] for n in common], [b[n] for n in common])
+    difference = paired_difference([a[n] for n in common], [b[n] for n in common])
     of_a, of_b = (sum(each[n] for n in common) / len(common) for each in (a, b))
-    verdict = judged(found, scale or of_b, of_a, at_least=at_least)
+    verdict = verdict_of(difference, scale or of_b, of_a, at_least=at_least)
     if verdict in (Verdict.UNKNOWN, Verdict.NO_SPREAD):
         return None
     return {Verdict.HIGHER: 1, Verdict.LOWER: -1}.get(verdict, 0)
@@ -181,18 +181,18 @@ def relative(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "c
     logs: dict[str, dict[int, list[float]]] = {control: {} for control in controls}
     for case in cases:
         known = {control: values(case, control, key) for control in controls}
-        common = set.intersection(*(set(found) for found in known.values()))
+        common = set.intersection(*(set(by_repetition) for by_repetition in known.values()))
         for n in sorted(common):
-            row = {control: found[n] for control, found in known.items()}
+            row = {control: by_repetition[n] for control, by_repetition in known.items()}
             if min(row.values()) <= 0:
                 continue
             mean = sum(math.log(value) for value in row.values()) / len(row)
             for control, value in row.items():
                 logs[control].setdefault(n, []).append(math.log(value) - mean)
     return {
-        control: _exp(mean_interval([sum(each) / len(each) for each in found.values()]))
-        for control, found in logs.items()
-        if found
+        control: _exp(mean_interval([sum(each) / len(each) for each in by_repetition.values()]))
+        for control, by_repetition in logs.items()
+        if by_repetition
     }
 
 
@@ -209,11 +209,11 @@ def wins(
 
 def best_or_as_good(cases: Sequence[CaseResult], controls: Sequence[str], at_least: float = AT_LEAST) -> dict[str, int]:
     """In how many cases each control is the first, or the paired comparison cannot tell it from the first."""
-    found = dict.fromkeys(controls, 0)
+    counts = dict.fromkeys(controls, 0)
     for case in cases:
         for each in ranking(case, controls, at_least=at_least):
-            found[each.control] += bool(each.as_good)
-    return found
+            counts[each.control] += bool(each.as_good)
+    return counts
 
 
 def same_overall(cases: Sequence[CaseResult], first: str, second: str, at_least: float = AT_LEAST) -> bool:
@@ -225,8 +225,8 @@ def same_overall(cases: Sequence[CaseResult], first: str, second: str, at_least:
     for case in cases:
         known = [values(case, control, MEASURES[0].key) for control in (first, second)]
         for n in known[0].keys() & known[1].keys():
-            for held, found in zip(logs, known, strict=True):
-                held.setdefault(n, []).append(math.log(found[n]))
+            for held, by_repetition in zip(logs, known, strict=True):
+                held.setdefault(n, []).append(math.log(by_repetition[n]))
     means = [{n: sum(each) / len(each) for n, each in held.items()} for held in logs]
     return _sign(means[0], means[1], math.log1p(at_least), scale=1.0) == 0
 

@@ -145,13 +145,13 @@ class Quantity:
             Whether flows of both directions are kept apart.
         """
         heading = _capital((both_ways and self.forward_heading) or self.heading or self.label)
-        return f"{heading} {self.preposition} {called(link)}" if self.per == "link" else heading
+        return f"{heading} {self.preposition} {link_name(link)}" if self.per == "link" else heading
 
 
 def _capital(label: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-def called(link: str) -> str:
+def link_name(link: str) -> str:
     """How a link is called in a sentence."""
     return {"bottleneck": "the bottleneck", "reverse": "the reverse bottleneck"}.get(link, link)

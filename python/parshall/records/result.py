@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from parshall.drawn import HasFigures
 from parshall.errors import RunNotFoundError
+from parshall.has_figures import HasFigures
 from parshall.records import schema, storage
 
 if TYPE_CHECKING:

@@ -43,8 +43,8 @@ def validity(result: Result) -> Validity | None:
 
 def is_invalid(result: Result) -> bool:
     """Whether it is an emulation that cannot be believed."""
-    judged = validity(result)
-    return judged is not None and judged.level == "invalid"
+    verdict = validity(result)
+    return verdict is not None and verdict.level == "invalid"
 
 
 def believable(results: Iterable[Result], names: Iterable[str] | None = None, *, accept_invalid: bool) -> None:
@@ -117,7 +117,7 @@ MEASURED: Mapping[str, Measure] = {
 """What `Validity.measured` has beside ``repetition``; None: the kernel does not say."""
 
 
-def judged(totals: Sequence[Mapping[str, Any]]) -> Validity:
+def verdict_of(totals: Sequence[Mapping[str, Any]]) -> Validity:
     """How far repetitions can be believed, of their totals."""
     each = [one["emulation"] for one in totals]
     findings = [finding for one in each for finding in one["findings"]]

@@ -15,8 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from parshall.drawn import HasFigures
 from parshall.errors import InputError
+from parshall.has_figures import HasFigures
 from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
@@ -219,30 +219,30 @@ def compare(
     """
     if len(results) < 2:
         raise InputError(f"results: found {len(results)}; accepted: two or more")
-    called = list(names or (each.place for each in results))
-    first = _place(results, called, baseline)
-    believable(results, called, accept_invalid=accept_invalid)
+    labels = list(names or (each.place for each in results))
+    first = _place(results, labels, baseline)
+    believable(results, labels, accept_invalid=accept_invalid)
     order = [first, *(place for place in range(len(results)) if place != first)]
     ordered = [results[place] for place in order]
     link = busiest_of_all(each.tables.get("links") for each in ordered)
     metrics = _metrics(ordered, link)
-    label = {key: metric for found in reversed(metrics) for key, metric in found.items()}
-    keys = dict.fromkeys(key for found in metrics for key in found)
+    label = {key: metric for values in reversed(metrics) for key, metric in values.items()}
+    keys = dict.fromkeys(key for values in metrics for key in values)
     rows = [
         Row(
             key,
             label[key].label,
             label[key].unit,
-            [found[key].interval if key in found else None for found in metrics],
+            [values[key].interval if key in values else None for values in metrics],
             [
-                _compared(metrics[0].get(key), found.get(key), _paired(ordered[0], other), at_least)
-                for other, found in zip(ordered[1:], metrics[1:], strict=True)
+                _compared(metrics[0].get(key), values.get(key), _paired(ordered[0], other), at_least)
+                for other, values in zip(ordered[1:], metrics[1:], strict=True)
             ],
         )
         for key in keys
     ]
     described = [
-        Compared(called[place], results[place].instrument, results[place].provenance, validity(results[place]))
+        Compared(labels[place], results[place].instrument, results[place].provenance, validity(results[place]))
         for place in order
     ]
     rows.sort(key=lambda row: _relevance(row, at_least))
@@ -327,21 +327,21 @@ def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: flo
     if a.stated or b.stated:
         difference = difference_of_ranges(b.interval, a.interval)
         exact = a.stated and b.stated
-        judged = judgement(difference, one, two, paired=False, at_least=at_least, exact=exact)
+        verdict = judgement(difference, one, two, paired=False, at_least=at_least, exact=exact)
     else:
-        judged = between(one, two, common_numbers=same_seed, at_least=at_least)
+        verdict = between(one, two, common_numbers=same_seed, at_least=at_least)
     return MetricComparison(
         key=a.key,
         label=a.label,
         unit=a.unit,
         a=a.interval,
         b=b.interval,
-        difference=judged.difference,
-        relative=judged.relative,
-        paired=judged.paired,
-        verdict=judged.verdict,
-        better=_better(judged.verdict, a.better),
-        matters=judged.matters,
+        difference=verdict.difference,
+        relative=verdict.relative,
+        paired=verdict.paired,
+        verdict=verdict.verdict,
+        better=_better(verdict.verdict, a.better),
+        matters=verdict.matters,
     )
 
 

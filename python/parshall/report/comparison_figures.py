@@ -14,12 +14,12 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from parshall.quantities.definition import called
+from parshall.quantities.definition import link_name
 from parshall.quantities.measuring import ALL_FLOWS, Metric, busiest_of_all, of_run
 from parshall.records import Result
 from parshall.report.comparing import letter
 from parshall.report.comparison import Comparison
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.report.figures.common import sentences, timed
 from parshall.report.figures.delays import of_groups, pooled_delays
 from parshall.report.figures.overview import Course, course, layers, stacked
@@ -46,7 +46,7 @@ _SPREAD = 0.6
 _NAME = 40
 
 
-def candidates(comparison: Comparison) -> Drawn | None:
+def candidates(comparison: Comparison) -> Chart | None:
     """Throughput against delay: a point a result, with an ellipse of one standard deviation over its repetitions."""
     link = _link(comparison)
     pairs = [(place, *pair) for place, each in enumerate(comparison.sources) if (pair := _speed_and_delay(each, link))]
@@ -68,7 +68,7 @@ def candidates(comparison: Comparison) -> Drawn | None:
         outline = _ellipse(across, up, log=log)
         if outline is not None:
             ellipses.append(Line(*outline, "", Style(series=style.series, thin=True)))
-    what = "Mean of the RTTs" if link is None else f"Mean queueing delay at {called(link)}"
+    what = "Mean of the RTTs" if link is None else f"Mean queueing delay at {link_name(link)}"
     axes = (
         Axis(
             what,
@@ -84,10 +84,10 @@ def candidates(comparison: Comparison) -> Drawn | None:
     caption = sentences(
         "Goodput of all flows against delay, means over repetitions.", outlines, "Better is up, and to the left."
     )
-    return Drawn("candidates", "Throughput against delay", Plot([panel], caption))
+    return Chart("candidates", "Throughput against delay", Plot([panel], caption))
 
 
-def differences(comparison: Comparison) -> Drawn | None:
+def differences(comparison: Comparison) -> Chart | None:
     """A row a quantity, the most relevant at the top: each result over the first, with its interval."""
     rows = []
     told = set()
@@ -138,27 +138,27 @@ def differences(comparison: Comparison) -> Drawn | None:
         "difference first. Bars are 95 % confidence intervals of the difference. What is 0 has no ratio, and no point.",
         left_out if len(rows) > len(shown) else "",
     )
-    return Drawn("differences", "What differs", Plot([panel], caption))
+    return Chart("differences", "What differs", Plot([panel], caption))
 
 
-def distributions(comparison: Comparison) -> list[Drawn]:
+def distributions(comparison: Comparison) -> list[Chart]:
     """Delays, completion times and goodputs, those of all results in one panel each."""
     link = _link(comparison)
     shown, left_out = _shown(comparison)
     curves = [
-        _tails("cdf-delay", f"Queueing delay at {called(link)}", "wait", _queueing(shown, link)) if link else None,
+        _tails("cdf-delay", f"Queueing delay at {link_name(link)}", "wait", _queueing(shown, link)) if link else None,
         _tails("cdf-latency", "One-way delay of all packets", "take", _latencies(shown)),
         _shares("cdf-completion", "Completion time", "Transfers", "s", _completions(shown)),
         _shares("cdf-goodput", "Goodput of a flow", "Flows", "bit/s", _goodputs(shown)),
     ]
     return [
-        Drawn(each.name, each.title, Plot(each.plot.panels, sentences(each.plot.caption, left_out)))
+        Chart(each.name, each.title, Plot(each.plot.panels, sentences(each.plot.caption, left_out)))
         for each in curves
         if each is not None
     ]
 
 
-def courses(comparison: Comparison) -> list[Drawn]:
+def courses(comparison: Comparison) -> list[Chart]:
     """Goodput over time, a panel a result; and the delays of all in one panel."""
     link = _link(comparison)
     shown, left_out = _shown(comparison)
@@ -178,7 +178,7 @@ def courses(comparison: Comparison) -> list[Drawn]:
             styles = {group: (each.groups[group], Style(series=every.index(group))) for group in styles}
         panels.append(Panel(stacked(each, bits, styles), time, axis, name, height=0.6))
     what = f"Goodput of the groups that send over {link}, stacked below its rate; means over repetitions."
-    drawn = [Drawn("goodput-over-time", "Goodput over time", Plot(panels, sentences(what, left_out)))]
+    drawn = [Chart("goodput-over-time", "Goodput over time", Plot(panels, sentences(what, left_out)))]
     waits = {name: (each.middles, each.delay.mean) for name, each in by_name.items() if each.delay is not None}
     if len(waits) > 1:
         seconds = scale_for(max(float(delay.max()) for _, delay in waits.values()), "s")
@@ -187,8 +187,8 @@ def courses(comparison: Comparison) -> list[Drawn]:
             for index, (name, (middles, delay)) in enumerate(waits.items())
         ]
         panel = Panel(lines, time, Axis("Queueing delay", seconds.unit, minimum=0.0))
-        said = sentences(f"Mean wait of packets at {link}; means over repetitions.", left_out)
-        drawn.append(Drawn("delay-over-time", "Queueing delay over time", Plot([panel], said)))
+        caption = sentences(f"Mean wait of packets at {link}; means over repetitions.", left_out)
+        drawn.append(Chart("delay-over-time", "Queueing delay over time", Plot([panel], caption)))
     return drawn
 
 
@@ -243,11 +243,11 @@ def _ends(difference: object, base: float) -> tuple[float, float]:
     return 1.0 + (mean if low is None else low) / base, 1.0 + (mean if high is None else high) / base
 
 
-def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Drawn | None:
+def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Chart | None:
     if len(tails) < 2:
         return None
-    panel, words = tails_panel(tails, what, verb)
-    return Drawn(name, what, Plot([panel], sentences("All repetitions of each result together.", words)))
+    panel, note = tails_panel(tails, what, verb)
+    return Chart(name, what, Plot([panel], sentences("All repetitions of each result together.", note)))
 
 
 def _queueing(shown: Mapping[str, Result], link: str) -> dict[str, Tail]:
@@ -286,7 +286,7 @@ def _goodputs(shown: Mapping[str, Result]) -> dict[str, Values]:
     return by_name if several else {}
 
 
-def _shares(name: str, what: str, who: str, unit: str, values: Mapping[str, Values]) -> Drawn | None:
+def _shares(name: str, what: str, who: str, unit: str, values: Mapping[str, Values]) -> Chart | None:
     """Distribution functions, each of at most 500 points."""
     present = {each: np.sort(ascending) for each, ascending in values.items() if len(ascending)}
     if len(present) < 2:
@@ -304,4 +304,4 @@ def _shares(name: str, what: str, who: str, unit: str, values: Mapping[str, Valu
         Axis(f"{who} of at most x", "%", minimum=0.0, maximum=100.0),
     )
     numbers = ", ".join(f"{each}: {counted(len(ascending), 'value')}" for each, ascending in present.items())
-    return Drawn(name, what, Plot([Panel(marks, *axes)], f"All repetitions of each result together ({numbers})."))
+    return Chart(name, what, Plot([Panel(marks, *axes)], f"All repetitions of each result together ({numbers})."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from parshall.report import believing
+from parshall.report import validity_section
 from parshall.report.comparing import cells, header, letter, note
 from parshall.report.comparison import Comparison, Row
 from parshall.report.comparison_figures import candidates, courses, differences, distributions
@@ -66,7 +66,10 @@ def write_page(comparison: Comparison, path: str | Path) -> Path:
 def warnings(comparison: Comparison) -> list[tuple[str, str]]:
     """How far its emulations can be believed, and why."""
     return [
-        (f"{letter(place)}: real Linux TCP; the emulation is {each.emulation.level}.", believing.why(each.emulation))
+        (
+            f"{letter(place)}: real Linux TCP; the emulation is {each.emulation.level}.",
+            validity_section.why(each.emulation),
+        )
         for place, each in enumerate(comparison.results)
         if each.emulation is not None
     ]
@@ -82,7 +85,7 @@ def finding(comparison: Comparison) -> str:
     whole = [row for row in comparison.shown if not row.missing]
     if not matter:
         return f"Of {counted(len(whole), 'quantity', 'quantities')} none differs so much that it matters."
-    said = [f"Of {counted(len(whole), 'quantity', 'quantities')} {len(matter)} differ and matter."]
+    sentences = [f"Of {counted(len(whole), 'quantity', 'quantities')} {len(matter)} differ and matter."]
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
     for row in named[:MENTIONED]:
         values = (
@@ -90,8 +93,8 @@ def finding(comparison: Comparison) -> str:
             for place, each in enumerate(row.intervals)
             if each is not None
         )
-        said.append(f"{row.label}: {', '.join(values)}.")
-    return " ".join(said)
+        sentences.append(f"{row.label}: {', '.join(values)}.")
+    return " ".join(sentences)
 
 
 def _section(heading: str, comparison: Comparison, rows: Sequence[Row], nothing: str) -> Section:

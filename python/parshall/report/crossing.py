@@ -8,14 +8,14 @@ import polars as pl
 
 from parshall.quantities.measuring import places
 from parshall.records import Result
-from parshall.report import words
+from parshall.report import description
 
 
 def crossing(run: Result, link: str) -> list[str]:
     """The groups whose data go over `link`, in the order of pages; all of them where the scenario is not known."""
     described = {
         str(group.get("name")): group
-        for group in words.document(run).get("flows") or ()
+        for group in description.document(run).get("flows") or ()
         if isinstance(group, Mapping) and group.get("path")
     }
     flows = run.tables.get("flows")

@@ -64,9 +64,9 @@ class Dial:
     def image(self) -> Markup:
         """The drawing."""
         sentence = "; ".join(f"{what.lower()}: {text}" for what, text in self.rows)
-        words = escape(printable(f"{self.label}. {sentence}. {self.verdict.capitalize()}."))
+        label = escape(printable(f"{self.label}. {sentence}. {self.verdict.capitalize()}."))
         return Markup(  # noqa: S704 - the words are escaped, all else are numbers
-            f'<svg role="img" aria-label="{words}" viewBox="0 0 320 64">{"".join(self._marks())}</svg>'
+            f'<svg role="img" aria-label="{label}" viewBox="0 0 320 64">{"".join(self._marks())}</svg>'
         )
 
     @property

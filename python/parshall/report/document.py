@@ -51,7 +51,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Chart:
     """A figure: a name (of its file, and in links), a title, and what it shows."""
 
     name: str
@@ -72,7 +72,7 @@ class Chooser:
     """
 
     labels: Sequence[str]
-    figures: Mapping[tuple[str, ...], Drawn]
+    figures: Mapping[tuple[str, ...], Chart]
 
     @property
     def values(self) -> list[list[str]]:
@@ -80,7 +80,7 @@ class Chooser:
         return [list(dict.fromkeys(values)) for values in zip(*self.figures, strict=True)]
 
     @property
-    def keys(self) -> dict[str, Drawn]:
+    def keys(self) -> dict[str, Chart]:
         """The figures by the values as one text, as the page's script finds them."""
         return {"|".join(values): figure for values, figure in self.figures.items()}
 
@@ -126,7 +126,7 @@ class Section:
     heading: str
     paragraphs: Sequence[str] = ()
     tables: Sequence[Table] = ()
-    figures: Sequence[Drawn] = ()
+    figures: Sequence[Chart] = ()
     blocks: Sequence[Block] = ()
     name: str = ""
     folded: str = ""
@@ -174,13 +174,13 @@ class Document:
         return {figure.name: figure.plot for figure in self.figures}
 
     @property
-    def choices(self) -> dict[str, Drawn]:
+    def choices(self) -> dict[str, Chart]:
         """What its fields choose from, by their values."""
         blocks = (block.content for section in self.sections for block in section.blocks if block.kind == "chooser")
         return {key: figure for content in blocks for key, figure in content.keys.items()}
 
     @property
-    def figures(self) -> list[Drawn]:
+    def figures(self) -> list[Chart]:
         """All figures, in the order of reading."""
         return [figure for section in self.sections for figure in section.figures]
 

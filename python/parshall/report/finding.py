@@ -26,10 +26,10 @@ import polars as pl
 
 from parshall import properties
 from parshall.errors import InputError
-from parshall.quantities.definition import called
+from parshall.quantities.definition import link_name
 from parshall.quantities.measuring import BUSY, Metrics, busiest, of_place, of_run
 from parshall.records import Result
-from parshall.report import words
+from parshall.report import description
 from parshall.report.crossing import crossing
 from parshall.report.figures.delays import pooled_delays, under_load
 from parshall.report.numbers import counted, quantity
@@ -68,8 +68,8 @@ def finding(run: Result) -> Finding:
         return Finding()
     link = busiest(links)
     state = _State(run, link, links["link"].n_unique() > 1)
-    said = [_limit(state), _shares(state), _cost(state), _change(state)]
-    return Finding(tuple(sentence for sentence in said if sentence), tuple(state.used))
+    sentences = [_limit(state), _shares(state), _cost(state), _change(state)]
+    return Finding(tuple(sentence for sentence in sentences if sentence), tuple(state.used))
 
 
 class _State:
@@ -78,9 +78,9 @@ class _State:
     def __init__(self, run: Result, link: str, several: bool) -> None:
         self.run = run
         self.link = link
-        self.place = called(link) if called(link) != link else f"the link {link}"
+        self.place = link_name(link) if link_name(link) != link else f"the link {link}"
         self.several = several
-        self.scenario = words.document(run)
+        self.scenario = description.document(run)
         self.groups = crossing(run, link)
         self.used: list[str] = []
         self._metrics: Metrics = of_run(run.tables, link) | of_place(run.tables, "link", link)
@@ -95,17 +95,17 @@ class _State:
     def of_link(self, key: str) -> float | None:
         return self.value(f"link/{self.link}/{key}")
 
-    def said(self, name: str) -> str:
+    def text(self, name: str) -> str:
         """The same as text; it counts as used."""
         self.used.append(name)
         metric = self._metrics[name]
         return quantity(metric.interval.mean, metric.unit)
 
-    def said_of_link(self, key: str) -> str:
-        return self.said(f"link/{self.link}/{key}")
+    def text_of_link(self, key: str) -> str:
+        return self.text(f"link/{self.link}/{key}")
 
-    def said_of_group(self, group: str, key: str) -> str:
-        return self.said(f"group/{group}/{key}")
+    def text_of_group(self, group: str, key: str) -> str:
+        return self.text(f"group/{group}/{key}")
 
     def judged(self, a: str, b: str, key: str) -> Judgement:
         """What a quantity of one group shows against another's; both are measured in the same repetitions."""
@@ -125,14 +125,14 @@ class _State:
 
     def is_greedy(self, group: str) -> bool:
         """Whether its flows send whatever the network lets them."""
-        return words.name_of(self.described(group).get("workload") or "bulk") == "bulk"
+        return description.name_of(self.described(group).get("workload") or "bulk") == "bulk"
 
 
 def _limit(state: _State) -> str:
     used = state.of_link("utilisation")
     if used is None:
         return ""
-    name, busy = state.place, state.said_of_link("utilisation")
+    name, busy = state.place, state.text_of_link("utilisation")
     if used >= FULL:
         return f"{_capital(name)} is the limit: it is {busy} busy."
     subject = f"no link is full: the busiest, {name}," if state.several else f"{name} is not full: it"
@@ -140,11 +140,11 @@ def _limit(state: _State) -> str:
     if lost < FEW_LOST:
         why = f"and next to nothing is lost there, so what limits the flows is {_own_limits(state)}"
     elif state.lost_on_medium:
-        why = f"and losses on the medium, {state.said_of_link('loss_rate')} of packets, hold the flows back"
+        why = f"and losses on the medium, {state.text_of_link('loss_rate')} of packets, hold the flows back"
     elif used >= BUSY:
-        why = f"because its queue drops {state.said_of_link('loss_rate')} of packets before that"
+        why = f"because its queue drops {state.text_of_link('loss_rate')} of packets before that"
     else:
-        why = f"although its queue drops {state.said_of_link('loss_rate')} of packets, at times when it is"
+        why = f"although its queue drops {state.text_of_link('loss_rate')} of packets, at times when it is"
     return f"{_capital(subject)} is {busy} busy, {why}."
 
 
@@ -156,7 +156,7 @@ def _own_limits(state: _State) -> str:
         "their receive windows": any(group.get("receive_window") not in (None, "unlimited") for group in groups),
         "how much the applications send": not all(map(state.is_greedy, state.groups)),
     }
-    return words.listed([limit for limit, holds in limits.items() if holds], "or") or "their own windows"
+    return description.listed([limit for limit, holds in limits.items() if holds], "or") or "their own windows"
 
 
 def _shares(state: _State) -> str:
@@ -171,27 +171,27 @@ def _shares(state: _State) -> str:
     if len(goodput) == 1:
         return _of_one(state, first)
     if len(ranked) == 1:
-        a_flow = f"{state.said_of_group(first, 'goodput_bps')} a flow"
+        a_flow = f"{state.text_of_group(first, 'goodput_bps')} a flow"
         if state.value(f"group/{first}/share") is None:
             return f"{first} gets {a_flow}."
-        return f"{first} takes {state.said_of_group(first, 'share')} of all goodput, {a_flow}."
-    told = state.judged(last, first, "goodput_bps")
+        return f"{first} takes {state.text_of_group(first, 'share')} of all goodput, {a_flow}."
+    judgement = state.judged(last, first, "goodput_bps")
     if len(ranked) == 2:
-        got = state.said_of_group(first, "goodput_bps"), state.said_of_group(last, "goodput_bps")
-        if told.matters:
+        got = state.text_of_group(first, "goodput_bps"), state.text_of_group(last, "goodput_bps")
+        if judgement.matters:
             return f"A flow of {first} gets {got[0]}, one of {last} {got[1]}."
-        if told.verdict in _UNKNOWN:
-            return f"{_UNKNOWN[told.verdict]}, a flow of {first} gets {got[0]}, one of {last} {got[1]}."
+        if judgement.verdict in _UNKNOWN:
+            return f"{_UNKNOWN[judgement.verdict]}, a flow of {first} gets {got[0]}, one of {last} {got[1]}."
         between_both = f"a flow of {first} ({got[0]}) and one of {last} ({got[1]})"
-        if told.verdict in _SAME:
-            return f"{_capital(between_both)} get {told.verdict.text(AT_LEAST)}."
-        return f"Between {between_both} no difference is shown{_that_matters(told)}."
+        if judgement.verdict in _SAME:
+            return f"{_capital(between_both)} get {judgement.verdict.text(AT_LEAST)}."
+        return f"Between {between_both} no difference is shown{_that_matters(judgement)}."
     groups = counted(len(ranked), "group")
-    if not told.matters and told.verdict not in _UNKNOWN:
-        return f"Between the {groups} no difference in goodput is shown{_that_matters(told)}."
-    most = f"{first} gets most, {state.said_of_group(first, 'goodput_bps')} a flow"
-    least = f"{last} least, {state.said_of_group(last, 'goodput_bps')}"
-    begins = f"{_UNKNOWN[told.verdict]}, of" if told.verdict in _UNKNOWN else "Of"
+    if not judgement.matters and judgement.verdict not in _UNKNOWN:
+        return f"Between the {groups} no difference in goodput is shown{_that_matters(judgement)}."
+    most = f"{first} gets most, {state.text_of_group(first, 'goodput_bps')} a flow"
+    least = f"{last} least, {state.text_of_group(last, 'goodput_bps')}"
+    begins = f"{_UNKNOWN[judgement.verdict]}, of" if judgement.verdict in _UNKNOWN else "Of"
     return f"{begins} {groups}, {most}, and {least}."
 
 
@@ -201,19 +201,19 @@ _UNKNOWN = {Verdict.UNKNOWN: "In its one repetition", Verdict.NO_SPREAD: "In eve
 _SAME = (Verdict.EQUAL, Verdict.SAME)
 
 
-def _that_matters(told: Judgement) -> str:
+def _that_matters(judgement: Judgement) -> str:
     """What is added where one is shown, but too small."""
-    return " that matters" if told.verdict in DIFFERENT else ""
+    return " that matters" if judgement.verdict in DIFFERENT else ""
 
 
 def _of_one(state: _State, group: str) -> str:
     flows = state.run.tables["flows"].filter(pl.col("group") == group)
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
-    got = state.said_of_group(group, "goodput_bps")
+    got = state.text_of_group(group, "goodput_bps")
     if number < 2:
         return f"Its flow gets {got}."
     fair = (
-        f", with a Jain’s index of {state.said_of_group(group, 'jain')}" if state.value(f"group/{group}/jain") else ""
+        f", with a Jain’s index of {state.text_of_group(group, 'jain')}" if state.value(f"group/{group}/jain") else ""
     )
     return f"Its {counted(number, 'flow')} get {got} each on average{fair}."
 
@@ -222,20 +222,20 @@ def _cost(state: _State) -> str:
     """Delay, loss, and what the users of the others' load notice."""
     parts = []
     if state.of_link("queueing_delay_s") is not None:
-        wait = f"Packets wait {state.said_of_link('queueing_delay_s')} at {state.place} on average"
+        wait = f"Packets wait {state.text_of_link('queueing_delay_s')} at {state.place} on average"
         tail = state.of_link("queueing_delay_p99_s")
-        parts.append(wait + (f" and 1 in 100 more than {state.said_of_link('queueing_delay_p99_s')}" if tail else ""))
+        parts.append(wait + (f" and 1 in 100 more than {state.text_of_link('queueing_delay_p99_s')}" if tail else ""))
     if (state.of_link("loss_rate") or 0.0) >= FEW_LOST and f"link/{state.link}/loss_rate" not in state.used:
-        parts.append(f"{state.said_of_link('loss_rate')} of them are lost")
+        parts.append(f"{state.text_of_link('loss_rate')} of them are lost")
     group = under_load(state.run)
     if group is not None and state.value(f"group/{group}/one_way_delay_p99_s") is not None:
         parts.append(
-            f"99 % of the packets of {group} arrive within {state.said_of_group(group, 'one_way_delay_p99_s')}"
+            f"99 % of the packets of {group} arrive within {state.text_of_group(group, 'one_way_delay_p99_s')}"
         )
     if state.value("completion_p50_s") is not None:
         tail = state.value("completion_p95_s")
-        within = f", 95 % within {state.said('completion_p95_s')}" if tail is not None else ""
-        parts.append(f"half of the transfers are done within {state.said('completion_p50_s')}{within}")
+        within = f", 95 % within {state.text('completion_p95_s')}" if tail is not None else ""
+        parts.append(f"half of the transfers are done within {state.text('completion_p50_s')}{within}")
     sentence = "; ".join(parts)
     return f"{_capital(sentence)}." if sentence else ""
 
@@ -275,11 +275,11 @@ def _change_of_full(state: _State) -> str:
 
 def _queue(state: _State) -> properties.QueueTraits | None:
     """What the queue of the link declares of itself, where the scenario is known."""
-    document = words.link_of(state.scenario, state.link)
+    document = description.link_of(state.scenario, state.link)
     if document is None:
         return None
     try:
-        return properties.queue(words.name_of(document.get("queue") or "drop_tail"))
+        return properties.queue(description.name_of(document.get("queue") or "drop_tail"))
     except InputError:  # of a later version
         return None
 

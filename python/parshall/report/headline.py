@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parshall.quantities.definition import called
+from parshall.quantities.definition import link_name
 from parshall.quantities.measuring import Metric, Metrics, busy, of_place, of_run
 from parshall.records import Result
 from parshall.report.figures.delays import under_load
@@ -46,7 +46,7 @@ def headline(run: Result) -> Headline:
     tiles = [*_goodputs(run, metrics, named)]
     if links is not None:
         for link in named:
-            where = f", {called(link).removeprefix('the ')}"
+            where = f", {link_name(link).removeprefix('the ')}"
             tiles += [_loss(run, links, link, where), _delay(run, link, where)]
     tiles += [_fairness(run, metrics), _completion(run, metrics), _latency(run)]
     return Headline([tile for tile in tiles if tile is not None], _note(metrics))
@@ -54,11 +54,11 @@ def headline(run: Result) -> Headline:
 
 def _goodputs(run: Result, metrics: Metrics, links: Sequence[str]) -> list[Tile | None]:
     used = [(link, of_place(run.tables, "link", link).get(f"link/{link}/utilisation")) for link in links]
-    words = {link: f"{called(link)} is {quantity(each.interval.mean, 'ratio')} busy" for link, each in used if each}
+    texts = {link: f"{link_name(link)} is {quantity(each.interval.mean, 'ratio')} busy" for link, each in used if each}
     forth, back = metrics.get("goodput_bps"), metrics.get("goodput_reverse_bps")
     label = forth.label if forth else ""
-    against = words.pop("reverse", "") if back else ""
-    onward = "; ".join(words.values())
+    against = texts.pop("reverse", "") if back else ""
+    onward = "; ".join(texts.values())
     return [
         _tile(label, forth, onward),
         _tile(back.label if back else "", back, against if forth else "; ".join(filter(None, (onward, against)))),
@@ -88,9 +88,9 @@ def _fairness(run: Result, metrics: Metrics) -> Tile | None:
     if flows is None or "jain" not in metrics:
         return None
     tcp = flows.filter(pl.col("congestion_control") != "")
-    judged = tcp if not tcp.is_empty() else flows
-    number = judged.filter(pl.col("repetition") == judged["repetition"][0]).height
-    kind = "TCP flow" if judged is tcp and tcp.height < flows.height else "flow"
+    rows = tcp if not tcp.is_empty() else flows
+    number = rows.filter(pl.col("repetition") == rows["repetition"][0]).height
+    kind = "TCP flow" if rows is tcp and tcp.height < flows.height else "flow"
     return _tile("Fairness (Jain’s index)", metrics["jain"], f"{counted(number, kind)}; 1 would be equal shares")
 
 
@@ -141,5 +141,5 @@ def _note(metrics: Metrics) -> str:
     if not how:
         return means
     ways = {ORDER_STATISTICS: "from order statistics", WOODRUFF: "from their spread over repetitions (Woodruff)"}
-    said = " or ".join(ways[each] for each in sorted(how))
-    return f"{means} Percentiles are of all repetitions together; their intervals come {said}."
+    text = " or ".join(ways[each] for each in sorted(how))
+    return f"{means} Percentiles are of all repetitions together; their intervals come {text}."

@@ -61,9 +61,9 @@ def frame(plots: Mapping[str, Plot], choices: Mapping[str, tuple[str, Plot]] | N
 def drawing(name: str, title: str, plot: Plot) -> Drawing:
     """The static drawing of a figure, as an image."""
     text, width, height = svg(plot)
-    words = escape(f"{title}. {plot.caption}")
+    label = escape(f"{title}. {plot.caption}")
     look = "max-width: 100%; height: auto; background: #fff"
-    image = f'<img alt="{words}" src="{_uri(text)}" width="{width}" height="{height}" style="{look}">'
+    image = f'<img alt="{label}" src="{_uri(text)}" width="{width}" height="{height}" style="{look}">'
     return Drawing(name, title, plot.caption, Markup(image))  # noqa: S704 - escaped
 
 
@@ -162,7 +162,7 @@ def _printable(data: bytes) -> Markup:
     takes ten times as long.
     """
     padding = -len(data) % 4
-    words = np.frombuffer(data + bytes(padding), dtype=">u4").astype(np.uint32)
-    digits = words[:, None] // np.array([85**4, 85**3, 85**2, 85, 1], dtype=np.uint32) % 85
+    numbers = np.frombuffer(data + bytes(padding), dtype=">u4").astype(np.uint32)
+    digits = numbers[:, None] // np.array([85**4, 85**3, 85**2, 85, 1], dtype=np.uint32) % 85
     text = _DIGITS[digits].tobytes().decode()
     return Markup(text[: len(text) - padding])  # noqa: S704 - opens no tag

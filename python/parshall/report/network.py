@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from parshall.properties import title
 from parshall.quantities.measuring import links_in, of_place, places
 from parshall.records import Result
-from parshall.report import words
+from parshall.report import description
 from parshall.report.numbers import counted, quantity
 from parshall.report.palette import SERIES
 from parshall.report.tables import population, span
@@ -91,7 +91,7 @@ class _Lane:
 def network(run: Result) -> Drawing | None:
     """The network of `run`; None where its scenario is not known, or it has no flows or links."""
     table = run.tables.get("links")
-    described = [group for group in words.document(run).get("flows") or () if isinstance(group, Mapping)]
+    described = [group for group in description.document(run).get("flows") or () if isinstance(group, Mapping)]
     if table is None or not described:
         return None
     used = dict(table.group_by("link").agg(pl.col("utilisation").mean()).iter_rows())
@@ -111,7 +111,7 @@ def network(run: Result) -> Drawing | None:
     note = "A lane is as wide as its goodput; a dot: the data of the group go through that queue"
     note += "; a ring: its ACKs do." if any(lane.acks for lane in lanes) else "."
     if left_out:
-        note += f" Not drawn: {words.listed(left_out)}, with the least goodput or load."
+        note += f" Not drawn: {description.listed(left_out)}, with the least goodput or load."
     return Drawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in (_WIDE, _NARROW)), note)
 
 
@@ -141,12 +141,12 @@ def _ways(group: Mapping[str, Any], way_back: bool) -> tuple[list[str], list[str
 
 def _texts(run: Result, link: str) -> list[str]:
     metrics = of_place(run.tables, "link", link)
-    document = words.link_of(words.document(run), link) or {}
+    document = description.link_of(description.document(run), link) or {}
     used, wait = (metrics.get(f"link/{link}/{key}") for key in ("utilisation", "queueing_delay_s"))
     queue = document.get("queue") or {}
     limit = queue.get("limit") if isinstance(queue, Mapping) else None
     rate = str(document.get("rate") or "varying rate")
-    name = words.name_of(queue)
+    name = description.name_of(queue)
     measured = [quantity(used.interval.mean, "ratio") + " busy"] if used else []
     measured += [quantity(wait.interval.mean, "s") + " wait"] if wait else []
     buffer = ", ".join(text for text in (title(name) if name else "", str(limit or "")) if text)
@@ -177,7 +177,7 @@ def _drawn(links: Sequence[_Link], lanes: Sequence[_Lane], sheet: _Sheet) -> Mar
         ),
     ]
     described = "; ".join(f"{link.name}: {link.in_a_line}" for link in links)
-    described += ". " + "; ".join(f"{lane.name} ({lane.remark}) over {words.listed(lane.data)}" for lane in lanes)
+    described += ". " + "; ".join(f"{lane.name} ({lane.remark}) over {description.listed(lane.data)}" for lane in lanes)
     return Markup(  # noqa: S704 - texts are escaped
         f'<svg role="img" class="{sheet.kind}" aria-label="The network. {escape(printable(described))}." '
         f'viewBox="0 0 {sheet.width} {height}">{"".join(parts)}</svg>'

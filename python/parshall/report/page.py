@@ -8,8 +8,8 @@ from pathlib import Path
 from parshall.predict import Predicted
 from parshall.records import Result, storage
 from parshall.records.validity import validity
-from parshall.report import believing, predicted, sampled, starved, words
-from parshall.report.document import Block, Document, Drawn, Section, document_html, write_document
+from parshall.report import description, predicted, sampled, starved, validity_section
+from parshall.report.document import Block, Chart, Document, Section, document_html, write_document
 from parshall.report.figures import figures as all_figures
 from parshall.report.finding import finding
 from parshall.report.headline import headline
@@ -49,10 +49,10 @@ def document(run: Result) -> Document:
         alone = Section("Predicted", [ranges], blocks=[Block("predictions", view)], name="predicted")
         made = Section("How it was made", blocks=[Block("facts", _facts(run))], name="provenance")
         return Document("prediction", name_of(run), "", byline(run), [alone, made])
-    scenario = words.document(run)
+    scenario = description.document(run)
     plots, missing = prepared(run)
     figures = [
-        Drawn(figure.name, f"Figure {number}. {figure.title}", plot) for number, (figure, plot) in enumerate(plots, 1)
+        Chart(figure.name, f"Figure {number}. {figure.title}", plot) for number, (figure, plot) in enumerate(plots, 1)
     ]
     overview = [figure for figure in figures if figure.name == OVERVIEW]
     groups = [groups_table(run), latency_table(run), transfers_table(run), own_table(run)]
@@ -68,7 +68,7 @@ def document(run: Result) -> Document:
             name="figures",
         ),
         predicted_section(run),
-        *believing.section(run),
+        *validity_section.section(run),
         Section("How it was made", blocks=[_command(run, scenario), Block("facts", _facts(run))], name="provenance"),
     ]
     return Document(
@@ -86,11 +86,11 @@ OVERVIEW = "overview"
 """The figure that opens the page."""
 
 
-def _network(run: Result, scenario: words.Document) -> list[Block]:
+def _network(run: Result, scenario: description.Document) -> list[Block]:
     """The network as a drawing, in words, and its links measured."""
     drawn = network(run)
-    said = Block("words", {"sentences": words.sentences(scenario, run.metadata)})
-    return [*([Block("network", drawn)] if drawn else []), said, *_measures([links_table(run)])]
+    block = Block("words", {"sentences": description.sentences(scenario, run.metadata)})
+    return [*([Block("network", drawn)] if drawn else []), block, *_measures([links_table(run)])]
 
 
 def predicted_section(run: Result) -> Section:
@@ -100,18 +100,20 @@ def predicted_section(run: Result) -> Section:
     return Section(
         f"Predicted and {view.did}",
         tables=[nearest] if nearest else [],
-        figures=[Drawn("predictions", f"All models over what was {view.did}", plot)] if plot else [],
+        figures=[Chart("predictions", f"All models over what was {view.did}", plot)] if plot else [],
         blocks=[Block("predictions", view)],
         name="predicted",
         folded="Every model: its values, where it holds, its formula" if view.sections else "",
     )
 
 
-def _command(run: Result, scenario: words.Document) -> Block:
+def _command(run: Result, scenario: description.Document) -> Block:
     """How to do it again: the command, and the scenario as a file."""
     verb = "emulate" if run.instrument == "emulate" else "run"
     portable = reading.with_absolute_paths(scenario, Path(run.metadata.get("folder") or ""))
-    return Block("command", {"text": f"parshall {verb} {storage.SCENARIO_FILE}", "scenario": words.source(portable)})
+    return Block(
+        "command", {"text": f"parshall {verb} {storage.SCENARIO_FILE}", "scenario": description.source(portable)}
+    )
 
 
 def _measures(tables: Iterable[Table | None]) -> list[Block]:
@@ -132,8 +134,12 @@ def _warnings(run: Result) -> list[tuple[str, str]]:
 
 def _validity(run: Result) -> list[tuple[str, str]]:
     """How far an emulation can be believed, and why."""
-    judged = validity(run)
-    return [] if judged is None else [(f"Real Linux TCP; the emulation is {judged.level}.", believing.why(judged))]
+    verdict = validity(run)
+    return (
+        []
+        if verdict is None
+        else [(f"Real Linux TCP; the emulation is {verdict.level}.", validity_section.why(verdict))]
+    )
 
 
 def summary_html(run: Result, figures: tuple[str, ...] = ("traffic", "goodput")) -> str:

@@ -20,7 +20,7 @@ from parshall.errors import InputError
 from parshall.extras import extra
 from parshall.files import write_atomically
 from parshall.report import data
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.report.interactive import painted, plotly
 from parshall.report.layout import WIDTH_IN
 from parshall.report.palette import LIGHT
@@ -103,7 +103,7 @@ class Picture:
 class Pictures(Mapping[str, Picture]):
     """The figures of a page by their names, in the order of the page."""
 
-    def __init__(self, drawn: Iterable[Drawn]) -> None:
+    def __init__(self, drawn: Iterable[Chart]) -> None:
         self._pictures = {each.name: Picture(each.name, each.title, each.plot) for each in drawn}
 
     def __getitem__(self, name: str) -> Picture:

@@ -180,10 +180,10 @@ def _throughput_rows(model: str, given: Sequence[Answer]) -> list[Row]:
     reasons: dict[str, list[str]] = {}
     for answer in given:
         if not answer["in_range"]:
-            words = _BUFFER_WORDS.get(str(answer["reading"]), "")
-            reasons.setdefault(answer["reason"], []).append(words)
+            note = _BUFFER_WORDS.get(str(answer["reading"]), "")
+            reasons.setdefault(answer["reason"], []).append(note)
     for reason, conditions in reasons.items():
-        where = " and ".join(words for words in conditions if words) if valid else ""
+        where = " and ".join(note for note in conditions if note) if valid else ""
         rows.append(Row(f"{model}, {where}" if where else model, reason=reason))
     return rows
 
@@ -208,13 +208,13 @@ def _completion(group: str, own: Sequence[Answer]) -> Section:
     for answer in own:
         title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
         name = ", ".join(
-            words
-            for words in (
+            text
+            for text in (
                 str(answer["model"]),
                 quantity(answer["size_bytes"], "B"),
                 _BUFFER_WORDS.get(str(answer["reading"]), ""),
             )
-            if words
+            if text
         )
         values = _present(
             _plain("Mean completion time", answer["predicted"], "s"),

@@ -39,7 +39,7 @@ def off_loads(run: Result) -> list[str]:
     transfers = run.tables.get("transfers")
     if transfers is None:
         return []
-    said = []
+    sentences = []
     for name, law in _size_laws(run).items():
         sizes = transfers.filter(pl.col("group") == name)["size_bytes"].drop_nulls()
         asked = properties.mean(law)
@@ -47,8 +47,8 @@ def off_loads(run: Result) -> list[str]:
             continue
         sampled = float(np.mean(sizes.to_numpy()))
         if abs(sampled / asked - 1) > TOLERANCE:
-            said.append(_sentence(name, law, sizes.len(), sampled, asked))
-    return said
+            sentences.append(_sentence(name, law, sizes.len(), sampled, asked))
+    return sentences
 
 
 def _size_laws(run: Result) -> dict[str, Mapping[str, Any]]:

@@ -48,7 +48,7 @@ def starved(run: Result) -> list[str]:
         return []
     tcp = with_shares(flows)
     hungry = locked_out(flows)
-    said = []
+    sentences = []
     for (group,), rows in hungry.group_by("group", maintain_order=True):
         of = tcp.filter(pl.col("group") == group).height
         best = (
@@ -56,11 +56,11 @@ def starved(run: Result) -> list[str]:
             .sort("goodput_bps")
             .row(-1, named=True)
         )
-        said.append(
+        sentences.append(
             f"{group}: {rows.height} of {counted(of, 'flow')} (in all repetitions) got less than {SHARE:.0%} of an "
             f"equal share, and at least half of what they sent was dropped, while a flow of {best['group']} had "
             f"{quantity(best['goodput_bps'], 'bit/s')}. Where a queue is always full and hosts take no time, who is "
             "first may be decided for the whole run: give the flows a window limit, a processing_time, or a queue that "
             "drops at random."
         )
-    return said
+    return sentences

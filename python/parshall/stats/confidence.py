@@ -1,8 +1,8 @@
-"""Confidence intervals of means: over repetitions, of paired and unpaired differences, within one run.
+"""Confidence intervals of means: over repetitions, of paired and unpaired differences.
 
 | symbol | meaning |
 | --- | --- |
-| n | number of independent values (repetitions or batches) |
+| n | number of independent values, such as repetitions |
 | s | their standard deviation, with n - 1 |
 | t | quantile (1 + level)/2 of Student's t with n - 1 degrees of freedom |
 
@@ -236,32 +236,6 @@ def welch_difference(
         return Interval(difference, difference, difference, n, level)
     freedom = variance**2 / float(variance_a**2 / (a.size - 1) + variance_b**2 / (b.size - 1))
     return _around(difference, np.sqrt(variance), freedom, n, level)
-
-
-def batch_means(series: ArrayLike | Sequence[float], batches: int = 20, level: float = 0.95) -> Interval:
-    """Mean of a correlated stationary series and its interval, from the means of consecutive batches.
-
-    The batches must be much longer than the correlation lasts; a remainder at the start of the series is left
-    out. `n` is the number of batches.
-
-    Source: Law 2015, §9.5.3.
-
-    Raises
-    ------
-    StatisticsError
-        If the series is shorter than `batches`, or as `mean_interval`.
-
-    Examples
-    --------
-    >>> interval = batch_means([0.0, 2.0] * 50, batches=10)
-    >>> interval.mean, interval.n
-    (1.0, 10)
-    """
-    x = _numbers("series", series)
-    if not 2 <= batches <= x.size:
-        raise StatisticsError(f"batches: found {batches} for {x.size} values, accepted is 2 to {x.size}")
-    size = x.size // batches
-    return mean_interval(x[x.size - size * batches :].reshape(batches, size).mean(axis=1), level)
 
 
 def _around(mean: float, standard_error: float, freedom: float, n: int, level: float) -> Interval:

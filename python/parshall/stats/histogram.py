@@ -1,4 +1,4 @@
-"""Quantiles and means of binned data, such as the `delay_histogram` records.
+"""Quantiles of binned data, such as the `delay_histogram` records.
 
 | symbol | argument | unit |
 | --- | --- | --- |
@@ -53,24 +53,6 @@ def histogram_quantiles(
     bin_ = np.searchsorted(upto, target, side="left").clip(0, n.size - 1)
     part = (target - (upto[bin_] - n[bin_])) / n[bin_]
     return np.asarray(a[bin_] + part * (b[bin_] - a[bin_]))
-
-
-def histogram_mean(low: ArrayLike, high: ArrayLike, counts: ArrayLike) -> float | None:
-    """Mean of binned data, from the middles of the bins; `None` if all bins are empty.
-
-    Raises
-    ------
-    StatisticsError
-        If the bins overlap or a count is negative.
-
-    Examples
-    --------
-    >>> histogram_mean([0, 1], [1, 2], [1, 3])
-    1.25
-    """
-    a, b, n = _bins(low, high, counts)
-    total = n.sum()
-    return None if total == 0 else float(((a + b) / 2) @ n / total)
 
 
 def _bins(

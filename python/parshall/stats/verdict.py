@@ -53,7 +53,7 @@ class Verdict(StrEnum):
 DIFFERENT = (Verdict.HIGHER, Verdict.LOWER)
 
 
-def judged(
+def verdict_of(
     difference: Interval,
     a: float,
     b: float,
@@ -82,11 +82,11 @@ def judged(
 
     Examples
     --------
-    >>> str(judged(Interval(2.0, 1.0, 3.0, n=4), 10.0, 12.0))
+    >>> str(verdict_of(Interval(2.0, 1.0, 3.0, n=4), 10.0, 12.0))
     'higher'
-    >>> judged(Interval(0.02, 0.01, 0.03, n=4), 10.0, 10.02).text(0.01)
+    >>> verdict_of(Interval(0.02, 0.01, 0.03, n=4), 10.0, 10.02).text(0.01)
     'the same within 1 %'
-    >>> str(judged(Interval(2.0, 1.0, 3.0, n=4), 10.0, 12.0, resolution=2.0))
+    >>> str(verdict_of(Interval(2.0, 1.0, 3.0, n=4), 10.0, 12.0, resolution=2.0))
     'no difference shown'
     """
     rounding = ROUNDING * max(abs(a), abs(b))
@@ -186,7 +186,7 @@ def judgement(
     """The same of a difference that is known; `exact` is that of `judged`."""
     resolution = a.resolution + b.resolution
     of_a, of_b = a.interval.mean, b.interval.mean
-    verdict = judged(difference, of_a, of_b, at_least=at_least, resolution=resolution, exact=exact)
+    verdict = verdict_of(difference, of_a, of_b, at_least=at_least, resolution=resolution, exact=exact)
     relative = difference.mean / abs(of_a) if of_a else None
     return Judgement(difference, relative, paired, verdict, matters(verdict, relative, at_least))
 

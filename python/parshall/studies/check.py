@@ -167,7 +167,7 @@ def sign(
     artefact: str,
     quantity: str,
     published: int | None,
-    found: Interval,
+    interval: Interval,
     note: str = "",
     *,
     negligible: float = 0.0,
@@ -177,7 +177,7 @@ def sign(
 
     Parameters
     ----------
-    found
+    interval
         The difference with its interval.
     negligible
         What counts as no change, in the difference's unit.
@@ -193,7 +193,10 @@ def sign(
     >>> sign("fig2", "change", 0, Interval(0.01, -0.01, 0.03, n=8), negligible=0.05).verdict
     'reproduced'
     """
-    ends = (found.mean if found.low is None else found.low, found.mean if found.high is None else found.high)
+    ends = (
+        interval.mean if interval.low is None else interval.low,
+        interval.mean if interval.high is None else interval.high,
+    )
     low, high = (float((end > negligible) - (end < -negligible)) for end in ends)
     ours = low if low == high else 0.0
     reference = None if published is None else float(published)

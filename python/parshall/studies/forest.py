@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval
@@ -30,7 +30,7 @@ class _Row:
     high: float
 
 
-def forest(checks: Sequence[Check]) -> Drawn | None:
+def forest(checks: Sequence[Check]) -> Chart | None:
     """Ratios with their 95 % intervals, of values above 0 that were published; None without any."""
     rows = [
         _row(
@@ -43,15 +43,15 @@ def forest(checks: Sequence[Check]) -> Drawn | None:
         if check.published is not None and check.published > 0 and check.ours > 0
     ]
     order = ("not_reproduced", "undecided", "reproduced")
-    said = "Each row is a published value; the bar is the 95 % interval of ours. Tolerances are in the tables."
+    caption = "Each row is a published value; the bar is the 95 % interval of ours. Tolerances are in the tables."
     return (
-        _drawn("published-and-ours", rows, order, title="Ours over published", guide="as published", said=said)
+        _drawn("published-and-ours", rows, order, title="Ours over published", guide="as published", caption=caption)
         if rows
         else None
     )
 
 
-def against_bounds(criteria: Sequence[Criterion]) -> Drawn | None:
+def against_bounds(criteria: Sequence[Criterion]) -> Chart | None:
     """Values above 0 over their bounds, with their 95 % intervals; None without any."""
     rows = [
         _row(_short(each), each.verdict, each.value, each.bound, turned=each.at_least)
@@ -59,11 +59,11 @@ def against_bounds(criteria: Sequence[Criterion]) -> Drawn | None:
         if each.value is not None and each.bound is not None and each.value.mean > 0 and each.bound > 0
     ]
     order = ("failed", "undecided", "passed")
-    said = (
+    caption = (
         "Each row is a criterion, met below 1: the value over the bound, or the bound over what is to be at least it."
     )
     return (
-        _drawn("value-over-bound", rows, order, title="Value over bound", guide="the bound", said=said)
+        _drawn("value-over-bound", rows, order, title="Value over bound", guide="the bound", caption=caption)
         if rows
         else None
     )
@@ -84,7 +84,7 @@ def _row(name: str, verdict: str, value: Interval, reference: float, *, turned: 
     return _Row(name, verdict, *ratios)
 
 
-def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str, guide: str, said: str) -> Drawn:
+def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str, guide: str, caption: str) -> Chart:
     shown = sorted(rows, key=lambda row: order.index(row.verdict))[:MOST]
     shown.sort(key=rows.index)
     places = {id(row): len(shown) - 1 - number for number, row in enumerate(shown)}
@@ -105,5 +105,5 @@ def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str,
         height=0.3 + 0.07 * len(shown),
     )
     if left_out := len(rows) - len(shown):
-        said += f" Not drawn: {counted(left_out, 'value')} that are {order[2]} or undecided."
-    return Drawn(name, title, Plot([panel], said))
+        caption += f" Not drawn: {counted(left_out, 'value')} that are {order[2]} or undecided."
+    return Chart(name, title, Plot([panel], caption))

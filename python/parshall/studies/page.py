@@ -39,9 +39,9 @@ def shown(findings: Findings) -> Document:
         )
         if chosen
     ]
-    said = (headline(checks), *_further(checks), *([WHERE] if tables else []), RULE)
+    texts = (headline(checks), *_further(checks), *([WHERE] if tables else []), RULE)
     drawn = forest(checks)
-    verdicts = Section("Published and ours", said, figures=[drawn] if drawn else [])
+    verdicts = Section("Published and ours", texts, figures=[drawn] if drawn else [])
     apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
     every = Section("All checks", tables=[_table("", checks)])
     return Document("study", "Findings", "", (), (verdicts, *findings.sections, *apart, every))
@@ -51,8 +51,8 @@ def _of_suite(findings: Findings) -> Document:
     """Verdicts, the suite's sections, every criterion."""
     criteria = findings.criteria
     drawn = against_bounds(criteria)
-    said = (criterion.headline(criteria), criterion.RULE)
-    verdicts = Section("What is asked and found", said, figures=[drawn] if drawn else [])
+    texts = (criterion.headline(criteria), criterion.RULE)
+    verdicts = Section("What is asked and found", texts, figures=[drawn] if drawn else [])
     header = tuple(f"{column[0].upper()}{column[1:]}" for column in criterion.COLUMNS)
     tables = [
         Table(caption, header, [each.cells() for each in chosen], numbers=(3, 4))
@@ -105,14 +105,14 @@ def _further(checks: Sequence[Check]) -> list[str]:
     """What is not the source's: ours against our theory, and what goes beyond."""
     theory = Counter(check.verdict for check in checks if check.theory is not None)
     beyond = sum(check.verdict == "extended" for check in checks)
-    said = []
+    texts = []
     if theory:
         compared = counted(theory.total(), "value")
         agree = theory["consistent_with_theory"]
-        said.append(f"Ours against our own theory, not counted above: {agree} of {compared} agree.")
+        texts.append(f"Ours against our own theory, not counted above: {agree} of {compared} agree.")
     if beyond:
-        said.append(f"Beyond the source: {counted(beyond, 'value')}.")
-    return [" ".join(said)] if said else []
+        texts.append(f"Beyond the source: {counted(beyond, 'value')}.")
+    return [" ".join(texts)] if texts else []
 
 
 def _of(checks: Sequence[Check], verdict: Verdict, *, published: bool) -> list[Check]:

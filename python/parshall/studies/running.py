@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from parshall.campaign import execution as campaign
 from parshall.campaign.answers import Answers, call_of
-from parshall.campaign.calls import called
+from parshall.campaign.calls import run_calls
 from parshall.campaign.work import Call
 from parshall.emulation import abilities, left_out
 from parshall.errors import InputError
@@ -65,7 +65,7 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     SimulationError
         A case failed; the answers of those that were done are kept.
     ParshallError
-        As `parshall.campaign.calls.called`.
+        As `parshall.campaign.calls.run_calls`.
     """
     chosen = (execution or Execution()).at(study.name, scale)
     parts = _chosen(study, chosen.instrument)
@@ -102,9 +102,9 @@ def _chosen(study: Study, instrument: Instruments) -> Sequence[Part]:
     return [_without_answers(part.name, f"Left out: {why}") if part.emulates else part for part in parts]
 
 
-def _without_answers(name: str, words: str) -> Part:
+def _without_answers(name: str, text: str) -> Part:
     """A part that only says why it has no answers."""
-    return Part(name, lambda _: {}, lambda _, __: Findings([], [Section(name, (words,))]))
+    return Part(name, lambda _: {}, lambda _, __: Findings([], [Section(name, (text,))]))
 
 
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
@@ -156,7 +156,7 @@ class _Piece:
     def call(self, answers: Mapping[str, Any], *, at_once: bool) -> Call:
         """It as workers take it."""
         arguments = replaced(self.case.arguments, lambda case: answers[_Piece(case).key])
-        return Call(self.key, self.case.function, arguments, self.case.words, at_once=at_once)
+        return Call(self.key, self.case.function, arguments, self.case.label, at_once=at_once)
 
 
 def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution) -> dict[str, Any]:
@@ -170,13 +170,13 @@ def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution
     answers: dict[str, Any] = {}
     for depth in range(max((piece.depth for piece in everything.values()), default=-1) + 1):
         here = [piece for piece in everything.values() if piece.depth == depth]
-        told = _Counted(progress, len(here))
+        counted = _Counted(progress, len(here))
         # Workers of a cluster emulate one after another by themselves.
         alone = 1 if execution.scheduler is None and not execution.at_once else execution.workers
         for emulates, workers in ((False, execution.workers), (True, alone)):
             mine = (piece for piece in here if piece.case.emulates is emulates)
             calls = [piece.call(answers, at_once=execution.at_once) for piece in mine]
-            values = called(calls, workers, told, scheduler=execution.scheduler, store=store)
+            values = run_calls(calls, workers, counted, scheduler=execution.scheduler, store=store)
             answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
     return answers
 
@@ -191,7 +191,7 @@ class _Counted:
 
     def __call__(self, call: Call) -> None:
         self.done += 1
-        self.progress(f"{call.words} ({self.done} of {self.count})")
+        self.progress(f"{call.label} ({self.done} of {self.count})")
 
 
 def _cases(value: Any) -> list[Case]:

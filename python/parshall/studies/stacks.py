@@ -73,10 +73,10 @@ def times_of_programs(
         with tempfile.TemporaryDirectory() as folder:
             times = Path(folder) / "times.json"
             client, server = commands(Path(folder), times)
-            judged = validity(run_programs(scenario, client, server=server, download=download))
-            if judged is None or not times.is_file():
+            verdict = validity(run_programs(scenario, client, server=server, download=download))
+            if verdict is None or not times.is_file():
                 raise SimulationError(incomplete)
-            return Emulated(np.array(json.loads(times.read_text(encoding="utf-8"))), judged)
+            return Emulated(np.array(json.loads(times.read_text(encoding="utf-8"))), verdict)
 
     return once_more_if_invalid(done)
 
@@ -94,13 +94,13 @@ def column(*runs: Emulated) -> str:
 def remarks(runs: Iterable[tuple[str, Emulated]]) -> list[str]:
     """Of each named run that is not valid, why."""
     return [
-        f"{name}: {linux.validity}" + ("; nothing is concluded from it." if not believed(linux) else ".")
+        f"{name}: {linux.validity}" + ("; nothing is concluded from it." if not usable(linux) else ".")
         for name, linux in runs
         if linux.validity.level != "valid"
     ]
 
 
-def believed(linux: Emulated) -> bool:
+def usable(linux: Emulated) -> bool:
     """Whether anything can be concluded from a run."""
     return linux.validity.level != "invalid"
 
@@ -174,8 +174,8 @@ def _by_one(linux: Check, simulated: Check) -> Check:
         raise ValueError(f"found checks of {of_linux} and {of_simulated}; accepted: of the same value")
     if linux.verdict != "not_reproduced" or simulated.verdict == "not_reproduced":
         return linux
-    said = f"published: {linux.published:g}, simulated: {simulated.ours:.4g} ({simulated.verdict}); open"
-    return replace(linux, published=None, note=f"{said}. {linux.note}" if linux.note else said)
+    note = f"published: {linux.published:g}, simulated: {simulated.ours:.4g} ({simulated.verdict}); open"
+    return replace(linux, published=None, note=f"{note}. {linux.note}" if linux.note else note)
 
 
 def beside_simulated(

@@ -34,7 +34,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from parshall import notebook
-from parshall.drawn import HasFigures
+from parshall.has_figures import HasFigures
 
 if TYPE_CHECKING:
     from parshall.emulation import Validity
@@ -82,7 +82,7 @@ class Case:
 
     Parameters
     ----------
-    words
+    label
         What people are told that it is.
     function
         Of a module, so that another process can import it; what it returns is sent back.
@@ -93,7 +93,7 @@ class Case:
         Whether it runs in real time, so that it is done alone, after those that do not.
     """
 
-    words: str = field(compare=False)
+    label: str = field(compare=False)
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     emulates: bool = field(default=False, compare=False)
@@ -116,9 +116,9 @@ def replaced(value: Any, answer: Callable[[Case], Any]) -> Any:
     return value
 
 
-def simulated(words: str, scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Case:
+def simulated(label: str, scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Case:
     """A case that runs a scenario, and answers ``measure(run, *more)``."""
-    return Case(words, _measured, (scenario, measure, *more))
+    return Case(label, _measured, (scenario, measure, *more))
 
 
 def _measured(scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Any:
@@ -135,12 +135,12 @@ class Emulated:
     validity: Validity
 
 
-def emulated(words: str, scenario: Scenario | Case, measure: Callable[..., Any], *more: Any) -> Case:
+def emulated(label: str, scenario: Scenario | Case, measure: Callable[..., Any], *more: Any) -> Case:
     """A case that emulates a scenario, or the one that a case answers; `Emulated`, with ``measure(run, *more)``.
 
     Its answer is kept by kernel; an invalid emulation is done once more (`once_more_if_invalid`).
     """
-    return Case(words, _emulated, (scenario, platform.release(), measure, *more), emulates=True)
+    return Case(label, _emulated, (scenario, platform.release(), measure, *more), emulates=True)
 
 
 def _emulated(scenario: Scenario, _kernel: str, measure: Callable[..., Any], *more: Any) -> Emulated:
@@ -148,9 +148,9 @@ def _emulated(scenario: Scenario, _kernel: str, measure: Callable[..., Any], *mo
 
     def done() -> Emulated:
         run = emulate(scenario)
-        judged = validity(run)
-        assert judged is not None  # noqa: S101 - it was emulated
-        return Emulated(measure(run, *more), judged)
+        verdict = validity(run)
+        assert verdict is not None  # noqa: S101 - it was emulated
+        return Emulated(measure(run, *more), verdict)
 
     return once_more_if_invalid(done)
 

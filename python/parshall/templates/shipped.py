@@ -44,11 +44,11 @@ def paths() -> dict[str, Path]:
 
 def shipped() -> list[Shipped]:
     """All of them, the scenarios first."""
-    found = []
+    templates = []
     for name, path in paths().items():
         described = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.append(Shipped(name, path, described["description"]))
-    return found
+        templates.append(Shipped(name, path, described["description"]))
+    return templates
 
 
 def located(path: Path, folder: Path = Path()) -> Path:

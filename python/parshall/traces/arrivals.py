@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.numbers import counted, quantity, significant
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.report.thinning import extremes
@@ -103,13 +103,13 @@ def section(estimates: Sequence[Arrivals], place: str) -> Section:
     """The page's section; `place` makes the names of its figures those of one trace."""
     sentences, tables, drawings = [], [], []
     for each in estimates:
-        words = QUANTITIES[each.quantity]
+        title = QUANTITIES[each.quantity]
         if each.verdict is None:
-            sentences.append(f"{words.capitalize()}: no verdict; {each.reason}.")
+            sentences.append(f"{title.capitalize()}: no verdict; {each.reason}.")
             continue
-        sentences.append(f"{words.capitalize()} in bins of {quantity(each.bin_s, 's')}: {each.verdict.sentence}")
-        tables.append(_estimates(words, each.verdict))
-        drawings.append(Drawn(f"arrivals-{each.quantity}-{place}", f"Arrivals: {words}", _over_time(each)))
+        sentences.append(f"{title.capitalize()} in bins of {quantity(each.bin_s, 's')}: {each.verdict.sentence}")
+        tables.append(_estimates(title, each.verdict))
+        drawings.append(Chart(f"arrivals-{each.quantity}-{place}", f"Arrivals: {title}", _over_time(each)))
     sentences.append(
         "All frames count, of every flow and in both directions. A long flow alone is bursty at the scale of its round "
         "trips and loss cycles; long-range dependence is of many flows whose sizes have a heavy tail."
@@ -117,7 +117,7 @@ def section(estimates: Sequence[Arrivals], place: str) -> Section:
     return Section("Arrivals: how they depend on each other over time", sentences, tables, drawings)
 
 
-def _estimates(words: str, verdict: Verdict) -> Table:
+def _estimates(title: str, verdict: Verdict) -> Table:
     rows = []
     for each in verdict.estimates:
         low, high = each.ci
@@ -128,7 +128,7 @@ def _estimates(words: str, verdict: Verdict) -> Table:
     test = verdict.surrogates
     kinds = (("values", test.p_shuffled), ("blocks", test.p_blocks))
     rows += [(f"H of shuffled {kind} is as large", f"p = {significant(p, 2)}", "", "", "") for kind, p in kinds]
-    return Table(f"Hurst parameter: {words}", ("estimator", "H", "95 %", "scales", "against it"), rows, numbers=(1, 2))
+    return Table(f"Hurst parameter: {title}", ("estimator", "H", "95 %", "scales", "against it"), rows, numbers=(1, 2))
 
 
 def _over_time(each: Arrivals) -> Plot:

@@ -271,6 +271,6 @@ def _check_content(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
         raise InputError(f"{where}: {summary['tcp']} TCP packets, but no data in them{stopped}")
     reasons = {"other": "of other protocols", "fragments": "IP fragments", "unreadable": "unreadable"}
     reasons["unknown_link"] = "of a link layer that is not understood"
-    rejected = ", ".join(f"{summary[key]} {words}" for key, words in reasons.items() if summary[key])
+    rejected = ", ".join(f"{summary[key]} {reason}" for key, reason in reasons.items() if summary[key])
     remarks = "".join(f"; {remark}" for remark in summary["remarks"])
     raise InputError(f"{where}: no TCP among {summary['frames']} frames: {rejected}{remarks}{stopped}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.report.numbers import counted, given, quantity, scale_for
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Line, Panel, Plot, Style, Values
@@ -24,12 +24,12 @@ def finding(rows: Sequence[Mapping[str, Any]]) -> str:
         return ""
     row = rows[0]
     which = "The flow" if len(rows) == 1 else f"The largest of {counted(len(rows), 'flow')}"
-    said = [f"{which}, {row['group']}, delivered {quantity(row['goodput_bps'], 'bit/s')}."]
+    sentences = [f"{which}, {row['group']}, delivered {quantity(row['goodput_bps'], 'bit/s')}."]
     if row["goodput_bps"] is None:
-        said = [f"{which}, {row['group']}, sent {counted(row['packets_sent'] or 0, 'packet')}."]
+        sentences = [f"{which}, {row['group']}, sent {counted(row['packets_sent'] or 0, 'packet')}."]
     if row["mean_rtt_s"] is not None:
         least = f", {quantity(row['min_rtt_s'], 's')} at least" if row["min_rtt_s"] is not None else ""
-        said.append(f"Its round trips took {quantity(row['mean_rtt_s'], 's')} on average{least}.")
+        sentences.append(f"Its round trips took {quantity(row['mean_rtt_s'], 's')} on average{least}.")
     if row["loss_rate"] is not None:
         events = [
             counted(row[key], noun)
@@ -38,11 +38,11 @@ def finding(rows: Sequence[Mapping[str, Any]]) -> str:
         ]
         share = quantity(row["loss_rate"], "ratio")
         lost = f"{share} of its packets were lost" if row["loss_rate"] else "None of its packets was lost"
-        said.append(f"{lost} ({', '.join(events)})." if events and row["loss_rate"] else f"{lost}.")
-    return " ".join(said)
+        sentences.append(f"{lost} ({', '.join(events)})." if events and row["loss_rate"] else f"{lost}.")
+    return " ".join(sentences)
 
 
-def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Drawn | None:
+def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Chart | None:
     """Throughput and round-trip times of the largest flows of the first trace; None without samples of them."""
     samples = observation.flow_samples
     if samples is None or not rows:
@@ -76,7 +76,7 @@ def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Dr
     width = given(float(np.median([x[1] - x[0] for x, _ in speeds.values()])), "s")
     which = "the largest flows of the trace" if len(shown) > 1 else "the flow"
     caption = f"Payload of {which} that was acknowledged, means over {width} or so, and smoothed round-trip time."
-    return Drawn("over-time", "Throughput and round-trip time over time", Plot(panels, caption))
+    return Chart("over-time", "Throughput and round-trip time over time", Plot(panels, caption))
 
 
 def _throughput(samples: pl.DataFrame) -> tuple[Values, Values] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.errors import InputError
-from parshall.report.document import Document, Drawn, Section, Table, write_document
+from parshall.report.document import Chart, Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, count, counted, quantity, significant
 from parshall.traces import arrivals, figures, overview, short, trust
 from parshall.traces.flow import TracedFlow
@@ -110,8 +110,8 @@ def document(
 
 
 def _arrivals(observation: Observation) -> list[Section]:
-    judged = [(place, observation.arrivals(place)) for place in range(min(CLOSELY, len(observation.captures)))]
-    return [replace(arrivals.section(found, str(place)), closed="Estimates of H") for place, found in judged if found]
+    verdicts = [(place, observation.arrivals(place)) for place in range(min(CLOSELY, len(observation.captures)))]
+    return [replace(arrivals.section(each, str(place)), closed="Estimates of H") for place, each in verdicts if each]
 
 
 def _byline(observation: Observation) -> list[str]:
@@ -184,7 +184,7 @@ def _close(shown: Close) -> list[Section]:
     sentences = trust.of_flow(flow)
     drawings = []
     if flow.windows.size >= 2:
-        drawings.append(Drawn(f"windows-{place}", "Windows", figures.windows(flow)))
+        drawings.append(Chart(f"windows-{place}", "Windows", figures.windows(flow)))
     else:
         sentences.append(
             f"{counted(flow.windows.size, 'round trip')}: too few for windows, losses by window, or a spectrum."
@@ -194,13 +194,13 @@ def _close(shown: Close) -> list[Section]:
         ("rtt", "Round-trip time", figures.round_trips(flow)),
     ):
         if plot is not None and (name != "flight" or flow.windows.size < 2):
-            drawings.append(Drawn(f"{name}-{place}", title, plot))
+            drawings.append(Chart(f"{name}-{place}", title, plot))
     tables: list[Table] = []
     about: list[str] = []
-    special: list[Drawn] = []
+    special: list[Chart] = []
     try:
         bins = flow.loss_function()
-        special.append(Drawn(f"loss-{place}", "Losses by window", figures.loss_function(bins)))
+        special.append(Chart(f"loss-{place}", "Losses by window", figures.loss_function(bins)))
         tables.append(_changes(flow))
     except InputError as error:
         if flow.windows.size >= 2:
@@ -208,7 +208,7 @@ def _close(shown: Close) -> list[Section]:
     if shown.variability is None:
         about.append(shown.reason)
     else:
-        special.append(Drawn(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.variability)))
+        special.append(Chart(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.variability)))
         about.append(_spread(flow, shown.variability))
     number = flow.row["flow"]
     own = Section(f"Flow {number}: {flow.name}", sentences, [_facts(flow)], drawings)

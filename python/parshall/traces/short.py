@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.report.document import Block, Drawn
+from parshall.report.document import Block, Chart
 from parshall.report.headline import Headline, Tile
 from parshall.report.numbers import count, counted, given, quantity, scale_for
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
@@ -120,7 +120,7 @@ def longest_stall(samples: pl.DataFrame) -> Stall | None:
     return longest
 
 
-def sequence(observation: Observation, row: Mapping[str, Any]) -> Drawn | None:
+def sequence(observation: Observation, row: Mapping[str, Any]) -> Chart | None:
     """What was delivered of a flow by when, with the times at which it sent data again; None where it was not seen."""
     samples = own_samples(observation, row)
     known = samples.drop_nulls("delivered_bytes") if "delivered_bytes" in samples.columns else pl.DataFrame()
@@ -144,7 +144,7 @@ def sequence(observation: Observation, row: Mapping[str, Any]) -> Drawn | None:
         )
     panel = Panel(marks, Axis("Time", "s", minimum=0.0), Axis("Delivered", scale.unit, minimum=0.0))
     title = f"Delivered over time, flow {row['flow']}: {row['group']}"
-    return Drawn("sequence", title, Plot([panel], caption))
+    return Chart("sequence", title, Plot([panel], caption))
 
 
 def _steps(counted_so_far: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -37,10 +37,10 @@ def of_capture(capture: Mapping[str, Any]) -> list[str]:
         "unknown_link": "have a link layer that is not understood",
         "without_time": "have no time and are given that of the frame before",
     }
-    for key, words in notes.items():
+    for key, text in notes.items():
         if capture[key]:
             verb = "frames" if capture[key] != 1 else "frame"
-            doubts.append(f"{capture[key]} of {frames} {verb} {words.format(**capture)}.")
+            doubts.append(f"{capture[key]} of {frames} {verb} {text.format(**capture)}.")
     if capture["evicted"]:
         doubts.append(
             f"{counted(capture['evicted'], 'connection')} were let go before their end, to bound memory; what came "

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from parshall.records import Result
-from parshall.report import words
+from parshall.report import description
 from parshall.report.numbers import counted, given
 from parshall.report.palette import SERIES
 from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
@@ -57,12 +57,12 @@ def warm_up_s(run: Result) -> float:
 
 def end_s(run: Result, last_s: float) -> float:
     """When the run ends; `last_s`, the last moment that was recorded, if the scenario does not say."""
-    early = words.document(run).get("ends_with")
+    early = description.document(run).get("ends_with")
     return last_s if early else _duration_s(run, "duration") or last_s
 
 
 def _duration_s(run: Result, key: str) -> float | None:
-    text = words.document(run).get(key)
+    text = description.document(run).get(key)
     return None if text is None else Duration(str(text)).seconds
 
 
@@ -82,10 +82,8 @@ def across_ranks(values: Mapping[str, float], noun: str) -> tuple[list[str], str
         return names, ""
     ranked = sorted(names, key=lambda name: (-values[name], names.index(name)))
     chosen = {ranked[round(rank)] for rank in np.linspace(0, len(ranked) - 1, SERIES)}
-    words = (
-        f"Drawn are {SERIES} of {len(names)} {noun}s, from the largest to the smallest value at equal steps of rank."
-    )
-    return [name for name in names if name in chosen], words
+    note = f"Drawn are {SERIES} of {len(names)} {noun}s, from the largest to the smallest value at equal steps of rank."
+    return [name for name in names if name in chosen], note
 
 
 def timed(transfers: pl.DataFrame) -> pl.DataFrame:
@@ -95,10 +93,10 @@ def timed(transfers: pl.DataFrame) -> pl.DataFrame:
 
 def flow_label(group: str, flow: int, control: str, rtt_s: float | None) -> str:
     """How one flow is called: ``bulk, flow 3 (cubic, RTT 100 ms)``."""
-    words = [control or "datagrams"]
+    parts = [control or "datagrams"]
     if rtt_s is not None:
-        words.append(f"RTT {given(rtt_s, 's', 4)}")
-    return f"{group}, flow {flow} ({', '.join(words)})"
+        parts.append(f"RTT {given(rtt_s, 's', 4)}")
+    return f"{group}, flow {flow} ({', '.join(parts)})"
 
 
 def measured_from(start_s: float) -> list[Mark]:

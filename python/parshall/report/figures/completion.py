@@ -75,7 +75,7 @@ def _distribution(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) 
     durations = finished["duration_s"].to_numpy()
     scale: Scale = scale_for(float(np.median(durations)), "s")
     marks: list[Mark] = []
-    words: list[str] = []
+    notes: list[str] = []
     for index, group in enumerate(groups):
         seconds = finished.filter(pl.col("group") == group)["duration_s"].to_numpy()
         levels = np.linspace(0.0, 1.0, min(len(seconds), 500))
@@ -90,7 +90,7 @@ def _distribution(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) 
             named = ", ".join(
                 f"{100 * level:g} %: {quantity(value, 's')}" for level, value in zip(marked, quantiles, strict=True)
             )
-            words.append(f"{group}: {named}." if len(groups) > 1 else f"Percentiles (points): {named}.")
+            notes.append(f"{group}: {named}." if len(groups) > 1 else f"Percentiles (points): {named}.")
     size = int(finished["size_bytes"][0])
     long = float(durations.max()) > _LONG_TAIL * float(np.median(durations))
     axes = (
@@ -98,7 +98,7 @@ def _distribution(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) 
         Axis("Transfers that took at most x", "%", minimum=0.0, maximum=100.0),
     )
     opening = sentences(_opening(finished), f"All have the same size, {count(size)} bytes.")
-    return Plot([Panel(marks, *axes)], sentences(opening, *words, _unfinished(transfers), pooled(transfers), left_out))
+    return Plot([Panel(marks, *axes)], sentences(opening, *notes, _unfinished(transfers), pooled(transfers), left_out))
 
 
 def _groups(run: Result, finished: pl.DataFrame) -> tuple[list[str], str]:

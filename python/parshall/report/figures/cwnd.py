@@ -105,7 +105,7 @@ def _strips(
         line = Line(curve.x, curve.y, "", Style(series=groups.index(flow["group"]), thin=True))
         first = measured_from(start) if not panels else []
         panels.append(Panel([*behind[flow["flow"]], line, *first], time, axis, _label(flow), height=0.62))
-    cut = next((words for _, words in tops if words), "")
+    cut = next((text for _, text in tops if text), "")
     return panels, cut if common else sentences("Each panel has a scale of its own.", cut)
 
 

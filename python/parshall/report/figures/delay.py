@@ -25,9 +25,9 @@ def prepare(run: Result) -> Plot | Missing:
     if not tails:
         return Missing("No packet was forwarded after the warm-up, so there is no queueing delay.")
     chosen, left_out = across_ranks({link: float(tail.percentiles_s[2]) for link, tail in tails.items()}, "link")
-    panel, words = tails_panel({link: tails[link] for link in chosen}, "Queueing delay", "wait")
+    panel, note = tails_panel({link: tails[link] for link in chosen}, "Queueing delay", "wait")
     opening = "Waiting time in the queue, without the packet's own transmission, after the warm-up."
-    return Plot([panel], sentences(opening, words, pooled(histogram), left_out))
+    return Plot([panel], sentences(opening, note, pooled(histogram), left_out))
 
 
 FIGURE = Figure("delay", "Distribution of the queueing delay", prepare)

@@ -21,12 +21,12 @@ def prepare(run: Result) -> Plot | Missing:
         return Missing("No packet arrived after the warm-up, so there is no one-way delay.")
     tails = {group: tail_of(each) for group, each in delays.items()}
     chosen, left_out = across_ranks({group: float(tail.percentiles_s[2]) for group, tail in tails.items()}, "group")
-    panel, words = tails_panel({group: tails[group] for group in chosen}, "One-way delay", "take")
+    panel, note = tails_panel({group: tails[group] for group in chosen}, "One-way delay", "take")
     opening = (
         "From a packet's sending to its arrival at the receiver, propagation and all queues included, of each packet "
         "with data that arrived after the warm-up."
     )
-    return Plot([panel], sentences(opening, words, pooled(histogram), left_out))
+    return Plot([panel], sentences(opening, note, pooled(histogram), left_out))
 
 
 FIGURE = Figure("latency", "Distribution of the one-way delay by group", prepare)

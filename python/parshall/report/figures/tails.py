@@ -50,7 +50,7 @@ def tails_panel(tails: Mapping[str, Tail], what: str, verb: str) -> tuple[Panel,
     floor = float(10.0 ** np.floor(np.log10(min(float(tail.share[-1]) for tail in tails.values()) * 1.001)))
     several = len(tails) > 1
     marks: list[Mark] = []
-    words: list[str] = []
+    notes: list[str] = []
     for index, (name, tail) in enumerate(tails.items()):
         style = Style(series=index, dash=index)
         marks.append(Line(tail.delay_s * scale.factor, tail.share, name if several else "", style))
@@ -59,10 +59,10 @@ def tails_panel(tails: Mapping[str, Tail], what: str, verb: str) -> tuple[Panel,
             f"{100 * level:g} %: {quantity(delay, 's')}"
             for level, delay in zip(LEVELS, tail.percentiles_s, strict=True)
         )
-        words.append(f"{name}: {named}." if several else f"Percentiles (points): {named}.")
+        notes.append(f"{name}: {named}." if several else f"Percentiles (points): {named}.")
     axis, cut = _abscissa(tails, f"{what} x", scale.unit)
     shares = Axis(f"Share of packets that {verb} longer than x", log=True, minimum=floor, maximum=1.0)
-    return Panel(marks, axis, shares), " ".join([*words, *cut])
+    return Panel(marks, axis, shares), " ".join([*notes, *cut])
 
 
 def _abscissa(tails: Mapping[str, Tail], label: str, unit: str) -> tuple[Axis, list[str]]:

@@ -53,26 +53,26 @@ def contradictions(z: FloatArray) -> tuple[str, ...]:
     z
         The standardised series, shape (n,).
     """
-    said = []
+    messages = []
     if z.size < _SHORT:
-        said.append(f"short: {z.size} values; intervals are asymptotic, {_SHORT} or more are advised")
+        messages.append(f"short: {z.size} values; intervals are asymptotic, {_SHORT} or more are advised")
     blocks, _ = at_most(z, _BLOCKS)
     h_trend = _null_h(_without_trend(blocks))
     h_shift = _null_h(_without_shift(blocks))
     if _exceeds(_trend, blocks, h_trend):
-        said.append(
+        messages.append(
             f"trend: the series moves by {_movement(blocks):+.2g} standard deviations from start to end, "
             f"more than a stationary series with H = {h_trend:.2f} does"
         )
     if _exceeds(_shift, blocks, h_shift):
         k = _shift_at(blocks)
-        said.append(
+        messages.append(
             f"level shift: by {blocks[k:].mean() - blocks[:k].mean():+.2g} standard deviations at "
             f"{k / blocks.size:.0%} of the series, more than a stationary series with H = {h_shift:.2f} has"
         )
     if _exceeds(_variance_change, blocks, min(h_trend, h_shift)):
-        said.append("variance: one half of the series varies more than the other; it is not stationary")
-    return tuple(said)
+        messages.append("variance: one half of the series varies more than the other; it is not stationary")
+    return tuple(messages)
 
 
 def not_stationary(h: float) -> tuple[str, ...]:

@@ -149,10 +149,10 @@ def _decide(
         )
     against = [warning for warning in warnings if warning.startswith(_CONTRADICTIONS)]
     if against or test.p_phase <= level:
-        said = (
+        text = (
             against[0] if against else f"its level shifts more than its correlations explain (p = {test.p_phase:.3g})"
         )
-        return "not stationary", f"{said}; every estimator reads that as a large H."
+        return "not stationary", f"{text}; every estimator reads that as a large H."
     low, high = min(each.h for each in estimates), max(each.h for each in estimates)
     if local.ci[0] > 0.5 and wavelet.ci[0] > 0.5:
         return "long-range dependent", (

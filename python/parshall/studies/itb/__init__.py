@@ -47,20 +47,20 @@ from parshall.studies.study import Case, Findings, Part, Scale, simulated
 
 
 def part(name: str, module: ModuleType, sizes: Mapping[Scale, Size] = SIZES) -> Part:
-    """A part whose module has the ``scenarios`` of a size, and what is ``found`` in their runs."""
-    found: Callable[[Mapping[Any, Recorded], Size], Findings] = module.found
+    """A part whose module has the ``scenarios`` of a size, and the ``findings`` of their runs."""
+    findings: Callable[[Mapping[Any, Recorded], Size], Findings] = module.findings
 
     def cases(scale: Scale) -> dict[Any, Case]:
         scenarios = module.scenarios(sizes[scale])
         return {key: simulated(name, scenario, recorded) for key, scenario in scenarios.items()}
 
-    return Part(name, cases, lambda answers, scale: found(answers, sizes[scale]))
+    return Part(name, cases, lambda answers, scale: findings(answers, sizes[scale]))
 
 
 PARTS = (
     part("Table 1: response functions", controls),
     part("Table 2: increase and decrease", increase),
-    Part.of("Tables 3 to 5: the benchmark's definition", definition.found),
+    Part.of("Tables 3 to 5: the benchmark's definition", definition.findings),
     part("Table 6 and Fig. 4: one pair of hosts", single_pair),
     part("Figs 3, 8, 9 and 10: bulk transfers", bulk),
     part("Figs 5 to 7: RTT", rtts),

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
@@ -59,7 +59,7 @@ def scenarios(size: Size) -> dict[Key, Scenario]:
     return {**_starts(size), **levels, **_reversed(size)}
 
 
-def found(runs: Mapping[Key, Recorded], size: Size) -> Findings:
+def findings(runs: Mapping[Key, Recorded], size: Size) -> Findings:
     """All four figures."""
     of = {name: {key[1:]: run for key, run in runs.items() if key[0] == name} for name in ("fig3", "levels", "fig9")}
     fig3, figure3 = _fig3({start: run for (start, _), run in of["fig3"].items()}, size)
@@ -111,7 +111,7 @@ def _starts(size: Size) -> dict[Key, Scenario]:
     }  # fmt: skip
 
 
-def _fig3(runs: Mapping[str, Recorded], size: Size) -> tuple[list[Check], Drawn]:
+def _fig3(runs: Mapping[str, Recorded], size: Size) -> tuple[list[Check], Chart]:
     ideal = alone_s(size.fig3_gb)
     checks = []
     for name, (mean, sd) in PAPER["fig3"].items():
@@ -123,16 +123,16 @@ def _fig3(runs: Mapping[str, Recorded], size: Size) -> tuple[list[Check], Drawn]
             ),
         ]  # fmt: skip
     together, apart = runs["together"], runs["staggered"]
-    for words, published, statistic in (
+    for quantity, published, statistic in (
         ("sd over mean, starts together less staggered", 1, lambda t: np.std(t) / np.mean(t)),
         ("mean, starts together less staggered", -1, np.mean),
         ("longest time, starts together less staggered", 1, np.max),
     ):
-        checks.append(sign("fig3", words, published, _paired(together, apart, statistic, ratio=False)))
+        checks.append(sign("fig3", quantity, published, _paired(together, apart, statistic, ratio=False)))
     return checks, _goodputs(runs, size)
 
 
-def _goodputs(runs: Mapping[str, Recorded], size: Size) -> Drawn:
+def _goodputs(runs: Mapping[str, Recorded], size: Size) -> Chart:
     """Fig. 3: goodput of each flow over time, for both ways to start."""
     longest_s = max(float(run.flow_samples["time_s"].max()) for run in runs.values())  # type: ignore[index, arg-type]
     x = Axis("time", "s", minimum=0, maximum=longest_s)
@@ -146,7 +146,7 @@ def _goodputs(runs: Mapping[str, Recorded], size: Size) -> Drawn:
             marks.append(Line(time_s, goodput / 1e6, "", Style(series=number, thin=True)))
         panels.append(Panel(marks, x, y, f"starts {name}", height=1.6))
     caption = f"Goodput of each of {FIG3_FLOWS} flows of BIC with files of {size.fig3_gb:g} GB, one repetition of each."
-    return Drawn("fig3", "Fig. 3: goodput of each flow", Plot(panels, caption))
+    return Chart("fig3", "Fig. 3: goodput of each flow", Plot(panels, caption))
 
 
 def goodput_over_time(run: Recorded, flow: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -174,7 +174,7 @@ def files(size: Size, control: str, level: float, factor: float = 1.0, reverse: 
     )  # fmt: skip
 
 
-def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Drawn]:
+def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Chart]:
     ideal, levels = alone_s(size.bulk_gb), np.array(size.levels)
     fits, marks = {}, []
     for number, name in enumerate(FIG8):
@@ -184,19 +184,19 @@ def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[
         marks.append(Points(levels, _ALONE_30_GB_S * means, name, Style(series=number)))
     lines = sum(fit >= LINE for fit in fits.values())
     most = Interval(lines - len(fits) / 2, None, None, n=1)
-    words = f"variants whose times are a line over C_g (R^2 of {LINE:g} and more), less half of them"
+    quantity = f"variants whose times are a line over C_g (R^2 of {LINE:g} and more), less half of them"
     checks = [
-        sign("fig8", words, 1, most),
+        sign("fig8", quantity, 1, most),
         *(Check("fig8", f"R^2 of a line over C_g, {name}", None, fit, None, None, 0.0) for name, fit in fits.items()),
     ]
     line = Line(
         [1.0, size.levels[-1]], [_ALONE_30_GB_S, _ALONE_30_GB_S * size.levels[-1]], "C_g times that at 1 Gbit/s"
     )
     axes = Axis("C_g"), Axis("mean completion time, scaled to 30 GB", "s", minimum=0)
-    return checks, Drawn("fig8", "Fig. 8: congestion level", Plot([Panel([line, *marks], *axes)], "Means over files."))
+    return checks, Chart("fig8", "Fig. 8: congestion level", Plot([Panel([line, *marks], *axes)], "Means over files."))
 
 
-def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Table, Drawn]:
+def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Table, Chart]:
     last, scaled = size.levels[-1], 30.0 / size.bulk_gb
     spread = {name: runs[name, last] for name in _FIG10_SD}
     checks = [
@@ -223,7 +223,7 @@ def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list
     return checks, table, _histograms(spread, last, scaled)
 
 
-def _histograms(spread: Mapping[str, Recorded], level: float, scaled: float) -> Drawn:
+def _histograms(spread: Mapping[str, Recorded], level: float, scaled: float) -> Chart:
     """Fig. 10: how many files take how long, CUBIC above, Scalable below."""
     every = {name: scaled * np.concatenate(times(spread[name])) for name in ("cubic_2005", "scalable")}
     together = np.concatenate(list(every.values()))
@@ -244,7 +244,7 @@ def _histograms(spread: Mapping[str, Recorded], level: float, scaled: float) -> 
         ]
         panels.append(Panel(marks, x, y, f"{name}, sd {np.std(every[name]):.0f} s", height=1.3))
     caption = f"All repetitions, C_g = {level:g}; published: sd of 114 s (CUBIC) and 294 s (Scalable)."
-    return Drawn("fig10", "Fig. 10: distribution of completion times", Plot(panels, caption))
+    return Chart("fig10", "Fig. 10: distribution of completion times", Plot(panels, caption))
 
 
 def _reversed(size: Size) -> dict[Key, Scenario]:
@@ -256,18 +256,18 @@ def _reversed(size: Size) -> dict[Key, Scenario]:
     }
 
 
-def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[list[Check], Table, Drawn]:
+def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[list[Check], Table, Chart]:
     ideal = alone_s(size.bulk_gb)
     means = {point: _over(run, np.mean).mean / ideal for point, run in runs.items()}
     checks = []
     for level in FIG9_LEVELS:
         _, half, full = (means[level, reverse] / means[level, 0.0] for reverse in REVERSE)
-        words = f"completion time at R = 0.8 over that without, C_g = {level:g}"
-        checks.append(Check("fig9", words, 1.0, half, None, None, COSTS))
+        quantity = f"completion time at R = 0.8 over that without, C_g = {level:g}"
+        checks.append(Check("fig9", quantity, 1.0, half, None, None, COSTS))
         # One run has no interval.
         change = Interval(full / half - 1, None, None, n=1)
-        words = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
-        checks.append(sign("fig9", words, 1, change, negligible=COSTS))
+        quantity = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
+        checks.append(sign("fig9", quantity, 1, change, negligible=COSTS))
     rows = [(f"{level:g}", *(f"{means[level, reverse]:.3f}" for reverse in REVERSE)) for level in FIG9_LEVELS]
     header = ("C_g", *(f"R = {reverse:g}" for reverse in REVERSE))
     table = Table("Fig. 9: CUBIC, mean completion time over that at 1 Gbit/s", header, rows, numbers=(1, 2, 3))
@@ -284,7 +284,7 @@ def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[lis
     return (
         checks,
         table,
-        Drawn("fig9", "Fig. 9: reverse traffic", Plot([Panel(marks, *axes)], "CUBIC; means over files.")),
+        Chart("fig9", "Fig. 9: reverse traffic", Plot([Panel(marks, *axes)], "CUBIC; means over files.")),
     )
 
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from parshall.models.response import RESPONSES
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
@@ -44,7 +44,7 @@ def scenarios(_: Size) -> dict[tuple[str, float], Scenario]:
     return {(name, p): lossy(name, p, CYCLES, float(RESPONSES[name].window(p))) for name, p in points}
 
 
-def found(runs: Mapping[tuple[str, float], Recorded], _: Size) -> Findings:
+def findings(runs: Mapping[tuple[str, float], Recorded], _: Size) -> Findings:
     """Table 1 and the introduction's example."""
     windows = {point: mean_window(run) for point, run in runs.items()}
     checks, rows = [], []
@@ -64,7 +64,7 @@ def found(runs: Mapping[tuple[str, float], Recorded], _: Size) -> Findings:
         "Mean windows of one flow that loses every 1/p-th packet, at an RTT of 100 ms. H-TCP and CUBIC have no such "
         "form; their functions are in docs/models.md."
     )
-    figure = Drawn("response", "Response functions", _plot(windows))
+    figure = Chart("response", "Response functions", _plot(windows))
     section = Section("Table 1: response functions", (text,), [table1], [figure])
     return Findings([*introduction(), *checks], [section])
 

@@ -11,10 +11,10 @@ from parshall.studies.itb.network import PAPER
 from parshall.studies.study import Findings
 
 
-def found() -> Findings:
+def findings() -> Findings:
     """Table 3 class by class; Table 5 for reading."""
-    words = PAPER["table3"].split()
-    rows = {words[i]: tuple(float(word) for word in words[i + 1 : i + 5]) for i in range(0, len(words), 5)}
+    names = PAPER["table3"].split()
+    rows = {names[i]: tuple(float(word) for word in names[i + 1 : i + 5]) for i in range(0, len(names), 5)}
     ours = {each.name: (each.aggregation, 1000 * each.rtt_s, each.congestion, each.reverse) for each in CLASSES}
     same = sum(ours.get(name) == row for name, row in rows.items())
     check = Check("table3", "classes with the source's K, RTT, C_g and R", 12.0, float(same), None, None, 0.0)

@@ -97,7 +97,7 @@ def scenarios(_: Size) -> dict[str, Scenario]:
     }
 
 
-def found(runs: Mapping[str, Recorded], _: Size) -> Findings:
+def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
     """Table 2, all six rows."""
     made = {name: series(run) for name, run in runs.items()}
     small, queued = made["small"], made["queued"]
@@ -181,8 +181,8 @@ def highspeed_decrease(window: Values) -> Values:
     >>> highspeed_decrease(np.array([38.0, 83_000.0])).round(6).tolist()
     [0.5, 0.1]
     """
-    found: Values = 0.5 - 0.4 * np.log(window / 38) / np.log(83_000 / 38)
-    return found
+    values: Values = 0.5 - 0.4 * np.log(window / 38) / np.log(83_000 / 38)
+    return values
 
 
 def highspeed_increase(window: Values) -> Values:
@@ -192,8 +192,8 @@ def highspeed_increase(window: Values) -> Values:
     [1.0, 71.0]
     """
     b = highspeed_decrease(window)
-    found: Values = window**2 * (0.078 / window**1.2) * 2 * b / (2 - b)
-    return found
+    values: Values = window**2 * (0.078 / window**1.2) * 2 * b / (2 - b)
+    return values
 
 
 def _highspeed(made: Series) -> list[Check]:
@@ -220,8 +220,8 @@ def _htcp_alpha(made: Series) -> float:
 
 def _htcp_beta(made: Series) -> Check:
     formula = 1 - 1 / (1 + QUEUE_BDP)
-    words = "beta of htcp, 1 - RTT_min/RTT_max"
-    return _published(words, formula, np.median(made.decreases), 0.05 * formula)
+    quantity = "beta of htcp, 1 - RTT_min/RTT_max"
+    return _published(quantity, formula, np.median(made.decreases), 0.05 * formula)
 
 
 def _beta(name: str, made: Series) -> Check:

@@ -53,12 +53,12 @@ def scenarios(size: Size) -> dict[tuple[str, str], Scenario]:
     return {key: scenario(size, *key) for key in keys}
 
 
-def found(runs: Mapping[tuple[str, str], Recorded], size: Size) -> Findings:
+def findings(runs: Mapping[tuple[str, str], Recorded], size: Size) -> Findings:
     """What each uses of its line."""
     use = {key: float(run.flows["throughput_bps"][0]) / ACCESS_BPS for key, run in runs.items()}
-    words = f"use of its line by one flow at {HIGH_MS:g} ms"
+    quantity = f"use of its line by one flow at {HIGH_MS:g} ms"
     checks = [
-        Check("fig7", f"{words}, {name}", None, value, None, None, 0.0, reading=f"interface queue: {reading}")
+        Check("fig7", f"{quantity}, {name}", None, value, None, None, 0.0, reading=f"interface queue: {reading}")
         for (reading, name), value in use.items()
     ]
     text = (

@@ -31,7 +31,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS
@@ -138,17 +138,17 @@ def beds(scale: Scale) -> list[list[Place]]:
         Place(f"fig3-{name}", of_fig3(), bulk.FIG3_FLOWS, size.fig3_gb, start)
         for name, start in bulk.starts(size.fig3_gb).items()
     ]
-    found = [fig3]
+    groups = [fig3]
     known = variants()
     for level in levels(scale):
         start = {"uniform": f"{bulk.alone_s(size.bulk_gb) / 240:g} s"}
         of_level = [Place(level_name(each, level), each, round(10 * level), size.bulk_gb, start) for each in known]
-        found += [of_level[first : first + AT_ONCE] for first in range(0, len(of_level), AT_ONCE)]
+        groups += [of_level[first : first + AT_ONCE] for first in range(0, len(of_level), AT_ONCE)]
     fig9 = [
         Place(reverse_name(each), "cubic_2005", 10, size.bulk_gb, {"uniform": "200 ms"}, round(10 * each))
         for each in bulk.REVERSE
     ]
-    return [*found, fig9[:2], fig9[2:]]
+    return [*groups, fig9[:2], fig9[2:]]
 
 
 def scenario(places: Sequence[Place], slower: float, runs: int = 1) -> Scenario:
@@ -173,21 +173,21 @@ def times(run: Run) -> list[dict[str, NDArray[np.float64]]]:
     files = run.transfers.filter(~run.transfers["group"].cast(pl.String).str.ends_with("-back"))
     taken = files.with_columns(taken=files["completion_s"].fill_null(run.scenario.duration_s))
     taken = taken.with_columns(taken=taken["taken"] - taken["start_s"]).sort("repetition", "flow")
-    found: dict[int, dict[str, NDArray[np.float64]]] = {}
+    by_repetition: dict[int, dict[str, NDArray[np.float64]]] = {}
     for (repetition, name), rows in taken.group_by(["repetition", "group"], maintain_order=True):
-        found.setdefault(int(str(repetition)), {})[str(name)] = rows["taken"].to_numpy()
-    return list(found.values())
+        by_repetition.setdefault(int(str(repetition)), {})[str(name)] = rows["taken"].to_numpy()
+    return list(by_repetition.values())
 
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Each bed in both simulated networks and on Linux."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for number, places in enumerate(beds(scale)):
-        words = f"files, {', '.join(each.name for each in places)}"
-        found[number, 1] = simulated(f"{words}, simulated", scenario(places, 1), times)
-        found[number, SLOWER] = simulated(f"{words}, simulated", scenario(places, SLOWER, RUNS), times)
-        found[number, "linux"] = emulated(f"{words}, Linux", scenario(places, SLOWER), times)
-    return found
+        label = f"files, {', '.join(each.name for each in places)}"
+        declared[number, 1] = simulated(f"{label}, simulated", scenario(places, 1), times)
+        declared[number, SLOWER] = simulated(f"{label}, simulated", scenario(places, SLOWER, RUNS), times)
+        declared[number, "linux"] = emulated(f"{label}, Linux", scenario(places, SLOWER), times)
+    return declared
 
 
 # --- what the source says ---
@@ -231,10 +231,10 @@ def claims(scale: Scale) -> Iterator[Claim]:
         yield from _starts(size.fig3_gb)
     last = levels(scale)[-1]
     if set(known) == set(VARIANTS):
-        words = f"variants whose times are a line over C_g (R^2 of {bulk.LINE:g} and more), less half of them"
+        quantity = f"variants whose times are a line over C_g (R^2 of {bulk.LINE:g} and more), less half of them"
         yield Claim(
             "fig8",
-            words,
+            quantity,
             1,
             lambda of: sum(line(of, each, scale) >= bulk.LINE for each in known) - len(known) / 2,
             0.0,
@@ -264,31 +264,31 @@ def _starts(gigabytes: float) -> Iterator[Claim]:
     alone_s = bulk.alone_s(gigabytes)
     for name, (mean, sd) in PAPER["fig3"].items():
         place = f"fig3-{name}"
-        said = sd / mean
-        yield Claim("fig3", f"sd over mean, starts {name}", said, partial(_of, place, _cv), RATIO * said)
-        said = mean / bulk.alone_s(30.0)
-        words = f"mean over 30 GB at 1 Gbit/s, starts {name}"
-        yield Claim("fig3", words, said, partial(_of, place, np.mean, factor=1 / alone_s), RATIO * said)
+        published = sd / mean
+        yield Claim("fig3", f"sd over mean, starts {name}", published, partial(_of, place, _cv), RATIO * published)
+        published = mean / bulk.alone_s(30.0)
+        quantity = f"mean over 30 GB at 1 Gbit/s, starts {name}"
+        yield Claim("fig3", quantity, published, partial(_of, place, np.mean, factor=1 / alone_s), RATIO * published)
     of_both: tuple[tuple[str, int, Statistic], ...] = (
         ("sd over mean", 1, _cv),
         ("mean", -1, np.mean),
         ("longest time", 1, np.max),
     )
-    for name, said, statistic in of_both:
-        words = f"{name}, starts together less staggered"
-        yield Claim("fig3", words, said, partial(_less, TOGETHER, STAGGERED, statistic), 0.0, sign_only=True)
+    for name, published, statistic in of_both:
+        quantity = f"{name}, starts together less staggered"
+        yield Claim("fig3", quantity, published, partial(_less, TOGETHER, STAGGERED, statistic), 0.0, sign_only=True)
 
 
 def _spreads(cubic: str, scalable: str, scaled: float) -> Iterator[Claim]:
     for variant, place in (("cubic_2005", cubic), ("scalable", scalable)):
-        said = PAPER["fig10_sd"][variant]
+        published = PAPER["fig10_sd"][variant]
         quantity = f"sd of completion times, {variant}, s"
-        yield Claim("fig10", quantity, said, partial(_of, place, np.std, factor=scaled), RATIO * said)
-    said = PAPER["fig10_sd"]["scalable"] / PAPER["fig10_sd"]["cubic_2005"]
+        yield Claim("fig10", quantity, published, partial(_of, place, np.std, factor=scaled), RATIO * published)
+    published = PAPER["fig10_sd"]["scalable"] / PAPER["fig10_sd"]["cubic_2005"]
     ratio = partial(_over, scalable, cubic)
-    yield Claim("fig10", "sd of Scalable over that of CUBIC", said, ratio, RATIO * said)
-    words = "sd of completion times, Scalable less CUBIC"
-    yield Claim("fig10", words, 1, partial(_less, scalable, cubic, np.std), 0.0, sign_only=True)
+    yield Claim("fig10", "sd of Scalable over that of CUBIC", published, ratio, RATIO * published)
+    sign_quantity = "sd of completion times, Scalable less CUBIC"
+    yield Claim("fig10", sign_quantity, 1, partial(_less, scalable, cubic, np.std), 0.0, sign_only=True)
 
 
 def _of(place: str, statistic: Statistic, of: Times, *, factor: float = 1.0) -> float:
@@ -305,9 +305,9 @@ def _over(one: str, other: str, of: Times) -> float:
 
 def line(of: Times, variant: str, scale: Scale) -> float:
     """R^2 of a line through the mean times over the congestion level."""
-    found = levels(scale)
-    means = [float(of[level_name(variant, level)].mean()) for level in found]
-    return float(np.corrcoef(found, means)[0, 1] ** 2)
+    levels_of_figure = levels(scale)
+    means = [float(of[level_name(variant, level)].mean()) for level in levels_of_figure]
+    return float(np.corrcoef(levels_of_figure, means)[0, 1] ** 2)
 
 
 # --- what is found ---
@@ -328,10 +328,10 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             f"{control(of_fig3())}, and claims over what is left out are not held against the source."
         )
     made: list[Check] = []
-    if all(map(stacks.believed, linux)):
+    if all(map(stacks.usable, linux)):
         made += _published(ours, columns, scale)
     for some, each in zip(places, linux, strict=True):
-        if stacks.believed(each):
+        if stacks.usable(each):
             made += [check for place in some for check in _between(place, each, columns[SLOWER])]
     rows = [_row(place, columns, ours) for some in places for place in some]
     size = SIZES[scale]
@@ -354,7 +354,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     )
     table = Table("Mean time over that alone (standard deviation)", header, rows, numbers=range(2, 6))
     heading = "Figs 3, 8, 9 and 10 on real stacks"
-    return Findings(made, [Section(heading, text, [table], list[Drawn]())])
+    return Findings(made, [Section(heading, text, [table])])
 
 
 def _joined(of_beds: Sequence[Sequence[Times]]) -> list[Times]:
@@ -368,22 +368,22 @@ def _published(ours: Times, columns: Mapping[Any, Sequence[Times]], scale: Scale
     What is lost there and not in the simulator's network of the source's rates is lost by the scaling: then that one
     stands beside Linux.
     """
-    found, theirs = [], []
+    ours_checks, theirs = [], []
     for claim in claims(scale):
         values = [claim.value(each) for each in columns[SLOWER]]
-        found.append(claim.check(claim.value(ours), values))
+        ours_checks.append(claim.check(claim.value(ours), values))
         slower = claim.check(float(np.mean(values)), values)
         lost = slower.verdict == "not_reproduced"
         theirs.append(claim.check(claim.value(columns[1][0]), values) if lost else slower)
-    return stacks.by_one_instrument(found, theirs)
+    return stacks.by_one_instrument(ours_checks, theirs)
 
 
 def _between(place: Place, linux: Emulated, runs: Sequence[Times]) -> list[Check]:
     figure = place.name.partition("-")[0]
-    words = f"{control(place.variant)}, {place.name}: mean time of a file over that alone, Linux"
+    quantity = f"{control(place.variant)}, {place.name}: mean time of a file over that alone, Linux"
     values = [float(each[place.name].mean()) / place.alone_s for each in runs]
     ours = float(linux.answer[0][place.name].mean()) / place.alone_s
-    return [stacks.beside_simulated(f"{figure}-linux", words, linux, ours, values, share=WITHIN)]
+    return [stacks.beside_simulated(f"{figure}-linux", quantity, linux, ours, values, share=WITHIN)]
 
 
 def _row(place: Place, columns: Mapping[Any, Sequence[Times]], ours: Times) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from parshall.emulation import kernel_name
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS
@@ -84,11 +84,11 @@ def simulated_times(run: Any, slower: float) -> list[PingPong]:
     """One a run; times as of the source's network."""
     kept = recorded(run)
     assert kept.transfers is not None  # noqa: S101 - the probe is on
-    found = []
+    times = []
     for (_,), transfers in kept.transfers.group_by(["repetition"], maintain_order=True):
         one = ping_pongs(type(kept)(kept.duration_s, kept.flows, transfers, None, None))
-        found.append(PingPong(one.ends_s / slower, one.goodput_bps * slower))
-    return found
+        times.append(PingPong(one.ends_s / slower, one.goodput_bps * slower))
+    return times
 
 
 def real_times(scenario: Scenario, _kernel: str, slower: float) -> Emulated:
@@ -107,22 +107,22 @@ def real_times(scenario: Scenario, _kernel: str, slower: float) -> Emulated:
         return ask, [*program, "reply", "{server}", str(PORT), size]
 
     incomplete = f"{program[-1]}: the ping-pong of {MESSAGES} messages did not come to its end"
-    found = stacks.times_of_programs(scenario, commands, incomplete)
-    taken = found.answer / slower
-    return replace(found, answer=PingPong(np.cumsum(taken), 2 * 8 * MESSAGE_BYTES / taken))
+    emulation = stacks.times_of_programs(scenario, commands, incomplete)
+    taken = emulation.answer / slower
+    return replace(emulation, answer=PingPong(np.cumsum(taken), 2 * 8 * MESSAGE_BYTES / taken))
 
 
 def cases(_: Scale) -> dict[Any, Case]:
     """Both networks simulated, slow start with and without an end at 100 packets; and Linux."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for slower in (1, SLOWER):
         for name, rules in (("today", {}), ("2006", SSTHRESH)):
-            words = f"fig. 4, simulated, slow start of {name}"
+            label = f"fig. 4, simulated, slow start of {name}"
             made = of_one_direction(slower, rules)
-            found[name, slower] = simulated(words, made, simulated_times, slower)
+            declared[name, slower] = simulated(label, made, simulated_times, slower)
     real = scenario(SLOWER, {"kernel": {"sysctls": SYSCTLS}})
     arguments = (real, platform.release(), SLOWER)
-    return {**found, "linux": Case("fig. 4, Linux", real_times, arguments, emulates=True)}
+    return {**declared, "linux": Case("fig. 4, Linux", real_times, arguments, emulates=True)}
 
 
 QUANTITIES = (
@@ -138,26 +138,26 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     linux: Emulated = answers["linux"]
     checks: list[Check] = []
     rows = []
-    for attribute, key, words in QUANTITIES:
-        ours, said = float(getattr(linux.answer, attribute)), float(PAPER[key])
+    for attribute, key, label in QUANTITIES:
+        ours, published = float(getattr(linux.answer, attribute)), float(PAPER[key])
         means = {
             case: float(np.mean([getattr(each, attribute) for each in runs]))
             for case, runs in answers.items()
             if case != "linux"
         }
         order = (("2006", 1), ("2006", SLOWER), ("today", 1), ("today", SLOWER))
-        rows.append((words, f"{said:g}", *(f"{means[case]:.2f}" for case in order), f"{ours:.2f}"))
-        if not stacks.believed(linux):
+        rows.append((label, f"{published:g}", *(f"{means[case]:.2f}" for case in order), f"{ours:.2f}"))
+        if not stacks.usable(linux):
             continue
         reading = f"{kernel_name()}, {SLOWER} times slower, {control()}"
         note = (
             f"simulated alike: {means['today', SLOWER]:.2f}; with slow start to 100 packets {means['2006', SLOWER]:.2f}"
         )
-        check = Check("fig4", words, said, ours, None, None, TOLERANCE[attribute], note, reading=reading)
-        alike = Check("fig4", words, said, means["today", SLOWER], None, None, TOLERANCE[attribute])
+        check = Check("fig4", label, published, ours, None, None, TOLERANCE[attribute], note, reading=reading)
+        alike = Check("fig4", label, published, means["today", SLOWER], None, None, TOLERANCE[attribute])
         checks += stacks.by_one_instrument([check], [alike])
         values = [float(getattr(each, attribute)) for each in answers["today", SLOWER]]
-        quantity = f"{words}, on Linux"
+        quantity = f"{label}, on Linux"
         checks.append(
             stacks.beside_simulated("fig4-linux", quantity, linux, ours, values, least=max(0.1, 0.05 * values[0]))
         )
@@ -187,7 +187,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     plot = Plot([Panel(lines, Axis("time", "s"), Axis("goodput", "Mbit/s"))], "Goodput of each message.")
     table = Table("Fig. 4: 200 ping-pongs of 1 MB", header, rows, numbers=range(1, 7))
     return Findings(
-        checks, [Section("Fig. 4 on real stacks", text, [table], [Drawn("fig4-linux", "Fig. 4, Linux", plot)])]
+        checks, [Section("Fig. 4 on real stacks", text, [table], [Chart("fig4-linux", "Fig. 4, Linux", plot)])]
     )
 
 

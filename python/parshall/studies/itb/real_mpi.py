@@ -32,7 +32,7 @@ from parshall.emulation import kernel_name
 from parshall.itb import mpi
 from parshall.itb.mpi import Work
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.studies import stacks
@@ -56,7 +56,7 @@ class Exchange:
     """What ranks do, in words, and what the network alone takes each time, s."""
 
     work: Work
-    words: str
+    label: str
     least_s: float
 
 
@@ -87,9 +87,9 @@ def times(scenario: Scenario, _kernel: str, exchange: Exchange, slower: float) -
     def commands(folder: Path, left: Path) -> tuple[list[str], list[str]]:
         return mpi.commands(folder, left, exchange.work, SECONDS * slower)
 
-    incomplete = f"mpirun: {exchange.words} did not come to their end"
-    found = stacks.times_of_programs(scenario, commands, incomplete)
-    return replace(found, answer=found.answer / slower)
+    incomplete = f"mpirun: {exchange.label} did not come to their end"
+    emulation = stacks.times_of_programs(scenario, commands, incomplete)
+    return replace(emulation, answer=emulation.answer / slower)
 
 
 def cases(_: Scale) -> dict[Any, Case]:
@@ -97,22 +97,22 @@ def cases(_: Scale) -> dict[Any, Case]:
     if mpi.missing():
         return {}
     made = real_messages.of_one_direction(SLOWER, {})
-    found: dict[Any, Case] = {
+    declared: dict[Any, Case] = {
         "simulated": simulated("fig. 4, simulated, slow start of today", made, real_messages.simulated_times, SLOWER)
     }
     real = real_messages.scenario(SLOWER, {"kernel": {"sysctls": SYSCTLS}})
     for name, exchange in EXCHANGES.items():
         arguments = (real, platform.release(), exchange, SLOWER)
-        found[name] = Case(f"PA, {name}, Linux", times, arguments, emulates=True)
-    return found
+        declared[name] = Case(f"PA, {name}, Linux", times, arguments, emulates=True)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     """Each exchange beside what the network alone takes, and the ping-pong beside the source and the simulator."""
     heading = "PA over MPI on real stacks"
     if (absent := mpi.missing()) or not answers:
-        words = f"Left out: {absent or 'nothing was done'}. Fig. 4 on real stacks has the ping-pong without MPI."
-        return Findings([], [Section(heading, (words,))])
+        reason = f"Left out: {absent or 'nothing was done'}. Fig. 4 on real stacks has the ping-pong without MPI."
+        return Findings([], [Section(heading, (reason,))])
     linux: dict[str, Emulated] = {name: answers[name] for name in EXCHANGES}
     runs: list[PingPong] = answers["simulated"]
     checks, rows = [], []
@@ -122,7 +122,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         rows.append(
             (
                 name,
-                exchange.words,
+                exchange.label,
                 f"{PAPER['fig4_s']:g}" if name == AGREED else "",
                 f"{np.mean(expected):.2f}" if expected else "",
                 f"{exchange.work.count * exchange.least_s:.2f}",
@@ -130,7 +130,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
                 linux[name].validity.level,
             )
         )
-        if stacks.believed(linux[name]):
+        if stacks.usable(linux[name]):
             checks += _checks(name, exchange, linux[name], expected)
     text = (
         f"Two ranks of Open MPI, one on each host of Linux, {SLOWER} times slower than the source's pair; times are as "
@@ -149,7 +149,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         if EXCHANGES[name].work.exchange == "ping_pong"
     ]
     plot = Plot([Panel(lines, Axis("time", "s"), Axis("time of an exchange", "ms", minimum=0))], "A message and back.")
-    return Findings(checks, [Section(heading, text, [table], [Drawn("pa-mpi", "PA over MPI", plot)])])
+    return Findings(checks, [Section(heading, text, [table], [Chart("pa-mpi", "PA over MPI", plot)])])
 
 
 def _expected(exchange: Exchange, runs: list[PingPong]) -> list[float]:
@@ -162,16 +162,16 @@ def _expected(exchange: Exchange, runs: list[PingPong]) -> list[float]:
 
 def _checks(name: str, exchange: Exchange, linux: Emulated, expected: list[float]) -> list[Check]:
     ours = float(linux.answer.sum())
-    quantity = f"{name}: {exchange.words}, s"
+    quantity = f"{name}: {exchange.label}, s"
     if not expected:
         note = f"the network alone takes {exchange.work.count * exchange.least_s:.2f}; {linux.validity.level}"
         return [Check("pa", quantity, None, ours, None, None, 0.0, note)]
     checks = []
     if name == AGREED:
-        said, mean = PAPER.number("fig4_s"), float(np.mean(expected))
+        published, mean = PAPER.number("fig4_s"), float(np.mean(expected))
         note = f"simulated alike: {mean:.2f}; the source's library was GridMPI"
         reading = f"{kernel_name()}, {SLOWER} times slower, {control()}, Open MPI"
-        check = Check("fig4", quantity, said, ours, None, None, WITHIN * said, note, reading=reading)
+        check = Check("fig4", quantity, published, ours, None, None, WITHIN * published, note, reading=reading)
         checks += stacks.by_one_instrument([check], [replace(check, ours=mean)])
     return [*checks, stacks.beside_simulated("pa", f"{quantity}, Linux", linux, ours, expected, share=0.05)]
 

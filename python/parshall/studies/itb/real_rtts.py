@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -43,8 +43,8 @@ from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulat
 SLOWER = 50
 RTTS_MS = (20.0, 100.0, 200.0)
 """The ends of the source's ranges, and a long one."""
-FLOW_S: Mapping[Scale, float] = {"quick": 16.0, "paper": 120.0}
-STEP_S: Mapping[Scale, float] = {"quick": 2.0, "paper": 20.0}
+FLOW_S: Mapping[Scale, float] = {"quick": 12.0, "paper": 120.0}
+STEP_S: Mapping[Scale, float] = {"quick": 1.6, "paper": 20.0}
 RUNS = 3
 """Simulated runs with random numbers of their own."""
 TU = 1
@@ -138,50 +138,50 @@ def _scenario(
 
 def points(run: Run, slower: float) -> dict[str, list[Point]]:
     """Of each place, one value a run; goodputs as of the source's network."""
-    found: dict[str, list[Point]] = {}
+    by_place: dict[str, list[Point]] = {}
     for (name, _), rows in run.flows.sort("repetition").group_by(["group", "repetition"], maintain_order=True):
         goodput = rows["goodput_bps"].to_numpy()
-        found.setdefault(str(name), []).append(Point(float(goodput.mean()) * slower, jain(goodput) or 0.0))
-    return found
+        by_place.setdefault(str(name), []).append(Point(float(goodput.mean()) * slower, jain(goodput) or 0.0))
+    return by_place
 
 
 def stairs(run: Run, step_s: float, slower: float) -> dict[str, list[float]]:
     """Of each place, the use of its link, mean over the steps, one value a run."""
     kept = recorded(run)
     assert kept.link_samples is not None  # noqa: S101 - the probe is on
-    found: dict[str, list[float]] = {}
+    by_place: dict[str, list[float]] = {}
     for (_,), rows in kept.link_samples.group_by(["repetition"], maintain_order=True):
         one = Recorded(kept.duration_s, kept.flows, None, None, rows)
         for name in rows["link"].unique(maintain_order=True):
-            found.setdefault(name, []).append(float(rtts.use_of_steps(one, step_s, name, slower).mean()))
-    return found
+            by_place.setdefault(name, []).append(float(rtts.use_of_steps(one, step_s, name, slower).mean()))
+    return by_place
 
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Both networks simulated, and Linux; controls side by side as they are emulated."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     variants = possible()
     for rtt_ms in RTTS_MS:
         for some in _batches(variants, AT_ONCE):
             places = [Place(each, count) for each in some for count in (TU, *COUNTS)]
-            words = f"figs 5 and 6, {', '.join(some)}, {rtt_ms:g} ms"
+            label = f"figs 5 and 6, {', '.join(some)}, {rtt_ms:g} ms"
             key = "lasting", rtt_ms, some
             simulations = {1: lasting(places, rtt_ms, 1, scale), SLOWER: lasting(places, rtt_ms, SLOWER, scale, RUNS)}
             for slower, scenario in simulations.items():
-                found[*key, slower] = simulated(f"{words}, simulated", scenario, points, slower)
-            found[*key, "linux"] = emulated(f"{words}, Linux", simulations[SLOWER].with_values(_ONE), points, SLOWER)
+                declared[*key, slower] = simulated(f"{label}, simulated", scenario, points, slower)
+            declared[*key, "linux"] = emulated(f"{label}, Linux", simulations[SLOWER].with_values(_ONE), points, SLOWER)
     for rtt_ms in STEPS_MS:
         for some in _batches(variants, JOINING_AT_ONCE):
             places = [Place(each, FLOWS) for each in some]
-            words = f"fig. 7, {', '.join(some)}, {rtt_ms:g} ms"
+            label = f"fig. 7, {', '.join(some)}, {rtt_ms:g} ms"
             key = "joining", rtt_ms, some
             simulations = {1: joining(places, rtt_ms, 1, scale), SLOWER: joining(places, rtt_ms, SLOWER, scale, RUNS)}
             more = STEP_S[scale]
             for slower, scenario in simulations.items():
-                found[*key, slower] = simulated(f"{words}, simulated", scenario, stairs, more, slower)
+                declared[*key, slower] = simulated(f"{label}, simulated", scenario, stairs, more, slower)
             real = simulations[SLOWER].with_values(_ONE)
-            found[*key, "linux"] = emulated(f"{words}, Linux", real, stairs, more, SLOWER)
-    return found
+            declared[*key, "linux"] = emulated(f"{label}, Linux", real, stairs, more, SLOWER)
+    return declared
 
 
 _ONE = {"repetitions": 1}
@@ -239,10 +239,10 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             "are then of those that are there."
         )
     checks: list[Check] = []
-    if all(map(stacks.believed, runs.values())) and not left_out:
+    if all(map(stacks.usable, runs.values())) and not left_out:
         checks += _claims(columns)
     for (kind, rtt_ms, some), linux in runs.items():
-        if stacks.believed(linux):
+        if stacks.usable(linux):
             checks += _between(kind, rtt_ms, some, columns, linux)
     text = (
         f"Flows of {FLOW_S[scale]:g} s, and one more each {STEP_S[scale]:g} s for Fig. 7. Hosts of Linux have "
@@ -260,7 +260,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         stacks.column(*runs.values()),
     )
     tables = [_goodputs(columns, headers), _uses(columns, headers)]
-    drawn = Drawn("fig5-linux", "Figs 5 and 6 on real stacks", _plot(columns))
+    drawn = Chart("fig5-linux", "Figs 5 and 6 on real stacks", _plot(columns))
     return Findings(checks, [Section("Figs 5 to 7 and TU on real stacks", text, tables, [drawn])])
 
 
@@ -268,8 +268,8 @@ def _claims(columns: Mapping[Any, Column]) -> list[Check]:
     """What the source says, of Linux; beside the simulator in the same network."""
     made = []
     for where in ("linux", SLOWER):
-        found, steps = columns[where].one
-        made.append([*rtts.over_rtt(found, RTTS_MS, READING), *rtts.joined(steps, READING)])
+        goodputs, steps = columns[where].one
+        made.append([*rtts.over_rtt(goodputs, RTTS_MS, READING), *rtts.joined(steps, READING)])
     return stacks.by_one_instrument(*made)
 
 
@@ -280,15 +280,15 @@ def _between(
     for variant in some:
         if kind == "joining":
             seen, values = columns["linux"].stairs[variant, rtt_ms][0], columns[SLOWER].stairs[variant, rtt_ms]
-            words = f"{control(variant)}, {rtt_ms:g} ms: use of the link on Linux"
-            checks.append(stacks.beside_simulated("fig7-linux", words, linux, seen, values, least=WITHIN))
+            quantity = f"{control(variant)}, {rtt_ms:g} ms: use of the link on Linux"
+            checks.append(stacks.beside_simulated("fig7-linux", quantity, linux, seen, values, least=WITHIN))
             continue
         for count in (TU, *COUNTS):
             (own,) = columns["linux"].points[variant, count, rtt_ms]
             runs = [each.goodput_bps / 1e6 for each in columns[SLOWER].points[variant, count, rtt_ms]]
-            words = f"{control(variant)}, {_flows(count)}, {rtt_ms:g} ms: goodput on Linux, Mbit/s"
+            quantity = f"{control(variant)}, {_flows(count)}, {rtt_ms:g} ms: goodput on Linux, Mbit/s"
             seen = own.goodput_bps / 1e6
-            checks.append(stacks.beside_simulated("fig5-linux", words, linux, seen, runs, share=WITHIN))
+            checks.append(stacks.beside_simulated("fig5-linux", quantity, linux, seen, runs, share=WITHIN))
     return checks
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from parshall.itb.scale import SCALES
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -50,8 +50,8 @@ WITHIN = 0.05
 
 def sizes(count: int) -> list[int]:
     """Quantiles of an exponential distribution with the mean of WM's files, bytes, in an order that is mixed."""
-    found = -SCALES["quick"].web_bytes * np.log1p(-(np.arange(count) + 0.5) / count)
-    return [max(1, round(float(each))) for each in np.random.default_rng(1).permutation(found)]
+    quantiles = -SCALES["quick"].web_bytes * np.log1p(-(np.arange(count) + 0.5) / count)
+    return [max(1, round(float(each))) for each in np.random.default_rng(1).permutation(quantiles)]
 
 
 def server() -> str:
@@ -133,8 +133,8 @@ def _serving(here: Path, root: Path) -> list[str]:
 def cases(scale: Scale) -> dict[Any, Case]:
     """Simulated, by Parshall's senders on Linux, and over HTTP on Linux."""
     count = COUNT[scale]
-    told = {"kernel": {"sysctls": AMPLE_BUFFERS}}
-    real = scenario(count, told)
+    hosts = {"kernel": {"sysctls": AMPLE_BUFFERS}}
+    real = scenario(count, hosts)
     arguments = (real, platform.release(), server(), count)
     return {
         "simulated": simulated("WM: files, simulated", scenario(count, stacks.PROFILE), of_transfers),
@@ -150,15 +150,15 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     checks: list[Check] = []
     rows = [("simulated", *_cells(ours))]
     drawn = {"simulated": ours}
-    for key, words in (("sent", "Linux, without a request"), ("http", f"Linux, {server()}")):
+    for key, label in (("sent", "Linux, without a request"), ("http", f"Linux, {server()}")):
         linux: Emulated = answers[key]
-        rows.append((f"{words} ({linux.validity.level})", *_cells(linux.answer)))
-        drawn[words] = linux.answer
-        if stacks.believed(linux):
+        rows.append((f"{label} ({linux.validity.level})", *_cells(linux.answer)))
+        drawn[label] = linux.answer
+        if stacks.usable(linux):
             # File by file, of the same sizes: what one more run of the simulator would differ by is nothing.
             ratio = mean_interval(linux.answer / ours)
             half = ratio.half_width or 0.0
-            quantity = f"{words}: time of a file over the simulated one"
+            quantity = f"{label}: time of a file over the simulated one"
             ends = ratio.mean - half, ratio.mean + half
             checks.append(Check("wm", quantity, None, ratio.mean, *ends, WITHIN, linux.validity.level, theory=1.0))
     missing = "" if server() == "nginx" else " nginx was not found (Debian: `apt install nginx`)."
@@ -176,7 +176,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     ]
     plot = Plot([Panel(marks, Axis("size", "kB", minimum=0), Axis("time", "ms", minimum=0))], "Time of each file.")
     table = Table("Time of a file, ms", ("where", "mean", "median", "longest"), rows, numbers=(1, 2, 3))
-    section = Section("Beyond the source: WM over HTTP", text, [table], [Drawn("wm-http", "WM over HTTP", plot)])
+    section = Section("Beyond the source: WM over HTTP", text, [table], [Chart("wm-http", "WM over HTTP", plot)])
     return Findings(checks, [section])
 
 

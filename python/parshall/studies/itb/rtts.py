@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval, mean_interval
@@ -84,7 +84,7 @@ def scenarios(size: Size) -> dict[tuple[Any, ...], Scenario]:
     return lasting | {(name, rtt): joining(name, rtt, size.step(rtt)) for name in VARIANTS for rtt in STEPS_MS}
 
 
-def found(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
+def findings(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
     """The three figures."""
     points = {(key[0], key[1], key[2]): _point(run) for key, run in runs.items() if len(key) == 3}
     stepwise = {(key[0], key[1]): run for key, run in runs.items() if len(key) == 2}
@@ -147,8 +147,8 @@ def fair_bps(count: int) -> float:
 
 def _values(points: Points, attribute: str, count: int, rtt_ms: float) -> NDArray[np.float64]:
     """One value a variant: goodput over the fair share, or Jain's index."""
-    found = np.array([getattr(points[name, count, rtt_ms], attribute) for name in VARIANTS])
-    return found / fair_bps(count) if attribute == "goodput_bps" else found
+    values = np.array([getattr(points[name, count, rtt_ms], attribute) for name in VARIANTS])
+    return values / fair_bps(count) if attribute == "goodput_bps" else values
 
 
 def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: str, count: int) -> list[Check]:
@@ -212,13 +212,13 @@ def joined(stairs: Stairs, reading: str) -> list[Check]:
     use = {key: float(steps.mean()) for key, steps in stairs.items()}
     short, long = STEPS_MS
     change = mean_interval([use[name, long] - use[name, short] for name in VARIANTS])
-    words = f"use of the link, mean over the steps, change from {short:g} to {long:g} ms"
-    checks = [sign("fig7", words, -1, change, negligible=_PLOT, reading=reading)]
+    quantity = f"use of the link, mean over the steps, change from {short:g} to {long:g} ms"
+    checks = [sign("fig7", quantity, -1, change, negligible=_PLOT, reading=reading)]
     others = [name for name in VARIANTS if name not in _SLOW]
     for name in _SLOW:
         below = sum(use[name, long] < use[other, long] for other in others)
-        words = f"of the other four, how many use the link better than {name} at {long:g} ms"
-        checks.append(Check("fig7", words, float(len(others)), float(below), None, None, 0.0, reading=reading))
+        quantity = f"of the other four, how many use the link better than {name} at {long:g} ms"
+        checks.append(Check("fig7", quantity, float(len(others)), float(below), None, None, 0.0, reading=reading))
     return checks
 
 
@@ -247,7 +247,7 @@ def _table(points: Points, size: Size) -> Table:
 
 
 def _steps_table(stairs: Stairs) -> Table:
-    header = ("control", *(f"{words}, {rtt:g} ms" for rtt in STEPS_MS for words in ("mean", "least", "last")))
+    header = ("control", *(f"{statistic}, {rtt:g} ms" for rtt in STEPS_MS for statistic in ("mean", "least", "last")))
     rows = [
         (
             f"`{name}`",
@@ -263,7 +263,7 @@ def _steps_table(stairs: Stairs) -> Table:
     return Table(caption, header, rows, numbers=range(1, len(header)))
 
 
-def _over_rtt(points: Points, size: Size, artefact: str) -> Drawn:
+def _over_rtt(points: Points, size: Size, artefact: str) -> Chart:
     """Fig. 5 or 6: 5 flows on the left, 12 on the right."""
     if artefact == "fig5":
         title, y = "Fig. 5: goodput and RTT", Axis("mean goodput", "Mbit/s", minimum=0, maximum=1000)
@@ -271,19 +271,19 @@ def _over_rtt(points: Points, size: Size, artefact: str) -> Drawn:
         title, y = "Fig. 6: fairness and RTT", Axis("Jain's index", minimum=0, maximum=1)
     x = Axis("RTT", "ms", minimum=0, maximum=1.05 * size.rtts_ms[-1])
     panels = [Panel(_curves(points, size, artefact, count), x, y, f"{count} flows", height=1.6) for count in COUNTS]
-    return Drawn(artefact, title, Plot(panels, "Hosts with an interface queue of 1000 packets.", columns=len(COUNTS)))
+    return Chart(artefact, title, Plot(panels, "Hosts with an interface queue of 1000 packets.", columns=len(COUNTS)))
 
 
 def _curves(points: Points, size: Size, artefact: str, count: int) -> Sequence[Line | Guide]:
     marks: list[Line | Guide] = []
     for number, name in enumerate(VARIANTS):
-        found = [points[name, count, rtt] for rtt in size.rtts_ms]
-        values = [each.goodput_bps / 1e6 if artefact == "fig5" else each.jain for each in found]
+        curve = [points[name, count, rtt] for rtt in size.rtts_ms]
+        values = [each.goodput_bps / 1e6 if artefact == "fig5" else each.jain for each in curve]
         marks.append(Line(size.rtts_ms, values, name, Style(series=number)))
     return [*marks, *(Guide(each, "", along="x") for each in (LOW_MS, HIGH_MS))]
 
 
-def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Drawn:
+def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Chart:
     """Fig. 7: a row a variant, 11 ms on the left and 100 ms on the right."""
     y = Axis("throughput", "Gbit/s", minimum=0, maximum=10.5)
     most = np.minimum(np.arange(1, FLOWS + 2), CAPACITY_BPS / ACCESS_BPS)
@@ -302,4 +302,4 @@ def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Drawn:
         f"Throughput behind the bottleneck; one flow more each {_steps(size)}. The source has a column for each "
         "variant and a row for each RTT."
     )
-    return Drawn("fig7", "Fig. 7: flows that join", Plot(panels, caption, columns=len(STEPS_MS)))
+    return Chart("fig7", "Fig. 7: flows that join", Plot(panels, caption, columns=len(STEPS_MS)))

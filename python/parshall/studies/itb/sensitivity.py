@@ -54,7 +54,7 @@ def scenarios(size: Size) -> dict[tuple[Any, ...], Scenario]:
     return {**_of_starts(size), **_of_files(size), **_of_buffers(size)}
 
 
-def found(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
+def findings(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
     """What each moves."""
     start_checks, start_table, all_signs = _starts(runs, size)
     parts = [(start_checks, start_table), _file_sizes(runs, size), _buffers(runs, size)]

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction, message_s
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.studies.check import Check
@@ -88,7 +88,7 @@ def scenarios(size: Size) -> dict[str, Scenario]:
     return pairs | {name: ping_pong(each) for name, each in _CONTROLS.items()}
 
 
-def found(runs: Mapping[str, Recorded], _: Size) -> Findings:
+def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
     """Table 6 and Fig. 4."""
     checks, table6 = _table6(runs)
     made = {name: ping_pongs(runs[name]) for name in _CONTROLS}
@@ -117,7 +117,7 @@ def found(runs: Mapping[str, Recorded], _: Size) -> Findings:
         "round trips only that use it. Without the second, or with a message that follows at once, it is faster than "
         "published.",
     )
-    figure = Drawn("fig4", "Fig. 4", _plot(made))
+    figure = Chart("fig4", "Fig. 4", _plot(made))
     return Findings(checks, [Section("Table 6 and Fig. 4: one pair of hosts", text, tables, [figure])])
 
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import mean_interval
@@ -120,12 +120,12 @@ def download(run: Run, length: int) -> Download:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Some simulated, and Linux."""
-    words, length = "fig7: a download", LENGTH[scale]
-    found: dict[Any, Case] = {
-        seed: simulated(f"{words}, simulated", scenario(scale, seed, stacks.PROFILE), download, length)
+    label, length = "fig7: a download", LENGTH[scale]
+    declared: dict[Any, Case] = {
+        seed: simulated(f"{label}, simulated", scenario(scale, seed, stacks.PROFILE), download, length)
         for seed in range(1, SEEDS + 1)
     }
-    return {**found, "linux": emulated(f"{words}, Linux", scenario(scale, 1, {}), download, length)}
+    return {**declared, "linux": emulated(f"{label}, Linux", scenario(scale, 1, {}), download, length)}
 
 
 QUANTITIES = (
@@ -142,25 +142,25 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     every: list[Download] = [answers[seed] for seed in range(1, SEEDS + 1)]
     ours: Download = linux.answer
     rows = []
-    for key, words, _tolerance, digits in QUANTITIES:
+    for key, quantity, _tolerance, digits in QUANTITIES:
         expected = stacks.cell_of_one_more([getattr(each, key) for each in every], digits)
-        rows.append((words, expected, f"{getattr(ours, key):.{digits}f}"))
+        rows.append((quantity, expected, f"{getattr(ours, key):.{digits}f}"))
     rows += [
         ("mean window by the socket, packets", f"{every[0].socket_window:.1f}", f"{ours.socket_window:.1f}"),
         ("round trips", f"{every[0].flow.windows.size}", f"{ours.flow.windows.size}"),
     ]
     checks: list[Check] = []
     ranges: list[tuple[str, ...]] = []
-    figures: list[Drawn] = []
-    for name, each, drawn in (("simulated", every[0], False), (stacks.column(linux), ours, stacks.believed(linux))):
-        found = variability(each.flow, "reno")
-        more, cells = compared(f"download, {name}", "reno", each.flow, found)
+    figures: list[Chart] = []
+    for name, each, drawn in (("simulated", every[0], False), (stacks.column(linux), ours, stacks.usable(linux))):
+        spectra = variability(each.flow, "reno")
+        more, cells = compared(f"download, {name}", "reno", each.flow, spectra)
         ranges += cells
         if drawn:
-            checks += [*_checks(every, linux, None if found.fitted is None else found.fitted.mean), *more]
+            checks += [*_checks(every, linux, None if spectra.fitted is None else spectra.fitted.mean), *more]
             figures = [
-                Drawn(f"fig7-{kind}-linux", f"{title}, Linux", plot)
-                for kind, title, plot in plots("a download", each.flow, found)
+                Chart(f"fig7-{kind}-linux", f"{title}, Linux", plot)
+                for kind, title, plot in plots("a download", each.flow, spectra)
             ]
     text = (
         "The source's download is not public, so nothing here counts as published. This is one of our own, of Reno "
@@ -186,11 +186,11 @@ def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list
     ends = ours.mean - half, ours.mean + half
     checks = []
     if chain is not None:
-        words = "download, Linux: mean window by the capture, beside the chain's with its p(w)"
-        checks.append(Check("fig7", words, None, ours.mean, *ends, WITHIN * ours.mean, theory=chain))
-    words = "download, Linux: mean window by the capture, beside the socket's"
-    said = ours.socket_window
-    checks.append(Check("fig7", words, None, ours.mean, None, None, READ * said, theory=said))
+        name = "download, Linux: mean window by the capture, beside the chain's with its p(w)"
+        checks.append(Check("fig7", name, None, ours.mean, *ends, WITHIN * ours.mean, theory=chain))
+    name = "download, Linux: mean window by the capture, beside the socket's"
+    of_socket = ours.socket_window
+    checks.append(Check("fig7", name, None, ours.mean, None, None, READ * of_socket, theory=of_socket))
     checks += [
         stacks.attribute_beside_simulated("fig7-linux", f"download, Linux: {quantity}", linux, key, every, share=share)
         for key, quantity, share, _ in QUANTITIES

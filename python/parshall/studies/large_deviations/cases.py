@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from parshall.report.document import Drawn
+from parshall.report.document import Chart
 from parshall.studies.check import Check
 
 
 @dataclass(frozen=True)
-class Found:
+class CaseFindings:
     """What a case gives to its section: checks, a row of its table, figures."""
 
     checks: list[Check]
     row: tuple[str, ...]
-    figures: list[Drawn]
+    figures: list[Chart]
 
 
-def together(found: Sequence[Found]) -> tuple[list[Check], list[tuple[str, ...]], list[Drawn]]:
+def together(results: Sequence[CaseFindings]) -> tuple[list[Check], list[tuple[str, ...]], list[Chart]]:
     """Checks, rows and figures of all cases, in their order."""
-    checks = [check for each in found for check in each.checks]
-    return checks, [each.row for each in found], [drawn for each in found for drawn in each.figures]
+    checks = [check for each in results for check in each.checks]
+    return checks, [each.row for each in results], [drawn for each in results for drawn in each.figures]

@@ -15,7 +15,7 @@ import numpy as np
 
 from parshall.models import large_deviations as ld
 from parshall.models.loss import Deterministic
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
@@ -33,7 +33,7 @@ WITHIN = 0.05
 class Reading:
     """A reading of the testbed's rates: of the link for IP packets, and of the cross traffic's IP packets."""
 
-    words: str
+    label: str
     link_bps: float
     cross_bps: float
     delayed_ack: bool = False
@@ -71,7 +71,7 @@ def constant(scale: Scale) -> Findings:
         low, high, mean = float(record.window.min()), float(record.window.max()), float(record.cwnd.mean())
         checks += _checks(reading, low, high, mean)
         cells = (reading.free, reading.top, low, high, mean)
-        rows.append((reading.words, *(f"{each:.0f}" for each in cells)))
+        rows.append((reading.label, *(f"{each:.0f}" for each in cells)))
     checks += _shrinks(record)
     rows.append(("the source", f"{PAPER['constant_range'][1]:.0f}", "", "73", "147", f"{PAPER['constant_mean']:.0f}"))
     header = ("reading", "(C-X) RTT", "(C-X) (RTT+B/C)", "lowest window", "highest window", "mean")
@@ -90,9 +90,9 @@ def constant(scale: Scale) -> Findings:
     )
     theory = {"theory": ld.spectrum(Deterministic(PAPER["constant_range"][1]))}
     figures = [
-        Drawn("fig3-window", "Window over time", window_plot(record)),
-        Drawn("fig3a", "Spectra", spectra_plot(record.cwnd, theory, "Constant cross traffic, packet simulation")),
-        Drawn("fig3b", "Observed range", bounds_plot(record.cwnd, theory)),
+        Chart("fig3-window", "Window over time", window_plot(record)),
+        Chart("fig3a", "Spectra", spectra_plot(record.cwnd, theory, "Constant cross traffic, packet simulation")),
+        Chart("fig3b", "Observed range", bounds_plot(record.cwnd, theory)),
     ]
     table = Table("Windows, packets", header, rows, numbers=range(1, 6))
     return Findings(checks, [Section("Figure 3: constant cross traffic", text, [table], figures)])
@@ -120,8 +120,8 @@ def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Chec
     )
     note = f"{reading.free:.0f} packets per RTT are free, {reading.top:.0f} with the buffer full"
     return [
-        Check("fig3", name, said, ours, None, None, WITHIN * said, note, reading=reading.words)
-        for name, said, ours in wanted
+        Check("fig3", name, published, ours, None, None, WITHIN * published, note, reading=reading.label)
+        for name, published, ours in wanted
     ]
 
 

@@ -20,11 +20,11 @@ from parshall.models import variants
 from parshall.models.inputs import FloatArray
 from parshall.models.large_deviations import Spectrum
 from parshall.models.recovery import IndependentLosses
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import BY_MODEL, READ_OFF, chain, loss_plot
 from parshall.studies.large_deviations.record import Record
@@ -67,29 +67,29 @@ UNDER_LOSSES = tuple((case,) for case in CASES)
 """The cases of `under_losses`."""
 
 
-def in_cross_traffic(control: str, recovery: str, scale: Scale) -> Found:
+def in_cross_traffic(control: str, recovery: str, scale: Scale) -> CaseFindings:
     """A control of Figs 8 and 9, with a recovery."""
     letter, reading = FIGURES[control], RECOVERIES[recovery]
     tcp = {**network.TCP, "congestion_control": control, "recovery": recovery}
     seconds = 3660 if scale == "paper" else 360
     record = network.measured(network.ethernet(), [tcp, network.AS_PAYLOAD], seconds).record
     theory = chain(record, control)
-    words = f"{control}, {reading}"
+    label = f"{control}, {reading}"
     checks = [
-        *_losses(letter, words, record),
+        *_losses(letter, label, record),
         *one_spectrum(f"fig9{letter}", f"{control}: ", record.throughput, (100, 500), reading),
-        mean_check(f"fig9{letter}", words, record, theory, "chain with p(w, k), recoveries and timeouts as measured"),
+        mean_check(f"fig9{letter}", label, record, theory, "chain with p(w, k), recoveries and timeouts as measured"),
     ]
     timeouts = f"{100 * record.kinds()[2] / record.kinds().sum():.0f} %"
-    drawn = spectra_plot(record.throughput, {"chain, p(w, k), recovery": theory}, words)
+    drawn = spectra_plot(record.throughput, {"chain, p(w, k), recovery": theory}, label)
     figures = [
-        Drawn(f"fig8{letter}-{recovery}", f"Loss probability, {words}", loss_plot(record.loss())),
-        Drawn(f"fig9{letter}-{recovery}", f"Spectra, {words}", drawn),
+        Chart(f"fig8{letter}-{recovery}", f"Loss probability, {label}", loss_plot(record.loss())),
+        Chart(f"fig9{letter}-{recovery}", f"Spectra, {label}", drawn),
     ]
-    return Found(checks, _row(words, record, theory, timeouts), figures)
+    return CaseFindings(checks, _row(label, record, theory, timeouts), figures)
 
 
-def cross_traffic(found: list[Found]) -> Findings:
+def cross_traffic(results: list[CaseFindings]) -> Findings:
     """Figs 8 and 9."""
     text = (
         "Cross traffic and link as on Ethernet in Fig. 5, with the buffer of 96 packets. The theory is beyond the "
@@ -105,47 +105,47 @@ def cross_traffic(found: list[Found]) -> Findings:
         "theirs. CUBIC's loss cycles are longer than 100 RTTs here, so that its spectrum at that scale is not yet "
         "the limit.",
     )
-    return _joined("Figures 8 and 9: other controls", text, found)
+    return _joined("Figures 8 and 9: other controls", text, results)
 
 
-def under_losses(case: Case, scale: Scale) -> Found:
+def under_losses(case: Case, scale: Scale) -> CaseFindings:
     """A control's predicted spectrum against its packets."""
     link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": case.loss}}
     tcp = {**network.TCP, "congestion_control": case.control, "rtt": f"{case.rtt_s:g} s"}
     seconds = network.WARM_UP_S + case.seconds[scale == "paper"]
-    found = network.measured(link, [tcp], seconds, rtt_s=case.rtt_s)
-    record, recovery = found.record, IndependentLosses(case.loss, network.TIMEOUT_S / case.rtt_s)
+    measured = network.measured(link, [tcp], seconds, rtt_s=case.rtt_s)
+    record, recovery = measured.record, IndependentLosses(case.loss, network.TIMEOUT_S / case.rtt_s)
     theory = variants.spectrum(case.control, case.loss, rtt_s=case.rtt_s, recovery=recovery)
-    words = f"{case.control}, p = {case.loss:g}"
+    label = f"{case.control}, p = {case.loss:g}"
     theories = {"predicted": theory}
     figures = [
-        Drawn(
+        Chart(
             f"spectra-{case.control}",
             f"Spectra, {case.control}",
             spectra_plot(record.throughput, theories, "Predicted"),
         ),
-        Drawn(f"range-{case.control}", f"Observed range, {case.control}", bounds_plot(record.throughput, theories)),
+        Chart(f"range-{case.control}", f"Observed range, {case.control}", bounds_plot(record.throughput, theories)),
     ]
     checks = [
-        mean_check("variants", words, record, theory, "the chain with recovery and timeouts, from p alone"),
-        *extremes_checks("variants", words, record.throughput, theory, (500, 1000)),
+        mean_check("variants", label, record, theory, "the chain with recovery and timeouts, from p alone"),
+        *extremes_checks("variants", label, record.throughput, theory, (500, 1000)),
     ]
-    share = f"{100 * found.timeouts / max(1, int(record.kinds().sum())):.1f} %"
-    return Found(checks, _row(words, record, theory, share), figures)
+    share = f"{100 * measured.timeouts / max(1, int(record.kinds().sum())):.1f} %"
+    return CaseFindings(checks, _row(label, record, theory, share), figures)
 
 
-def independent(found: list[Found]) -> Findings:
+def independent(results: list[CaseFindings]) -> Findings:
     """Predicted spectra of the four controls against packets under independent losses."""
     text = (
         "Nothing is fitted: the chains know the control's rules, p, the round-trip time and the least timeout. "
         "Errors are of the prediction, relative to what the packets did; those of extremes contain chance, a few "
         "per cent.",
     )
-    return _joined("Beyond the source: predicted spectra", text, found)
+    return _joined("Beyond the source: predicted spectra", text, results)
 
 
-def _joined(title: str, text: tuple[str, ...], found: list[Found]) -> Findings:
-    checks, rows, figures = together(found)
+def _joined(title: str, text: tuple[str, ...], results: list[CaseFindings]) -> Findings:
+    checks, rows, figures = together(results)
     return Findings(checks, [Section(title, text, [_table(rows)], figures)])
 
 
@@ -156,9 +156,9 @@ def errors(series: FloatArray, theory: Spectrum, scale: int) -> tuple[float, flo
     return low / float(means.min()) - 1, high / float(means.max()) - 1
 
 
-def _row(words: str, record: Record, theory: Spectrum, timeouts: str) -> tuple[str, ...]:
+def _row(label: str, record: Record, theory: Spectrum, timeouts: str) -> tuple[str, ...]:
     error = 100 * (theory.mean / record.mean - 1)
-    cells = [words, f"{record.mean:.1f}", f"{theory.mean:.1f}", f"{error:+.1f} %", timeouts]
+    cells = [label, f"{record.mean:.1f}", f"{theory.mean:.1f}", f"{error:+.1f} %", timeouts]
     for scale in SCALES:
         low, high = errors(record.throughput, theory, scale)
         cells.append(f"{100 * low:+.0f} %, {100 * high:+.0f} %")
@@ -171,9 +171,9 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
     return Table("Packets per RTT", header, rows, numbers=range(1, 8))
 
 
-def _losses(letter: str, words: str, record: Record) -> list[Check]:
+def _losses(letter: str, label: str, record: Record) -> list[Check]:
     """p(w) around the windows at which eq. (11) has 5 % and 30 %."""
-    found = []
+    checks = []
     every = np.arange(1, 600)
     for level in (0.05, 0.3):
         at = int(every[np.searchsorted(BY_MODEL(every), level)])
@@ -181,10 +181,10 @@ def _losses(letter: str, words: str, record: Record) -> list[Check]:
         trials, losses = int(here.sum()), int(record.events[here].sum())
         if trials < 50:
             continue
-        said, size = float(BY_MODEL(at)), PAPER["buffer_packets"]
+        predicted, size = float(BY_MODEL(at)), PAPER["buffer_packets"]
         buffered = float(BY_MODEL(max(1, at - size)))
         note = f"eq. (11), which has no buffer; with {size} packets of it {buffered:.3f}; {trials} RTTs"
         interval = clopper_pearson(losses, trials)
-        name = f"{words}: p(w) at {at} ± 10 packets"
-        found.append(Check(f"fig8{letter}", name, None, losses / trials, *interval, READ_OFF, note, theory=said))
-    return found
+        name = f"{label}: p(w) at {at} ± 10 packets"
+        checks.append(Check(f"fig8{letter}", name, None, losses / trials, *interval, READ_OFF, note, theory=predicted))
+    return checks

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import run
 from parshall.stats.confidence import mean_interval
@@ -48,7 +48,7 @@ def statistics(scale: Scale) -> Findings:
     densities: list[Mark] = []
     correlations: list[Mark] = []
     rows = []
-    for place, (words, sources) in enumerate(READINGS):
+    for place, (label, sources) in enumerate(READINGS):
         fine = _arriving(sources, seconds)
         rate, smooth = interval_means(fine, 8), interval_means(fine, SMOOTH)
         mean, deviation = float(rate.mean()), float(rate.std(ddof=1))
@@ -65,7 +65,7 @@ def statistics(scale: Scale) -> Findings:
                 *interval(rate / 1e6),
                 0.01 * 580,
                 MEANS,
-                reading=words,
+                reading=label,
             ),
             Check(
                 "fig4",
@@ -75,7 +75,7 @@ def statistics(scale: Scale) -> Findings:
                 *deviation_interval(rate / 1e6),
                 0.05 * 108,
                 "expected of 32 independent sources: 112.3, whichever way the times are",
-                reading=words,
+                reading=label,
             ),
             Check(
                 "fig4a",
@@ -86,14 +86,14 @@ def statistics(scale: Scale) -> Findings:
                 None,
                 0.05,
                 "of distribution functions, in bins of 1.05 ms; the source calls the density normal",
-                reading=words,
+                reading=label,
             ),
-            Check("fig4b", "autocorrelation at 0.1 s", None, at_mean_on, None, None, 0.0, reading=words),
+            Check("fig4b", "autocorrelation at 0.1 s", None, at_mean_on, None, None, 0.0, reading=label),
         ]
         cells = f"{mean / 1e6:.0f}", f"{deviation / 1e6:.1f}", f"{distance:.3f}", f"{at_mean_on:.2f}"
-        rows.append((words, *cells))
-        densities += density(smooth / 1e6, words, place)
-        correlations.append(Line(lags * PAPER["cross_bin_s"], correlation, words, Style(place)))
+        rows.append((label, *cells))
+        densities += density(smooth / 1e6, label, place)
+        correlations.append(Line(lags * PAPER["cross_bin_s"], correlation, label, Style(place)))
     decay = np.arange(1, 400) * 1e-3
     forgets = PAPER["on_s"] * PAPER["off_s"] / (PAPER["on_s"] + PAPER["off_s"])
     correlations.append(Line(decay, np.exp(-decay / forgets), "exp(-t/54.5 ms)", Style(3, dash=1)))
@@ -111,12 +111,12 @@ def statistics(scale: Scale) -> Findings:
     rows.append(("the source", "580", "108", "", ""))
     rate_axis, lag_axis = Axis("rate", "Mbit/s"), Axis("lag", "s", minimum=0.0)
     figures = [
-        Drawn(
+        Chart(
             "fig4a",
             "Density of the cross traffic",
             Plot([Panel(densities, rate_axis, Axis("density", "s/Mbit"))], "Rate in bins of 1.05 ms."),
         ),
-        Drawn(
+        Chart(
             "fig4b",
             "Autocorrelation of the cross traffic",
             Plot([Panel(correlations, lag_axis, Axis("autocorrelation"))], "Rate in bins of 1.2 ms."),
@@ -126,15 +126,15 @@ def statistics(scale: Scale) -> Findings:
     return Findings(checks, [Section("Figures 4 (a), (b): the cross traffic", text, [table], figures)])
 
 
-def density(rate: FloatArray, words: str, place: int) -> list[Mark]:
+def density(rate: FloatArray, label: str, place: int) -> list[Mark]:
     """Relative frequency of each number of packets, and the normal density."""
     step = 8e-6 * PAPER["packet_bytes"] / (SMOOTH * FINE_S)
     packets, counts = np.unique(np.round(rate / step), return_counts=True)
     often = counts >= 5
     at = packets * step
     return [
-        Points(at[often], counts[often] / counts.sum() / step, words, Style(place)),
-        Line(at, norm.pdf(at, rate.mean(), rate.std(ddof=1)), f"normal, {words}", Style(place, dash=1)),
+        Points(at[often], counts[often] / counts.sum() / step, label, Style(place)),
+        Line(at, norm.pdf(at, rate.mean(), rate.std(ddof=1)), f"normal, {label}", Style(place, dash=1)),
     ]
 
 
@@ -149,9 +149,9 @@ def _arriving(sources: dict[str, Any], seconds: float) -> FloatArray:
 
 def interval(x: FloatArray) -> tuple[float, float]:
     """95 % interval of the mean, from means over a second: twenty times the memory of the cross traffic."""
-    found = mean_interval(interval_means(x, round(1 / PAPER["cross_bin_s"])))
-    half = found.half_width or 0.0
-    return found.mean - half, found.mean + half
+    means = mean_interval(interval_means(x, round(1 / PAPER["cross_bin_s"])))
+    half = means.half_width or 0.0
+    return means.mean - half, means.mean + half
 
 
 def deviation_interval(x: FloatArray) -> tuple[float, float]:

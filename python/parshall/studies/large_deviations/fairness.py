@@ -12,7 +12,7 @@ import numpy as np
 
 from parshall.models.competing import Pair, pair
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run, run
 from parshall.stats.confidence import mean_interval
@@ -63,7 +63,7 @@ def fairness(scale: Scale) -> Findings:
     plot = Plot([Panel(marks, *axes)], "Mean index of the two flows' throughput over intervals. Bars: 95 %.")
     header = ("RTTs", "Jain's index, simulated", "predicted", "error of 1 - J")
     table = Table("Fairness against the time scale", header, rows, numbers=range(4))
-    figure = Drawn("fairness", "Fairness against the time scale", plot)
+    figure = Chart("fairness", "Fairness against the time scale", plot)
     return Findings(checks, [Section("Beyond the source: two flows", text, [table], [figure])])
 
 

@@ -18,10 +18,10 @@ import numpy as np
 
 from parshall.models import large_deviations as ld
 from parshall.models.loss import Bernoulli
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import chain, loss_plot
 from parshall.studies.large_deviations.record import Record
@@ -39,7 +39,7 @@ from parshall.studies.study import Findings, Scale
 class Reading:
     """How fast a source can send, and the mean size at which its ON times last 0.48 s, about."""
 
-    words: str
+    label: str
     rate_bps: float
     mean_bytes: float
 
@@ -73,48 +73,48 @@ PLACES = tuple((place,) for place in range(len(OTHERS) + 1))
 """The cases of `among_sources`."""
 
 
-def among_sources(place: int, scale: Scale) -> Found:
+def among_sources(place: int, scale: Scale) -> CaseFindings:
     """Two hours where the figure is drawn, as the source; `quick`: minutes."""
     drawn = place == 0
     reading = SETTLED[scale] if drawn else OTHERS[place - 1]
     seconds = {"paper": 7260.0 if drawn else 660.0, "quick": 460.0 if drawn else 160.0}[scale]
-    found = network.measured(network.LINK, [network.TCP, reading.sources()], seconds, transfers=True)
-    record, lost = found.record, found.loss_rate
+    measured = network.measured(network.LINK, [network.TCP, reading.sources()], seconds, transfers=True)
+    record, lost = measured.record, measured.loss_rate
     raw, ours = ld.spectrum(record.loss(), w_max=int(record.windows.max())), chain(record, "reno")
     independent = ld.spectrum(lost, w_max=2000)
     cells = (
-        reading.words,
+        reading.label,
         f"{100 * lost:.2f} %",
-        f"{found.on_time_s:.2f} s",
-        f"{100 * found.utilisation:.0f} %",
+        f"{measured.on_time_s:.2f} s",
+        f"{100 * measured.utilisation:.0f} %",
         *(f"{each:.1f}" for each in (record.mean, raw.mean, ours.mean, independent.mean)),
     )
     if not drawn:
-        return Found([], cells, [])
-    words = f"sources of {reading.words}"
-    said = PAPER["long_range_loss"]
-    note = f"the source's: {said}, for which the rate of the sources was chosen, so it is no check"
+        return CaseFindings([], cells, [])
+    label = f"sources of {reading.label}"
+    published = PAPER["long_range_loss"]
+    note = f"the source's: {published}, for which the rate of the sources was chosen, so it is no check"
     checks = [
-        Check("fig6a", f"{words}: packet loss rate of the flow", None, lost, None, None, 0.0, note),
+        Check("fig6a", f"{label}: packet loss rate of the flow", None, lost, None, None, 0.0, note),
         _shape(record, lost),
         *one_spectrum("fig6b", "", record.throughput, (100, 1000)),
-        _beside("fig6b", f"{words}, eq. (2) with measured p(w)", record, raw),
-        mean_check("fig6b", words, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
-        *extremes_checks("fig6c", words, record.throughput, ours, (200, 500, 1000)),
+        _beside("fig6b", f"{label}, eq. (2) with measured p(w)", record, raw),
+        mean_check("fig6b", label, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
+        *extremes_checks("fig6c", label, record.throughput, ours, (200, 500, 1000)),
     ]
     theories = {"eq. (2), measured p(w)": raw, "with recovery, p(w, k)": ours}
     bernoulli = {f"independent losses, {100 * lost:.2f} %": Bernoulli(lost)}
     figures = [
-        Drawn("fig6a", f"Loss probability, {words}", loss_plot(record.loss(), bernoulli)),
-        Drawn("fig6b", f"Spectra, {words}", spectra_plot(record.throughput, theories, words)),
-        Drawn("fig6c", f"Observed range, {words}", bounds_plot(record.throughput, theories)),
+        Chart("fig6a", f"Loss probability, {label}", loss_plot(record.loss(), bernoulli)),
+        Chart("fig6b", f"Spectra, {label}", spectra_plot(record.throughput, theories, label)),
+        Chart("fig6c", f"Observed range, {label}", bounds_plot(record.throughput, theories)),
     ]
-    return Found(checks, cells, figures)
+    return CaseFindings(checks, cells, figures)
 
 
-def long_range(found: list[Found]) -> Findings:
+def long_range(results: list[CaseFindings]) -> Findings:
     """The three readings, and the figure of one."""
-    checks, rows, figures = together(found)
+    checks, rows, figures = together(results)
     rows.append(("the source", "0.60 %", "0.48 s", "", "", "", "", ""))
     text = (
         "How fast a source can send decides how much the flow loses: sources of 40 Mbit/s leave it room, hosts of "
@@ -141,12 +141,12 @@ ACCURATE = 0.1
 """What may be called very accurate on a plot of Fig. 6's size: a tenth of the value."""
 
 
-def _beside(artefact: str, words: str, record: Record, theory: ld.Spectrum) -> Check:
+def _beside(artefact: str, label: str, record: Record, theory: ld.Spectrum) -> Check:
     """The claim that the prediction is very accurate: of the mean."""
     error = theory.mean / record.mean - 1
     repairing = float(record.rtts[record.repairing].sum() / record.rtts.sum())
     note = f"{100 * repairing:.0f} % of the time are recoveries and timeouts, which eq. (2) does not have"
-    return Check(artefact, f"{words}: error of the mean, relative", 0.0, error, None, None, ACCURATE, note)
+    return Check(artefact, f"{label}: error of the mean, relative", 0.0, error, None, None, ACCURATE, note)
 
 
 def _shape(record: Record, lost: float) -> Check:

@@ -176,10 +176,10 @@ def rounds_of(done: Run, flow: int = 0, warm_up_s: float = WARM_UP_S) -> pl.Data
     return lengths.filter((pl.col("start_s") >= warm_up_s) & pl.col("length_s").is_not_null())
 
 
-def per_rtt(found: pl.DataFrame, rtt_s: float) -> FloatArray:
+def per_rtt(rounds: pl.DataFrame, rtt_s: float) -> FloatArray:
     """Packets sent in consecutive intervals of `rtt_s`, shape (N,); a round's packets are spread over its length."""
-    start, length = found["start_s"].to_numpy(), found["length_s"].to_numpy()
-    sent = np.concatenate([[0.0], np.cumsum(found["window_packets"].to_numpy(), dtype=np.float64)])
+    start, length = rounds["start_s"].to_numpy(), rounds["length_s"].to_numpy()
+    sent = np.concatenate([[0.0], np.cumsum(rounds["window_packets"].to_numpy(), dtype=np.float64)])
     times = np.append(start, start[-1] + length[-1])
     grid = np.arange(times[0], times[-1], rtt_s)
     return np.asarray(np.diff(np.interp(grid, times, sent)))

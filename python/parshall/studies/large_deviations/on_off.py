@@ -22,12 +22,12 @@ from parshall.models import large_deviations as ld
 from parshall.models.loss import GaussianCrossTraffic, LossFunction
 from parshall.models.measured_loss import Measured
 from parshall.models.variants import spectrum as variant_spectrum
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.constant import window_plot
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
@@ -57,7 +57,7 @@ HOUR = round(3600 / PAPER["rtt_s"])
 class Reading:
     """A reading of the testbed."""
 
-    words: str
+    label: str
     link: Mapping[str, Any]
     sources: Mapping[str, Any]
     drawn: bool = True
@@ -65,7 +65,7 @@ class Reading:
     @property
     def name(self) -> str:
         """For files."""
-        return self.words.replace(",", "").replace(" ", "-")
+        return self.label.replace(",", "").replace(" ", "-")
 
 
 READINGS = (
@@ -80,26 +80,26 @@ PLACES = tuple((place,) for place in range(len(READINGS)))
 """The cases of `in_reading`."""
 
 
-def in_reading(place: int, scale: Scale) -> Found:
+def in_reading(place: int, scale: Scale) -> CaseFindings:
     """A Reno flow in the cross traffic of a reading."""
     reading = READINGS[place]
     seconds = 3660 if scale == "paper" else 560
     record = network.measured(dict(reading.link), [network.TCP, dict(reading.sources)], seconds).record
     raw, ours = ld.spectrum(record.loss()), chain(record, "reno")
     series = record.throughput
-    words = f"Reno, {reading.words}"
+    label = f"Reno, {reading.label}"
     checks = [
-        *range_checks(reading.words, record, ours, whole=scale == "paper"),
-        *one_spectrum("fig5a", "", series, (100, 1000), reading.words),
-        later_check("fig4c", words, record),
-        mean_check("fig5a", words, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
-        *extremes_checks("fig5b", words, series, ours, (200, 500, 1000)),
+        *range_checks(reading.label, record, ours, whole=scale == "paper"),
+        *one_spectrum("fig5a", "", series, (100, 1000), reading.label),
+        later_check("fig4c", label, record),
+        mean_check("fig5a", label, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
+        *extremes_checks("fig5b", label, series, ours, (200, 500, 1000)),
     ]
     means = interval_means(series, 1000)
     hour = ours.bounds(HOUR, 1000)
     once, later = record.after(1), record.events.mean()
     row = (
-        reading.words,
+        reading.label,
         *(f"{each:.0f}" for each in (record.mean, raw.mean, ours.mean)),
         f"{100 * (ours.mean / record.mean - 1):+.1f} %",
         f"{means.min():.0f} .. {means.max():.0f}",
@@ -109,18 +109,18 @@ def in_reading(place: int, scale: Scale) -> Found:
         f"{100 * record.kinds()[2] / record.kinds().sum():.0f} %",
     )
     if not reading.drawn:
-        return Found(checks, row, [])
+        return CaseFindings(checks, row, [])
     theories = {"theo. 1: eq. (2), measured p(w)": raw, "theo. 2: eq. (2), eq. (11)": ld.spectrum(BY_MODEL)}
     theories |= {"with recovery, p(w, k)": ours}
     limit = PAPER["limit_packets"], f"limit {PAPER['limit_packets']:g}"
     figures = [
-        Drawn(f"fig4c-{reading.name}", f"Loss probability, {reading.words}", loss_plot(record.loss())),
-        Drawn(f"fig5a-{reading.name}", f"Spectra, {reading.words}", spectra_plot(series, theories, words, limit=limit)),
-        Drawn(f"fig5b-{reading.name}", f"Observed range, {reading.words}", bounds_plot(series, theories)),
+        Chart(f"fig4c-{reading.name}", f"Loss probability, {reading.label}", loss_plot(record.loss())),
+        Chart(f"fig5a-{reading.name}", f"Spectra, {reading.label}", spectra_plot(series, theories, label, limit=limit)),
+        Chart(f"fig5b-{reading.name}", f"Observed range, {reading.label}", bounds_plot(series, theories)),
     ]
     if reading is READINGS[2]:
-        figures.insert(0, Drawn("fig5-window", f"Window over time, {reading.words}", window_plot(record)))
-    return Found(checks, row, figures)
+        figures.insert(0, Chart("fig5-window", f"Window over time, {reading.label}", window_plot(record)))
+    return CaseFindings(checks, row, figures)
 
 
 def chain(record: Record, control: str, rtt_s: float = PAPER["rtt_s"]) -> ld.Spectrum:
@@ -136,17 +136,17 @@ def chain(record: Record, control: str, rtt_s: float = PAPER["rtt_s"]) -> ld.Spe
     return variant_spectrum(control, losses, rtt_s=rtt_s, w_max=w_max, recovery=recovery)
 
 
-def flow(found: list[Found]) -> Findings:
+def flow(results: list[CaseFindings]) -> Findings:
     """All readings."""
-    checks, rows, figures = together(found)
+    checks, rows, figures = together(results)
     by_model = ld.spectrum(BY_MODEL)
     low, high = by_model.bounds(HOUR, 1000)
-    for words, said, ours in (
+    for label, published, ours in (
         ("lowest", PAPER["on_off_range"][0], low),
         ("highest", PAPER["on_off_range"][1], high),
     ):
-        quantity = f"eq. (11) and (10): {words} mean over 1000 RTTs, 1 h"
-        checks.append(Check("fig5", quantity, said, ours, None, None, READ_OFF * said))
+        quantity = f"eq. (11) and (10): {label} mean over 1000 RTTs, 1 h"
+        checks.append(Check("fig5", quantity, published, ours, None, None, READ_OFF * published))
     rows.append(
         ("eq. (11), 580 Mbit/s", "", f"{by_model.mean:.0f}", "", "", "", f"{low:.0f} .. {high:.0f}", "", "", "")
     )
@@ -182,7 +182,7 @@ def flow(found: list[Found]) -> Findings:
     )
 
 
-def range_checks(words: str, record: Record, ours: ld.Spectrum, *, whole: bool) -> list[Check]:
+def range_checks(label: str, record: Record, ours: ld.Spectrum, *, whole: bool) -> list[Check]:
     """The published extremes of an hour beside the interval in which those of one hour fall, by the fitted chain.
 
     Parameters
@@ -192,8 +192,8 @@ def range_checks(words: str, record: Record, ours: ld.Spectrum, *, whole: bool) 
     """
     means = interval_means(record.throughput, 1000)
     middle, wide = (ours.extremes(HOUR, 1000, level) for level in (1e-3, 0.95))
-    found = []
-    for side, (name, said) in enumerate(zip(("lowest", "highest"), PAPER["on_off_range"], strict=True)):
+    checks = []
+    for side, (name, published) in enumerate(zip(("lowest", "highest"), PAPER["on_off_range"], strict=True)):
         expected, seen = sum(middle[side]) / 2, float(means.max() if side else means.min())
         low, high = wide[side]
         note = f"one hour of the chain with recovery: {low:.0f} to {high:.0f}"
@@ -201,16 +201,18 @@ def range_checks(words: str, record: Record, ours: ld.Spectrum, *, whole: bool) 
         if whole:
             low, high, expected = seen + expected - high, seen + expected - low, seen
         quantity = f"{name} mean over 1000 RTTs in an hour"
-        found.append(Check("fig5", quantity, said, expected, low, high, READ_OFF * said, note, reading=words))
-    return found
+        checks.append(
+            Check("fig5", quantity, published, expected, low, high, READ_OFF * published, note, reading=label)
+        )
+    return checks
 
 
-def later_check(artefact: str, words: str, record: Record) -> Check:
+def later_check(artefact: str, label: str, record: Record) -> Check:
     """How probable a loss is in the round trip after a recovery: whether losses depend on each other."""
     trials, losses = record.after(1)
     note = f"all round trips: {record.events.mean():.4f}; {trials} events"
     interval = clopper_pearson(losses, trials)
-    quantity = f"{words}: P(loss one round after a recovery)"
+    quantity = f"{label}: P(loss one round after a recovery)"
     return Check(artefact, quantity, None, losses / max(1, trials), *interval, 0.0, note)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from parshall.errors import InputError
 from parshall.models.growth import growth
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.numbers import counted
 from parshall.report.plot import Plot
 from parshall.stats.spectrum import interval_means
@@ -47,10 +47,10 @@ def real(scale: Scale) -> Findings:
     heading = "Figure 7: real flows"
     files = _files(SHOWN[scale])
     if not files:
-        words = (
+        reason = (
             f"Left out: no series of real flows was found. {VARIABLE} names the folder that has cwnd/*_cwnd.csv.gz.",
         )
-        return Findings([], [Section(heading, words)])
+        return Findings([], [Section(heading, reason)])
     checks: list[Check] = []
     rows, figures = [], []
     remarks: list[str] = []
@@ -59,16 +59,16 @@ def real(scale: Scale) -> Findings:
         control = "cubic" if "cubic" in name else "reno"
         try:
             flow, rtt_s = _cubic(path, remarks) if control == "cubic" else (observe(path).flow(0), None)
-            found = variability(flow, control, rtt_s)
+            result = variability(flow, control, rtt_s)
             if rtt_s is not None:
                 checks += _explained(name, flow, rtt_s, remarks)
         except InputError as error:
             remarks.append(f"Left out: {error}.")
             continue
-        more, cells = compared(name, control, flow, found)
+        more, cells = compared(name, control, flow, result)
         checks += more
         rows += cells
-        figures += [Drawn(f"fig7-{kind}-{name}", title, plot) for kind, title, plot in plots(name, flow, found)]
+        figures += [Chart(f"fig7-{kind}-{name}", title, plot) for kind, title, plot in plots(name, flow, result)]
     header = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")
     text = (
         "The source's download is not public, so its figure cannot be reproduced, and nothing here counts as "
@@ -116,16 +116,16 @@ def _cubic(path: Path, remarks: list[str]) -> tuple[TracedFlow, float]:
 
 def spikes(time_s: FloatArray, window: FloatArray) -> NDArray[np.bool_]:
     """Which rows are a window that jumps up and is back before anything could be sent with it; shape of `window`."""
-    found = np.zeros(window.size, dtype=np.bool_)
+    is_spike = np.zeros(window.size, dtype=np.bool_)
     kept = 0
     for place in range(1, window.size):
         if window[place] <= SPIKE * window[kept]:
             kept = place
             continue
         after = np.searchsorted(time_s, time_s[place] + SPIKE_S, side="right")
-        found[place] = bool(np.any(window[place + 1 : after] <= SPIKE * window[kept]))
-        kept = kept if found[place] else place
-    return found
+        is_spike[place] = bool(np.any(window[place + 1 : after] <= SPIKE * window[kept]))
+        kept = kept if is_spike[place] else place
+    return is_spike
 
 
 def reduction_s(time_s: FloatArray, window: FloatArray) -> float | None:
@@ -139,13 +139,13 @@ def reduction_s(time_s: FloatArray, window: FloatArray) -> float | None:
 
 
 def compared(
-    name: str, control: str, flow: TracedFlow, found: Variability
+    name: str, control: str, flow: TracedFlow, result: Variability
 ) -> tuple[list[Check], list[tuple[str, ...]]]:
     """A flow's range at each scale beside its chain's: checks, and rows of a table."""
     checks: list[Check] = []
     rows: list[tuple[str, ...]] = []
-    fitted = found.fitted
-    for each in found.empirical:
+    fitted = result.fitted
+    for each in result.empirical:
         means = interval_means(flow.windows, each.scale)
         seen = f"{means.min():.0f} .. {means.max():.0f}"
         if fitted is None:
@@ -157,13 +157,13 @@ def compared(
         inside = "yes" if in_range else f"no, from {10 * cycle:.0f}"
         average = f"{flow.windows.mean():.0f}", f"{fitted.mean:.0f}"
         rows.append((name, control, str(each.scale), seen, f"{low:.0f} .. {high:.0f}", inside, *average))
-        for words, bound, ours in (("lowest", low, means.min()), ("highest", high, means.max())):
-            quantity = f"{name}: {words} mean over {each.scale} RTTs, beside eq. (10)"
+        for label, bound, ours in (("lowest", low, means.min()), ("highest", high, means.max())):
+            quantity = f"{name}: {label} mean over {each.scale} RTTs, beside eq. (10)"
             note = f"in range: {inside}; extremes of {means.size} intervals"
             if not in_range:  # of shorter scales the theory says nothing
                 note += f"; eq. (10) has {bound:.4g}"
-            said = bound if in_range else None
-            checks.append(Check("fig7c", quantity, None, float(ours), None, None, 0.05 * bound, note, theory=said))
+            theory = bound if in_range else None
+            checks.append(Check("fig7c", quantity, None, float(ours), None, None, 0.05 * bound, note, theory=theory))
     return checks, rows
 
 
@@ -171,9 +171,9 @@ def undone(flow: TracedFlow) -> NDArray[np.bool_]:
     """Which loss events leave no smaller window: `LASTS` round trips later it is what it was, within 5 %."""
     events = np.flatnonzero(flow.events)
     after = flow.windows[np.minimum(events + LASTS, flow.windows.size - 1)]
-    found = np.zeros(flow.windows.size, dtype=np.bool_)
-    found[events[after >= 0.95 * flow.windows[events]]] = True
-    return found
+    is_undone = np.zeros(flow.windows.size, dtype=np.bool_)
+    is_undone[events[after >= 0.95 * flow.windows[events]]] = True
+    return is_undone
 
 
 def played(windows: FloatArray, events: NDArray[np.bool_], rtt_s: float) -> float:
@@ -212,7 +212,7 @@ def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) ->
     return [
         Check(
             "fig7",
-            f"{name}: mean by CUBIC's rules at {words} over the flow's",
+            f"{name}: mean by CUBIC's rules at {label} over the flow's",
             None,
             ours / mean,
             None,
@@ -220,14 +220,14 @@ def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) ->
             0.0,
             note,
         )
-        for words, ours in (("all its loss events", every), ("those that are not undone", lasting))
+        for label, ours in (("all its loss events", every), ("those that are not undone", lasting))
     ]
 
 
-def plots(name: str, flow: TracedFlow, found: Variability) -> list[tuple[str, str, Plot]]:
+def plots(name: str, flow: TracedFlow, result: Variability) -> list[tuple[str, str, Plot]]:
     """A flow's windows, losses and spectra: kind, title and plot of each."""
     return [
         ("windows", f"Windows, {name}", windows(flow)),
         ("p", f"Losses by window, {name}", loss_function(flow.loss_function())),
-        ("spectra", f"Spectra, {name}", spectra(found)),
+        ("spectra", f"Spectra, {name}", spectra(result)),
     ]

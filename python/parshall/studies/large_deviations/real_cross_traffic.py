@@ -20,7 +20,7 @@ import numpy as np
 
 from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -42,7 +42,7 @@ from parshall.studies.large_deviations.real_stacks import SEEDS, SLOWER
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
 
 WARM_UP_S = 5.0
-SECONDS: Mapping[Scale, float] = {"quick": 45.0, "paper": 600.0}
+SECONDS: Mapping[Scale, float] = {"quick": 30.0, "paper": 600.0}
 LAG_S = 0.1
 READING = "ON and OFF times exchanged"
 
@@ -88,10 +88,10 @@ def arrivals(run: Run) -> Arrivals:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Some simulated, and Linux."""
-    found: dict[Any, Case] = {
+    declared: dict[Any, Case] = {
         seed: simulated("fig4: cross traffic", scenario(scale, seed, {}), arrivals) for seed in range(1, SEEDS + 1)
     }
-    return {**found, "linux": emulated("fig4: cross traffic, Linux", scenario(scale, 1, {}), arrivals)}
+    return {**declared, "linux": emulated("fig4: cross traffic, Linux", scenario(scale, 1, {}), arrivals)}
 
 
 QUANTITIES = (
@@ -107,13 +107,13 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     linux: Emulated = answers["linux"]
     every: list[Arrivals] = [answers[seed] for seed in range(1, SEEDS + 1)]
     ours: Arrivals = linux.answer
-    said = {"mean": PAPER["cross_mean_bps"] / 1e6, "deviation": PAPER["cross_std_bps"] / 1e6}
+    source = {"mean": PAPER["cross_mean_bps"] / 1e6, "deviation": PAPER["cross_std_bps"] / 1e6}
     rows = []
-    for key, words, _tolerance in QUANTITIES:
+    for key, quantity, _tolerance in QUANTITIES:
         digits = 2 if key == "correlation" else 0
         expected = stacks.cell_of_one_more([getattr(each, key) for each in every], digits)
-        published = f"{said[key]:.0f}" if key in said else ""
-        rows.append((words, published, expected, f"{getattr(ours, key):.{digits}f}"))
+        published = f"{source[key]:.0f}" if key in source else ""
+        rows.append((quantity, published, expected, f"{getattr(ours, key):.{digits}f}"))
     text = (
         f"32 ON/OFF sources of datagrams, {SLOWER} times slower than the source's, with its ON and OFF times exchanged "
         "(Figure 4 says why); values as of the source's network. Behind the simulator's is the interval of one more "
@@ -123,36 +123,36 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     table = Table(
         "Cross traffic", ("quantity", "published", "simulated", stacks.column(linux)), rows, numbers=(1, 2, 3)
     )
-    checks = _checks(every, linux, said) if stacks.believed(linux) else []
+    checks = _checks(every, linux, source) if stacks.usable(linux) else []
     figures = _figures(every[0], ours)
     return Findings(checks, [Section("Figure 4 (a), (b) on real stacks", text, [table], figures)])
 
 
-def _checks(every: list[Arrivals], linux: Emulated, said: Mapping[str, float]) -> list[Check]:
-    checks = stacks.by_one_instrument(_published(linux.answer, said), _published(every[0], said))
-    for key, words, tolerance in QUANTITIES:
+def _checks(every: list[Arrivals], linux: Emulated, source: Mapping[str, float]) -> list[Check]:
+    checks = stacks.by_one_instrument(_published(linux.answer, source), _published(every[0], source))
+    for key, label, tolerance in QUANTITIES:
         least, share = (tolerance, 0.0) if key == "correlation" else (0.0, tolerance)
-        quantity = f"{words}, Linux"
+        quantity = f"{label}, Linux"
         checks.append(
             stacks.attribute_beside_simulated("fig4-linux", quantity, linux, key, every, least=least, share=share)
         )
     return checks
 
 
-def _published(each: Arrivals, said: Mapping[str, float]) -> list[Check]:
+def _published(each: Arrivals, source: Mapping[str, float]) -> list[Check]:
     """Arrivals beside what the source has of them."""
     reading = f"{kernel_name()}, {READING}"
     ends = {"mean": interval(each.bins), "deviation": deviation_interval(each.bins)}
     checks = [
-        Check("fig4", words, said[key], getattr(each, key), *ends[key], tolerance * said[key], reading=reading)
-        for key, words, tolerance in QUANTITIES
-        if key in said
+        Check("fig4", quantity, source[key], getattr(each, key), *ends[key], tolerance * source[key], reading=reading)
+        for key, quantity, tolerance in QUANTITIES
+        if key in source
     ]
-    words = "largest distance to the normal distribution"
-    return [*checks, Check("fig4a", words, 0.0, each.distance, None, None, 0.05, reading=reading)]
+    quantity = "largest distance to the normal distribution"
+    return [*checks, Check("fig4a", quantity, 0.0, each.distance, None, None, 0.05, reading=reading)]
 
 
-def _figures(one: Arrivals, linux: Arrivals) -> list[Drawn]:
+def _figures(one: Arrivals, linux: Arrivals) -> list[Chart]:
     lags = np.arange(1, round(0.4 / PAPER["cross_bin_s"]))
     named = {"simulated": one, kernel_name(): linux}
     densities = [mark for place, (name, each) in enumerate(named.items()) for mark in density(each.smooth, name, place)]
@@ -162,12 +162,12 @@ def _figures(one: Arrivals, linux: Arrivals) -> list[Drawn]:
     ]
     rate, lag = Axis("rate", "Mbit/s"), Axis("lag", "s", minimum=0.0)
     return [
-        Drawn(
+        Chart(
             "fig4a-linux",
             "Density of the cross traffic, Linux",
             Plot([Panel(densities, rate, Axis("density", "s/Mbit"))], "Rate in bins of 1.05 ms."),
         ),
-        Drawn(
+        Chart(
             "fig4b-linux",
             "Autocorrelation of the cross traffic, Linux",
             Plot([Panel(correlations, lag, Axis("autocorrelation"))], "Rate in bins of 1.2 ms."),

@@ -29,7 +29,7 @@ from parshall.emulation import kernel_name
 from parshall.models import large_deviations as ld
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.loss import Deterministic
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -117,15 +117,15 @@ def of_flow(name: str, control: str, simulated: Simulated, linux: Emulated) -> t
     both = {kernel_name(): record.loss(), "simulated": simulated.record.loss()}
     if panels.losses:
         plot = loss_plot(both) if panels.modelled else loss_plot(both, {})
-        figures.append(Drawn(f"{panels.losses}-linux", f"Loss probability, {control}", plot))
-    words = f"{control}, {stacks.column(linux)}"
+        figures.append(Chart(f"{panels.losses}-linux", f"Loss probability, {control}", plot))
+    label = f"{control}, {stacks.column(linux)}"
     drawn = tuple(scale for scale in (*SHORT, *PAPER["scales"]) if record.throughput.size >= 10 * scale)
     if drawn:
-        plot = spectra_plot(series_of(name, record), theories, words, scales=drawn)
-        figures.append(Drawn(f"{panels.spectra}-linux", f"Spectra, {control}", plot))
+        plot = spectra_plot(series_of(name, record), theories, label, scales=drawn)
+        figures.append(Chart(f"{panels.spectra}-linux", f"Spectra, {control}", plot))
     if panels.bounds and drawn:
         plot = bounds_plot(series_of(name, record), theories)
-        figures.append(Drawn(f"{panels.bounds}-linux", f"Observed range, {control}", plot))
+        figures.append(Chart(f"{panels.bounds}-linux", f"Observed range, {control}", plot))
         if RECOVERING in theories:
             on_linux = f"{control} on Linux"
             checks += extremes_checks(panels.bounds, on_linux, record.throughput, theories[RECOVERING], drawn)
@@ -156,14 +156,14 @@ def _theories(name: str, control: str, record: Record, rtt_s: float) -> tuple[di
     """The theories of an artefact by their names, and what is to be said of those that are left out."""
     if name == "fig3":
         return {"theory": ld.spectrum(Deterministic(PAPER["constant_range"][1]))}, ()
-    found: dict[str, ld.Spectrum] = {}
+    theories: dict[str, ld.Spectrum] = {}
     try:
         if control == "reno":
-            found["eq. (2), measured p(w)"] = ld.spectrum(record.loss(), w_max=int(record.windows.max()))
-        found[RECOVERING] = chain(record, control, rtt_s)
+            theories["eq. (2), measured p(w)"] = ld.spectrum(record.loss(), w_max=int(record.windows.max()))
+        theories[RECOVERING] = chain(record, control, rtt_s)
     except ModelInputError as error:
-        return found, (f"The record of Linux is too short for all theories: {error}.",)
-    return found, ()
+        return theories, (f"The record of Linux is too short for all theories: {error}.",)
+    return theories, ()
 
 
 def _range(record: Record, simulated: Simulated, control: str) -> list[Check]:
@@ -222,7 +222,7 @@ def _shrinks(record: Record) -> Check:
     """The claim of Fig. 3 (a): the range of the means falls as the scale grows."""
     scales = [scale for scale in (*SHORT, *PAPER["scales"]) if record.cwnd.size >= 4 * scale]
     ranges = [float(np.ptp(interval_means(record.cwnd, scale))) for scale in sorted(set(scales))]
-    words = ", ".join(f"{each:.1f} at {n}" for each, n in zip(ranges, sorted(set(scales)), strict=True))
+    label = ", ".join(f"{each:.1f} at {n}" for each, n in zip(ranges, sorted(set(scales)), strict=True))
     falls = float(bool(np.all(np.diff(ranges) < 0)))
     quantity = "the spectrum's width falls with the scale (1: yes)"
-    return Check("fig3a", quantity, 1.0, falls, None, None, 0.0, f"ranges: {words} RTTs", reading=f"{kernel_name()}")
+    return Check("fig3a", quantity, 1.0, falls, None, None, 0.0, f"ranges: {label} RTTs", reading=f"{kernel_name()}")

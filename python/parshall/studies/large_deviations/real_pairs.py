@@ -24,7 +24,7 @@ import polars as pl
 
 from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -41,7 +41,7 @@ RTT_S = fairness.RTT_S / FASTER
 PAIRS = (("reno", "reno"), ("reno", "cubic"), ("cubic", "cubic"))
 MIXED = ("reno", "cubic")
 WARM_UP_S = 8.0
-SECONDS: Mapping[Scale, float] = {"quick": 75.0, "paper": 1800.0}
+SECONDS: Mapping[Scale, float] = {"quick": 60.0, "paper": 1800.0}
 SEEDS = 6
 SCALES: Mapping[Scale, tuple[int, ...]] = {"quick": (10, 30, 100, 300), "paper": (10, 30, 100, 300, 1000)}
 JOINT = (10, 30)
@@ -95,22 +95,22 @@ def scenario(scale: Scale, seed: int, rules: Mapping[str, Any]) -> Scenario:
 
 def measured(run: Run) -> dict[tuple[str, str], Both]:
     """Of each pair."""
-    found = {}
+    by_pair = {}
     for pair in PAIRS:
         names = (f"{'-'.join(pair)}-{place}" for place in (0, 1))
         first, second = (int(run.flows.filter(pl.col("group") == name)["flow"][0]) for name in names)
         one, two, _ = fairness.of_both(run, (first, second), RTT_S, WARM_UP_S)
-        found[pair] = Both(one, two)
-    return found
+        by_pair[pair] = Both(one, two)
+    return by_pair
 
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Some simulated, and Linux."""
-    found: dict[Any, Case] = {
+    declared: dict[Any, Case] = {
         seed: simulated("pairs of flows", scenario(scale, seed, stacks.PROFILE), measured)
         for seed in range(1, SEEDS + 1)
     }
-    return {**found, "linux": emulated("pairs of flows, Linux", scenario(scale, 1, {}), measured)}
+    return {**declared, "linux": emulated("pairs of flows, Linux", scenario(scale, 1, {}), measured)}
 
 
 def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
@@ -133,10 +133,10 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
                     f"{ours.mean:.3f} ± {ours.half_width or 0.0:.3f}",
                 )
             )
-            words = f"{' beside '.join(pair)} on Linux: Jain's index over {n} RTTs"
-            checks.append(stacks.beside_simulated("fairness-linux", words, linux, ours.mean, values, least=LEAST))
+            quantity = f"{' beside '.join(pair)} on Linux: Jain's index over {n} RTTs"
+            checks.append(stacks.beside_simulated("fairness-linux", quantity, linux, ours.mean, values, least=LEAST))
             if theory is not None:
-                checks.append(_by_chain(words, ours, theory))
+                checks.append(_by_chain(quantity, ours, theory))
     more, shares = _mixed(every, linux, scale)
     slowdown = f"{fairness.RATE_BPS * FASTER / 1e6:.0f} Mbit/s and {1e3 * RTT_S:.0f} ms"
     text = (
@@ -151,23 +151,23 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     header = ("pair", "RTTs", "chain", "simulated", stacks.column(linux))
     tables = [Table("Jain's index by time scale", header, rows, numbers=range(1, 5)), shares]
     figures = [
-        Drawn("fairness-linux", "Fairness against the time scale, Linux", _over_scales(linux.answer, scale, chain)),
-        Drawn(
+        Chart("fairness-linux", "Fairness against the time scale, Linux", _over_scales(linux.answer, scale, chain)),
+        Chart(
             "joint-linux",
             "Joint spectrum of Reno beside CUBIC, Linux",
             _joint_plot(linux.answer[MIXED], every[0][MIXED]),
         ),
     ]
-    believed = stacks.believed(linux)
+    usable = stacks.usable(linux)
     section = Section("Beyond the source: pairs of flows of Linux", text, tables, figures)
-    return Findings([*checks, *more] if believed else [], [section])
+    return Findings([*checks, *more] if usable else [], [section])
 
 
-def _by_chain(words: str, ours: Interval, theory: float) -> Check:
+def _by_chain(quantity: str, ours: Interval, theory: float) -> Check:
     half = ours.half_width or 0.0
     ends = max(0.5, ours.mean - half), min(1.0, ours.mean + half)
     near = max(fairness.ORDER * (1 - theory), LEAST)
-    return Check("fairness", words, None, ours.mean, *ends, near, theory=theory)
+    return Check("fairness", quantity, None, ours.mean, *ends, near, theory=theory)
 
 
 def _mixed(every: list[dict[tuple[str, str], Both]], linux: Emulated, scale: Scale) -> tuple[list[Check], Table]:
@@ -181,9 +181,9 @@ def _mixed(every: list[dict[tuple[str, str], Both]], linux: Emulated, scale: Sca
         for n in SCALES[scale][:-1]
     }
     checks, rows = [], []
-    for words, (seen, others) in values.items():
-        checks.append(stacks.beside_simulated("joint-linux", f"{words}, Linux", linux, seen, others, least=LEAST))
-        rows.append((words, stacks.cell_of_one_more(others, 2), f"{seen:.2f}"))
+    for quantity, (seen, others) in values.items():
+        checks.append(stacks.beside_simulated("joint-linux", f"{quantity}, Linux", linux, seen, others, least=LEAST))
+        rows.append((quantity, stacks.cell_of_one_more(others, 2), f"{seen:.2f}"))
     header = ("quantity", "simulated", stacks.column(linux))
     return checks, Table("Reno beside CUBIC", header, rows, numbers=(1, 2))
 
@@ -191,9 +191,9 @@ def _mixed(every: list[dict[tuple[str, str], Both]], linux: Emulated, scale: Sca
 def _over_scales(linux: Mapping[tuple[str, str], Both], scale: Scale, chain: FloatArray) -> Plot:
     marks: list[Mark] = [Line(SCALES[scale], chain, "chain, reno beside reno", Style(0))]
     for place, pair in enumerate(PAIRS):
-        found = [linux[pair].fair(n) for n in SCALES[scale]]
-        means = np.array([each.mean for each in found])
-        halves = np.array([each.half_width or 0.0 for each in found])
+        indices = [linux[pair].fair(n) for n in SCALES[scale]]
+        means = np.array([each.mean for each in indices])
+        halves = np.array([each.half_width or 0.0 for each in indices])
         name = " beside ".join(pair)
         marks.append(Points(SCALES[scale], means, name, Style(place), means - halves, np.minimum(means + halves, 1.0)))
     axes = Axis("time scale", "RTTs", log=True), Axis("Jain's index", maximum=1.0)
@@ -205,8 +205,8 @@ def _joint_plot(linux: Both, simulated_one: Both) -> Plot:
     panels = []
     for n in JOINT:
         for name, both in ((kernel_name(), linux), ("simulated", simulated_one)):
-            found = joint_spectrum(both.one, both.two, n)
-            grid = Grid(found.one, found.two, found.f, "f (1/RTT)")
+            spectrum = joint_spectrum(both.one, both.two, n)
+            grid = Grid(spectrum.one, spectrum.two, spectrum.f, "f (1/RTT)")
             axes = Axis("Reno", "packets per RTT"), Axis("CUBIC", "packets per RTT")
             panels.append(Panel([grid], *axes, f"{name}, n = {n}", height=1.2))
     return Plot(panels, "Joint spectrum of the throughputs of both flows over n round trips.", columns=2)

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.spectrum import interval_means
@@ -40,7 +40,7 @@ from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulat
 SLOWER = 5
 """200 Mbit/s and 60 ms in place of 1 Gbit/s and 12 ms."""
 WARM_UP_S = {"quick": 15.0, "paper": 60.0}
-SECONDS = {"quick": 90.0, "paper": 3600.0}
+SECONDS = {"quick": 75.0, "paper": 3600.0}
 """How long flows are measured on the kernel."""
 SEEDS = 8
 """Runs of the simulator that say in which interval one more of them falls."""
@@ -211,20 +211,22 @@ def _summary(record: Record, *, drawn: bool) -> Summary:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each artefact: the source's network, the slower one with some seeds; and Linux, alone or at once."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     warm_up_s = WARM_UP_S[scale]
     for each in ARTEFACTS:
-        words = f"{each.name}: {each.control}"
+        label = f"{each.name}: {each.control}"
         source = each.scenario(1, scale, 1, stacks.PROFILE)
-        found[each.name, "source"] = _simulated(f"{words}, the source's network", source, each, warm_up_s / SLOWER)
+        declared[each.name, "source"] = _simulated(f"{label}, the source's network", source, each, warm_up_s / SLOWER)
         for seed in range(1, SEEDS + 1):
             scenario = each.scenario(SLOWER, scale, seed, stacks.PROFILE)
-            found[each.name, seed] = _simulated(f"{words}, slower network", scenario, each, warm_up_s, drawn=seed == 1)
+            declared[each.name, seed] = _simulated(
+                f"{label}, slower network", scenario, each, warm_up_s, drawn=seed == 1
+            )
     for bed in beds():
         names = tuple(each.name for each in bed)
-        words = f"{', '.join(names)}: Linux"
-        found[names] = emulated(words, at_once(bed, SLOWER, scale, 1, {}), _drawn, names, warm_up_s)
-    return found
+        label = f"{', '.join(names)}: Linux"
+        declared[names] = emulated(label, at_once(bed, SLOWER, scale, 1, {}), _drawn, names, warm_up_s)
+    return declared
 
 
 def beds() -> list[list[Artefact]]:
@@ -237,8 +239,8 @@ def beds() -> list[list[Artefact]]:
     return [figures, factors, *([each] for each in possible if each.real_cross)]
 
 
-def _simulated(words: str, scenario: Scenario, artefact: Artefact, warm_up_s: float, *, drawn: bool = False) -> Case:
-    return simulated(words, scenario, _drawn if drawn else _plain, (artefact.name,), warm_up_s)
+def _simulated(label: str, scenario: Scenario, artefact: Artefact, warm_up_s: float, *, drawn: bool = False) -> Case:
+    return simulated(label, scenario, _drawn if drawn else _plain, (artefact.name,), warm_up_s)
 
 
 def _drawn(run: Run, names: Sequence[str], warm_up_s: float) -> dict[str, Summary]:
@@ -286,8 +288,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     for each in every:
         artefact, linux = each.artefact, each.linux
         if artefact.published:
-            said = (f"{value:.0f}" for _, _, value, _ in artefact.published)
-            rows.append((f"{artefact.name}, {artefact.control}", "the source", *said, "", "", ""))
+            published = (f"{value:.0f}" for _, _, value, _ in artefact.published)
+            rows.append((f"{artefact.name}, {artefact.control}", "the source", *published, "", "", ""))
         rows.append(_row(artefact, "simulated, the source's network", each.source))
         rows.append(_row(artefact, f"simulated, {SLOWER} times slower", each.slower[0]))
         if linux is None:
@@ -295,7 +297,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             continue
         rows.append(_row(artefact, stacks.column(linux), linux.answer))
         remarks += stacks.remarks([(artefact.name, linux)])
-        if stacks.believed(linux):
+        if stacks.usable(linux):
             checks += _published(artefact, each.source, each.slower[0], linux)
             checks += _between(artefact, each.slower, linux)
     text = (
@@ -321,12 +323,12 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         "means of 100",
     )
     table = Table("Packets", header, rows, numbers=range(2, 8))
-    sections = [Section("On real stacks", text, [table], list[Drawn]())]
+    sections = [Section("On real stacks", text, [table])]
     for each in every:
         simulated_record = each.slower[0].record
         if each.artefact.name not in real_losses.PANELS:
             continue
-        if each.linux is not None and simulated_record is not None and stacks.believed(each.linux):
+        if each.linux is not None and simulated_record is not None and stacks.usable(each.linux):
             record = Emulated(each.linux.answer.record, each.linux.validity)
             simulated_losses = real_losses.Simulated(
                 simulated_record,
@@ -340,35 +342,35 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     return Findings(checks, sections)
 
 
-def _row(artefact: Artefact, where: str, found: Summary) -> tuple[str, ...]:
-    low, high = found.range
+def _row(artefact: Artefact, where: str, summary: Summary) -> tuple[str, ...]:
+    low, high = summary.range
     return (
         f"{artefact.name}, {artefact.control}",
         where,
-        *(f"{each:.0f}" for each in (found.lowest, found.highest, found.window, found.mean)),
-        f"{found.losses:.4f}",
+        *(f"{each:.0f}" for each in (summary.lowest, summary.highest, summary.window, summary.mean)),
+        f"{summary.losses:.4f}",
         f"{low:.0f} .. {high:.0f}",
     )
 
 
 def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emulated) -> list[Check]:
     """Linux beside the source's own values."""
-    found: list[Check] = []
-    for key, words, said, tolerance in artefact.published:
+    checks: list[Check] = []
+    for key, quantity, published, tolerance in artefact.published:
         here, there, ours = (float(getattr(each, key)) for each in (source, slower, linux.answer))
         note = f"simulated: {here:.0f} in the source's network, {there:.0f} in the slower one; {linux.validity.level}"
         reading = f"{kernel_name()}, {SLOWER} times slower"
-        check = Check(artefact.name, words, said, ours, None, None, tolerance, note, reading=reading)
-        found += stacks.by_one_instrument([check], [replace(check, ours=there)])
-    return found
+        check = Check(artefact.name, quantity, published, ours, None, None, tolerance, note, reading=reading)
+        checks += stacks.by_one_instrument([check], [replace(check, ours=there)])
+    return checks
 
 
 def _between(artefact: Artefact, slower: list[Summary], linux: Emulated) -> list[Check]:
     """Linux beside the simulator: ours against ours, which counts as nothing published."""
     name, control = f"{artefact.name}-linux", artefact.control
     return [
-        stacks.attribute_beside_simulated(name, f"{control} on Linux: {words}", linux, key, slower, share=WITHIN)
-        for key, words in (("mean", "packets per RTT"), ("losses", "loss events per RTT"))
+        stacks.attribute_beside_simulated(name, f"{control} on Linux: {quantity}", linux, key, slower, share=WITHIN)
+        for key, quantity in (("mean", "packets per RTT"), ("losses", "loss events per RTT"))
     ]
 
 

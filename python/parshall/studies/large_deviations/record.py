@@ -171,13 +171,15 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
         repair = (time[over] - time[fall]) / srtt[at]
         rows.append((time[fall], cwnd[fall], True, True, repair, kind, cwnd[fall - 1]))
         start = float(time[over])
-    begins_s, window, lost, repairing, rtts, kinds, found = (np.array(column) for column in zip(*rows, strict=True))
+    begins_s, window, lost, repairing, rtts, kinds, found_packets = (
+        np.array(column) for column in zip(*rows, strict=True)
+    )
     lengths = rounds["length_s"].to_numpy()
     began = rounds["start_s"].to_numpy()
     known = np.append(began, began[-1] + lengths[-1])
     total = np.concatenate([[0.0], np.cumsum(rounds["window_packets"].to_numpy(), dtype=float)])
     sent = np.diff(np.interp(np.append(begins_s, start), known, total))
-    return Record(begins_s, window, lost, repairing, rtts, sent, kinds, found)
+    return Record(begins_s, window, lost, repairing, rtts, sent, kinds, found_packets)
 
 
 def _reductions(cwnd: FloatArray, ssthresh: FloatArray) -> tuple[BoolArray, BoolArray]:

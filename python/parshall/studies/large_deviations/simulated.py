@@ -9,9 +9,9 @@ from parshall.models import large_deviations as ld
 from parshall.models import variants
 from parshall.models.loss import Bernoulli
 from parshall.models.recovery import IndependentLosses
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.studies.large_deviations import network
-from parshall.studies.large_deviations.cases import Found, together
+from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import TIMEOUT
 from parshall.studies.large_deviations.spectra import bounds_plot, extremes_checks, mean_check, spectra_plot
@@ -21,22 +21,22 @@ LOSSES = ((PAPER["p_packet"],), (PAPER["p_packet"] / 10,))
 """The cases of `at_loss`: the source's rate, and one where timeouts are rare."""
 
 
-def at_loss(loss: float, scale: Scale) -> Found:
+def at_loss(loss: float, scale: Scale) -> CaseFindings:
     """Losses on the medium."""
     link = {**network.LINK, "loss": {"name": "bernoulli", "probability": loss}}
-    found = network.measured(link, [network.TCP], 3660 if scale == "paper" else 960)
-    record = found.record
+    measured = network.measured(link, [network.TCP], 3660 if scale == "paper" else 960)
+    record = measured.record
     recovery = IndependentLosses(loss, network.TIMEOUT_S / PAPER["rtt_s"])
     w_max = 12 / loss**0.5
     chain = ld.spectrum(Bernoulli(loss))
     theory = variants.spectrum("reno", loss, w_max=w_max, recovery=recovery)
     without = variants.epochs("reno", loss, w_max=w_max, recovery=IndependentLosses(loss)).mean
-    words = f"packets, p = {loss:g}"
+    label = f"packets, p = {loss:g}"
     waiting = float(record.rtts[record.repairing & (record.kind == TIMEOUT)].sum() / record.rtts.sum())
-    timeouts = 1000 * found.timeouts / float(record.rtts.sum())
+    timeouts = 1000 * measured.timeouts / float(record.rtts.sum())
     checks = [
-        mean_check("fig1a", words, record, theory, "the chain with recovery and timeouts"),
-        *extremes_checks("fig1b", words, record.throughput, theory, (200, 500, 1000)),
+        mean_check("fig1a", label, record, theory, "the chain with recovery and timeouts"),
+        *extremes_checks("fig1b", label, record.throughput, theory, (200, 500, 1000)),
     ]
     row = (
         f"{loss:g}",
@@ -51,15 +51,15 @@ def at_loss(loss: float, scale: Scale) -> Found:
     )
     theories = {"eq. (2)": chain, "with recovery and timeouts": theory}
     figures = [
-        Drawn(f"fig1a-packets-{loss:g}", f"Spectra, p = {loss:g}", spectra_plot(record.throughput, theories, words)),
-        Drawn(f"fig1b-packets-{loss:g}", f"Observed range, p = {loss:g}", bounds_plot(record.throughput, theories)),
+        Chart(f"fig1a-packets-{loss:g}", f"Spectra, p = {loss:g}", spectra_plot(record.throughput, theories, label)),
+        Chart(f"fig1b-packets-{loss:g}", f"Observed range, p = {loss:g}", bounds_plot(record.throughput, theories)),
     ]
-    return Found(checks, row, figures)
+    return CaseFindings(checks, row, figures)
 
 
-def independent(found: list[Found]) -> Findings:
+def independent(results: list[CaseFindings]) -> Findings:
     """Both rates."""
-    checks, rows, figures = together(found)
+    checks, rows, figures = together(results)
     text = (
         "The chain of eq. (2) halves in the round trip after a loss and climbs on. A sender finds the loss one "
         "round trip later, in which the window still grows, and repairs it in another, in which it does not. If "

@@ -40,22 +40,22 @@ def spectra_plot(
     limit
         A throughput that a theory cannot exceed, and its name: a vertical line.
     """
-    found = empirical_spectra(series, scales)
-    deepest = min(float(each.f.min()) for each in found)
+    spectra = empirical_spectra(series, scales)
+    deepest = min(float(each.f.min()) for each in spectra)
     marks: list[Mark] = []
     for place, (name, theory) in enumerate(theories.items()):
         marks.append(_drawn(theory, name, place, deepest))
     if finite:
         name, theory = next(iter(theories.items()))
-        marks.append(_at_scale(theory, found[0].scale, deepest))
+        marks.append(_at_scale(theory, spectra[0].scale, deepest))
     if limit is not None:
         marks.append(Guide(*limit, "x"))
-    for place, each in enumerate(found, len(theories)):
+    for place, each in enumerate(spectra, len(theories)):
         seen = np.isfinite(each.low)
         low = np.where(seen, each.low, each.f)
         marks.append(Points(each.alpha, each.f, f"n = {each.scale}", Style(place), low, np.maximum(each.high, each.f)))
     # The line's name stands beside it.
-    furthest = None if limit is None else max(1.12 * limit[0], 1.02 * max(float(each.alpha.max()) for each in found))
+    furthest = None if limit is None else max(1.12 * limit[0], 1.02 * max(float(each.alpha.max()) for each in spectra))
     axes = Axis("mean throughput", "packets per RTT", maximum=furthest), Axis("f", "1/RTT")
     return Plot([Panel(marks, *axes)], f"{caption}. Bars: 95 % intervals, dependence by the block bootstrap.")
 
@@ -79,9 +79,9 @@ def _at_scale(theory: Spectrum, scale: int, deepest: float) -> Mark:
 
 def covered(series: FloatArray, theory: Spectrum, scale: int) -> float:
     """Share of the points of the empirical spectrum whose 95 % band has the theory at that scale."""
-    (found,) = empirical_spectra(series, (scale,))
-    f = theory.at_scale(found.alpha, scale)
-    return float(np.mean((found.low <= f) & (f <= found.high)))
+    (spectrum,) = empirical_spectra(series, (scale,))
+    f = theory.at_scale(spectrum.alpha, scale)
+    return float(np.mean((spectrum.low <= f) & (f <= spectrum.high)))
 
 
 def bounds_plot(series: FloatArray, theories: Theories) -> Plot:
@@ -133,7 +133,7 @@ def sampled_extremes(
 
 
 def extremes_checks(
-    artefact: str, words: str, series: FloatArray, theory: Spectrum, scales: Sequence[int]
+    artefact: str, label: str, series: FloatArray, theory: Spectrum, scales: Sequence[int]
 ) -> list[Check]:
     """Observed extremes against those that the theory expects of a record of this length.
 
@@ -155,7 +155,7 @@ def extremes_checks(
             note = f"eq. (10): {limits[side]:.4g}; one record of {means.size} intervals: {low:.4g} to {high:.4g}"
             if scale < theory.least_scale:
                 note += f"; the theory is for {theory.least_scale} RTTs and more, ten loss cycles"
-            quantity = f"{words}: {name} mean over {scale} RTTs, packets per RTT"
+            quantity = f"{label}: {name} mean over {scale} RTTs, packets per RTT"
             ends = float(seen) + reference - high, float(seen) + reference - low
             checks.append(
                 Check(artefact, quantity, None, float(seen), *ends, WITHIN * reference, note, theory=reference)
@@ -163,12 +163,12 @@ def extremes_checks(
     return checks
 
 
-def mean_check(artefact: str, words: str, record: Record, theory: Spectrum, note: str = "") -> Check:
+def mean_check(artefact: str, label: str, record: Record, theory: Spectrum, note: str = "") -> Check:
     """A record's mean, with the interval that its parts give, beside that of a chain with recovery."""
     series = record.throughput
-    found = mean_interval(interval_means(series, series.size // PARTS))
-    half, mean = found.half_width or 0.0, record.mean
-    quantity = f"{words}: mean, packets per RTT"
+    interval = mean_interval(interval_means(series, series.size // PARTS))
+    half, mean = interval.half_width or 0.0, record.mean
+    quantity = f"{label}: mean, packets per RTT"
     return Check(artefact, quantity, None, mean, mean - half, mean + half, WITHIN * mean, note, theory=theory.mean)
 
 
@@ -179,7 +179,7 @@ VISIBLE = 0.15
 
 
 def one_spectrum(
-    artefact: str, words: str, series: FloatArray, scales: tuple[int, int], reading: str = ""
+    artefact: str, label: str, series: FloatArray, scales: tuple[int, int], reading: str = ""
 ) -> list[Check]:
     """The claim that spectra of several scales superimpose: by their widths at two scales, and by their memory.
 
@@ -192,9 +192,9 @@ def one_spectrum(
     ratio, chance = width[1] / width[0], 1.96 * float(np.sqrt(sum(1 / (2 * means.size) for means in spread)))
     ends = ratio * np.exp(-chance), ratio * np.exp(chance)
     together = superimpose(series, (least, 2 * least, largest))
-    name = f"{words}width of the spectrum at n = {largest} over that at n = {least}"
+    name = f"{label}width of the spectrum at n = {largest} over that at n = {least}"
     note = f"1 where they superimpose; {spread[1].size} and {spread[0].size} intervals"
-    memory = f"{words}memory beyond {least} RTTs: p-value against shuffled means"
+    memory = f"{label}memory beyond {least} RTTs: p-value against shuffled means"
     return [
         Check(artefact, name, 1.0, ratio, float(ends[0]), float(ends[1]), VISIBLE, note, decisive=0.3, reading=reading),
         Check(artefact, memory, None, together.p_value, None, None, 0.0, reading=reading),

@@ -9,7 +9,7 @@ from parshall.models.inputs import FloatArray
 from parshall.models.loss import Bernoulli
 from parshall.models.markov import WindowChain, chain
 from parshall.models.square_root import independent_losses_constant, square_root_window
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, sign
@@ -57,8 +57,8 @@ def figure_1(scale: Scale = "paper", seed: int = 1) -> Findings:
         "exponentially with the scale are left out.",
     )
     figures = [
-        Drawn("fig1a", "Spectra", spectra_plot(series, {"theory": theory}, "Chain, 2 % loss", finite=True)),
-        Drawn("fig1b", "Observed range", bounds_plot(series, {"eq. (10)": theory})),
+        Chart("fig1a", "Spectra", spectra_plot(series, {"theory": theory}, "Chain, 2 % loss", finite=True)),
+        Chart("fig1b", "Observed range", bounds_plot(series, {"eq. (10)": theory})),
     ]
     return Findings(checks, [Section("Figure 1: independent losses", text, figures=figures)])
 
@@ -69,15 +69,15 @@ RECORDS = 8
 def _coverage(window: WindowChain, theory: ld.Spectrum, scale: int) -> Check:
     """Mean share of the bands that have the theory, and its 95 % interval, over records of their own."""
     shares = [covered(window.sample(2**16, np.random.default_rng(100 + k)), theory, scale) for k in range(RECORDS)]
-    found = mean_interval(np.array(shares))
-    half = found.half_width or 0.0
+    interval = mean_interval(np.array(shares))
+    half = interval.half_width or 0.0
     return Check(
         "fig1a",
         f"share of the bands of n = {scale} that have the theory",
         None,
-        found.mean,
-        found.mean - half,
-        found.mean + half,
+        interval.mean,
+        interval.mean - half,
+        interval.mean + half,
         0.02,
         f"theory: 95 % nominal; mean over {RECORDS} records of 2^16 RTTs, since the bands of one share its intervals",
         theory=0.95,
@@ -148,5 +148,5 @@ def figure_2(scale: Scale) -> Findings:
         "The two are said to superimpose; as a ratio the difference shows: the formula is for losses evenly spaced.",
     )
     return Findings(
-        [check], [Section("Figure 2: the mean", figures=[Drawn("fig2", "Mean window and square-root formula", plot)])]
+        [check], [Section("Figure 2: the mean", figures=[Chart("fig2", "Mean window and square-root formula", plot)])]
     )

@@ -63,17 +63,17 @@ def main(size: Size) -> grid.Cases:
 
 
 def _in_one(answers: Mapping[Any, Any], size: Size) -> Findings:
-    found = grid.results(answers)
+    results = grid.results(answers)
     return Findings(
-        [*(check for module in _MODULES for check in module.checks(found, size)), *lockouts.checks(found)],
-        [*(module.section(found, size) for module in _MODULES), lockouts.section(found)],
+        [*(check for module in _MODULES for check in module.checks(results, size)), *lockouts.checks(results)],
+        [*(module.section(results, size) for module in _MODULES), lockouts.section(results)],
     )
 
 
 def _of(
-    found: reconstruction.Reconstruction | oracle.Oracles | short.ShortConnections | interval.ChosenInterval,
+    part: reconstruction.Reconstruction | oracle.Oracles | short.ShortConnections | interval.ChosenInterval,
 ) -> Findings:
-    return Findings(list(found.checks()), [found.section()])
+    return Findings(list(part.checks()), [part.section()])
 
 
 def _part(
@@ -107,10 +107,10 @@ PARTS = (
 """``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 2500 s, 20 seeds, some 10,000 s (`Size`)."""
 
 
-def _loads(found: Results, size: Size) -> Section:
+def _loads(results: Results, size: Size) -> Section:
     """How well the normalisation of the sample paths worked."""
     rows = []
-    for key, row in found.backgrounds.items():
+    for key, row in results.backgrounds.items():
         alpha, load, network, _ = key
         carried = [each.alone.background_mbps for each in row]
         means = [each.background.mean_packets for each in row]

@@ -32,7 +32,7 @@ class Normalised:
         return self.alone.background_mbps / self.target_mbps - 1
 
 
-def found(  # noqa: PLR0917 - as `grid.cases` lists them
+def matching(  # noqa: PLR0917 - as `grid.cases` lists them
     tail_index: float,
     target_mbps: float,
     seed: int,

@@ -62,8 +62,8 @@ def curve(
     x: Sequence[float], rows: Sequence[NDArray[np.float64]], name: str, style: int, scale: float = 1.0
 ) -> list[Line | Points]:
     """Means with their 95 % intervals, and a line through them."""
-    found = [mean_interval(row * scale) for row in rows]
-    means = [each.mean for each in found]
+    intervals = [mean_interval(row * scale) for row in rows]
+    means = [each.mean for each in intervals]
     return [
         Line(x, means, "", Style(style, thin=True)),
         Points(
@@ -71,7 +71,7 @@ def curve(
             means,
             name,
             Style(style),
-            [each.mean if each.low is None else each.low for each in found],
-            [each.mean if each.high is None else each.high for each in found],
+            [each.mean if each.low is None else each.low for each in intervals],
+            [each.mean if each.high is None else each.high for each in intervals],
         ),
     ]

@@ -47,13 +47,13 @@ class Term:
         if self.of == "gain":
             yield self.point.plain
 
-    def values(self, found: Results) -> FloatArray:
+    def values(self, results: Results) -> FloatArray:
         """By seed, shape (seeds,)."""
         if self.of == "throughput":
-            return self.weight * found.goodput(self.point)
+            return self.weight * results.goodput(self.point)
         if self.of == "oscillation":
-            return self.weight * np.array([late.std() for late in found.late_slopes(self.point)])
-        return self.weight * (found.gain(self.point) if self.of == "gain" else found.tracking(self.point))
+            return self.weight * np.array([late.std() for late in results.late_slopes(self.point)])
+        return self.weight * (results.gain(self.point) if self.of == "gain" else results.tracking(self.point))
 
 
 Terms = tuple[Term, ...]
@@ -86,16 +86,16 @@ class Contrast:
         for term in self.terms(reading, size):
             yield from term.points()
 
-    def differences(self, found: Results, reading: Reading, size: Size) -> FloatArray:
+    def differences(self, results: Results, reading: Reading, size: Size) -> FloatArray:
         """By seed; throughput relative to the mean of what is subtracted."""
         terms = self.terms(reading, size)
-        total: FloatArray = np.sum([term.values(found) for term in terms], axis=0)
-        less = -sum(float(term.values(found).mean()) for term in terms if term.of == "throughput" and term.weight < 0)
+        total: FloatArray = np.sum([term.values(results) for term in terms], axis=0)
+        less = -sum(float(term.values(results).mean()) for term in terms if term.of == "throughput" and term.weight < 0)
         return total / less if less else total
 
-    def check(self, found: Results, size: Size, reading: Reading = BASE) -> Check:
+    def check(self, results: Results, size: Size, reading: Reading = BASE) -> Check:
         """On all seeds."""
-        differences = self.differences(found, reading, size)
+        differences = self.differences(results, reading, size)
         return claim(self.artefact, self.quantity, self.published, differences, self.unit, reading=reading.name)
 
     @property
@@ -341,7 +341,7 @@ CONTRASTS: tuple[Contrast, ...] = (
 
 def figures() -> Mapping[str, list[Contrast]]:
     """By the part of the source to which they belong."""
-    found: dict[str, list[Contrast]] = {}
+    by_figure: dict[str, list[Contrast]] = {}
     for each in CONTRASTS:
-        found.setdefault(each.figure, []).append(each)
-    return found
+        by_figure.setdefault(each.figure, []).append(each)
+    return by_figure

@@ -52,10 +52,10 @@ def points(size: Size) -> Iterator[Point]:
         yield from variants(rtt).values()
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """Analogous to TCP: a gain, larger at a longer RTT; and level control, and what prediction adds."""
     low, high = _rtts(size)
-    gains = {(rtt, name): found.gain(point) for rtt in (low, high) for name, point in variants(rtt).items()}
+    gains = {(rtt, name): results.gain(point) for rtt in (low, high) for name, point in variants(rtt).items()}
     slope, level, blind = "selective slope control", "selective level control", "always the mean slope"
     for rtt in (low, high):
         yield claim("§3.6.4", f"gain of datagrams with {slope}, RTT {rtt} ms", 1, gains[rtt, slope], "%")
@@ -68,27 +68,27 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     )
     for rtt in (low, high):
         yield beyond(f"gain of datagrams with {level}, RTT {rtt} ms", gains[rtt, level])
-        over = found.over(variants(rtt)[slope], variants(rtt)[blind])
+        over = results.over(variants(rtt)[slope], variants(rtt)[blind])
         yield beyond(f"gain of datagrams with {slope} over the same mean slope, RTT {rtt} ms", over)
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The table."""
     rows = []
     for rtt in _rtts(size):
         for name, point in {"plain": plain(rtt), **variants(rtt)}.items():
-            others = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point]])
-            before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[plain(rtt)]])
+            others = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[point]])
+            before = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[plain(rtt)]])
             harm = mean_interval(others[:, 0] / before[:, 0] - 1)
             rows.append(
                 (
                     name,
                     f"{rtt}",
-                    f"{found.goodput(point).mean():.3f}",
-                    "" if name == "plain" else signed(mean_interval(found.gain(point)), "%"),
+                    f"{results.goodput(point).mean():.3f}",
+                    "" if name == "plain" else signed(mean_interval(results.gain(point)), "%"),
                     "" if name == "plain" else signed(harm, "%"),
                     f"{others[:, 1].mean():.3f}",
-                    f"{found.tracking(point).mean():.2f}",
+                    f"{results.tracking(point).mean():.2f}",
                 )
             )
     header = (

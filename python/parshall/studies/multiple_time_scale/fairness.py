@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.stats.fairness import jain
@@ -43,24 +43,24 @@ def points(size: Size) -> Iterator[Point]:
         yield from each.points(BASE, size)
 
 
-def _each(found: Results, point: Point) -> NDArray[np.float64]:
+def _each(results: Results, point: Point) -> NDArray[np.float64]:
     """Throughput of every connection by seed, kB/s, shape (seeds, connections)."""
-    return np.array([one.each_mbps for one in found.found[point]]) * KB_PER_S
+    return np.array([one.each_mbps for one in results.runs[point]]) * KB_PER_S
 
 
-def _jain(found: Results, point: Point) -> NDArray[np.float64]:
-    return np.array([jain(row) or 0.0 for row in _each(found, point)])
+def _jain(results: Results, point: Point) -> NDArray[np.float64]:
+    return np.array([jain(row) or 0.0 for row in _each(results, point)])
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """Table III and Fig. 13."""
-    yield from (each.check(found, size) for each in contrasts("table3"))
+    yield from (each.check(results, size) for each in contrasts("table3"))
     many = size.counts[-1]
-    plain = [found.goodput(steered(size, count).plain) for count in (_TOTAL_PEAK, many)]
+    plain = [results.goodput(steered(size, count).plain) for count in (_TOTAL_PEAK, many)]
     name = f"total of {many} plain connections less that of {_TOTAL_PEAK}"
     yield claim("fig13", name, -1, (plain[1] - plain[0]) / plain[0], "%")
     for count in size.counts:
-        each = _each(found, steered(size, count))
+        each = _each(results, steered(size, count))
         for name, published, ours in (
             ("total", _TOTAL[count], each.sum(axis=1)),
             ("largest", _LARGEST[count], each.max(axis=1)),
@@ -74,7 +74,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
         ):
             quantity = f"{name} share of {count} connections over the mean"
             yield single_run("table3", quantity, published, ours / each.mean(axis=1), tolerance=0.005)
-        change = mean_interval(_jain(found, steered(size, count)) - _jain(found, steered(size, count).plain))
+        change = mean_interval(_jain(results, steered(size, count)) - _jain(results, steered(size, count).plain))
         yield Check(
             "fig13",
             f"Jain's index of {count} connections, steered less plain",
@@ -87,12 +87,12 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
         )
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The table and both pictures."""
     rows: list[tuple[str, ...]] = []
     for count in size.counts:
         for point in (steered(size, count), steered(size, count).plain):
-            each = _each(found, point)
+            each = _each(results, point)
             rows.append(
                 (
                     f"{count}",
@@ -101,7 +101,7 @@ def section(found: Results, size: Size) -> Section:
                     f"{each.mean():.1f}",
                     f"{each.max(axis=1).mean():.1f}",
                     f"{each.min(axis=1).mean():.1f}",
-                    f"{_jain(found, point).mean():.4f}",
+                    f"{_jain(results, point).mean():.4f}",
                 )
             )
         published = (
@@ -117,15 +117,17 @@ def section(found: Results, size: Size) -> Section:
         (f"Reno at {BASE_RTT_MS} ms, bottleneck of 20 Mbit/s, clients of 5 Mbit/s. Means over seeds, kB/s.",),
         [Table("Table III", header, rows, numbers=(0, 2, 3, 4, 5, 6))],
         [
-            Drawn("fig13a", "Sharing by steered connections (Fig. 13 (a))", _sharing(found, size, plain=False)),
-            Drawn("fig13b", "Sharing by plain connections (Fig. 13 (b))", _sharing(found, size, plain=True)),
+            Chart("fig13a", "Sharing by steered connections (Fig. 13 (a))", _sharing(results, size, plain=False)),
+            Chart("fig13b", "Sharing by plain connections (Fig. 13 (b))", _sharing(results, size, plain=True)),
         ],
     )
 
 
-def _sharing(found: Results, size: Size, *, plain: bool) -> Plot:
+def _sharing(results: Results, size: Size, *, plain: bool) -> Plot:
     """Throughput of each connection against their number."""
-    rows = {count: _each(found, steered(size, count).plain if plain else steered(size, count)) for count in size.counts}
+    rows = {
+        count: _each(results, steered(size, count).plain if plain else steered(size, count)) for count in size.counts
+    }
     counts = [float(count) for count in rows]
     at = [float(count) for count, row in rows.items() for _ in row[0]]
     marks: list[Mark] = [

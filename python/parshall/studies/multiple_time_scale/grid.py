@@ -180,14 +180,14 @@ class Results:
     """What was measured, by point: one value a seed."""
 
     def __init__(
-        self, found: dict[Point, tuple[Measured, ...]], backgrounds: dict[Key, tuple[Normalised, ...]]
+        self, by_point: dict[Point, tuple[Measured, ...]], backgrounds: dict[Key, tuple[Normalised, ...]]
     ) -> None:
-        self.found = found
+        self.runs = by_point
         self.backgrounds = backgrounds
 
     def goodput(self, point: Point) -> FloatArray:
         """Reliable throughput of all measured connections, Mbit/s, shape (seeds,)."""
-        return np.array([each.goodput_mbps for each in self.found[point]])
+        return np.array([each.goodput_mbps for each in self.runs[point]])
 
     def gain(self, point: Point) -> FloatArray:
         """(steered - plain) / plain, seed by seed (§5.3)."""
@@ -200,17 +200,17 @@ class Results:
 
     def change(self, point: Point, of: Callable[[Measured], float]) -> FloatArray:
         """What steering changes for others: relative difference of a quantity to the run with the plain control."""
-        after, before = (np.array([of(each) for each in self.found[which]]) for which in (point, point.plain))
+        after, before = (np.array([of(each) for each in self.runs[which]]) for which in (point, point.plain))
         return np.asarray(after / before - 1, dtype=np.float64)
 
     def late_slopes(self, point: Point) -> list[FloatArray]:
         """A in the second half of each seed's run; of a point with a series."""
-        rows = (np.array(each.slopes) for each in self.found[point])
+        rows = (np.array(each.slopes) for each in self.runs[point])
         return [row[row.size // 2 :] for row in rows]
 
     def tracking(self, point: Point) -> FloatArray:
         """Correlation with the background, shape (seeds,)."""
-        return np.array([each.tracking for each in self.found[point] if each.tracking is not None])
+        return np.array([each.tracking for each in self.runs[point] if each.tracking is not None])
 
 
 def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> Cases:
@@ -224,16 +224,16 @@ def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> 
     made: Cases = {}
     for key in (*first.values(), *(key for key in keys if first[key[:2]] != key)):
         alpha, load_mbps, network, _ = key
-        words = f"background of {load_mbps:g} Mbit/s, tail index {alpha:g}"
+        label = f"background of {load_mbps:g} Mbit/s, tail index {alpha:g}"
         for number in range(size.number(key)):
             start = None if first[key[:2]] == key else made.get((first[key[:2]], number))
             sought = (alpha, load_mbps, first_seed + number, size.duration(key), network, start)
-            made[key, number] = Case(words, background.found, sought)
+            made[key, number] = Case(label, background.matching, sought)
     for point in wanted:
-        words = f"{point.control}, {point.load_mbps:g} Mbit/s, tail index {point.tail_index:g}, RTT {point.rtt_ms} ms"
+        label = f"{point.control}, {point.load_mbps:g} Mbit/s, tail index {point.tail_index:g}, RTT {point.rtt_ms} ms"
         for number in range(size.number(point.key)):
             arguments = (point, made[point.key, number], size.duration(point.key))
-            made[point, number] = Case(words, on_background, arguments)
+            made[point, number] = Case(label, on_background, arguments)
     return made
 
 
@@ -245,11 +245,11 @@ def on_background(point: Point, normalised: Normalised, duration_s: float) -> Me
 
 def results(answers: Mapping[tuple[Any, Any], Any]) -> Results:
     """The answers of `cases`, and maybe others."""
-    found: dict[Point, tuple[Measured, ...]] = {}
+    measured_by_point: dict[Point, tuple[Measured, ...]] = {}
     backgrounds: dict[Key, tuple[Normalised, ...]] = {}
     for (what, _), answer in answers.items():
         if isinstance(what, Point):
-            found[what] = (*found.get(what, ()), answer)
+            measured_by_point[what] = (*measured_by_point.get(what, ()), answer)
         elif isinstance(answer, Normalised):
             backgrounds[what] = (*backgrounds.get(what, ()), answer)
-    return Results(found, backgrounds)
+    return Results(measured_by_point, backgrounds)

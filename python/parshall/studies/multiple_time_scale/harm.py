@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.report.words import listed
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
@@ -39,47 +39,47 @@ def points(size: Size) -> Iterator[Point]:
         yield from (point, point.plain)
 
 
-def losses(found: Results, point: Point) -> dict[str, np.ndarray]:
+def losses(results: Results, point: Point) -> dict[str, np.ndarray]:
     """Relative changes for the others, by who or what: the clients, each competing connection, loss and delay."""
 
     def of(control: str) -> np.ndarray:
-        return found.change(point, lambda each: each.competing_mbps[control])
+        return results.change(point, lambda each: each.competing_mbps[control])
 
     return {
-        "clients": found.change(point, lambda each: each.background_mbps),
+        "clients": results.change(point, lambda each: each.background_mbps),
         **{f"competing {NAMES[control]}": of(control) for control in point.competing},
-        "loss rate": found.change(point, lambda each: each.loss_rate),
-        "queueing delay": found.change(point, lambda each: each.queueing_delay_ms),
+        "loss rate": results.change(point, lambda each: each.loss_rate),
+        "queueing delay": results.change(point, lambda each: each.queueing_delay_ms),
     }
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """What the others lose; the source has none of it."""
     for point in _all(size):
         name = f"{NAMES[point.control]} at {point.rtt_ms} ms"
-        yield beyond(f"gain of {name} beside endless Reno and CUBIC", found.gain(point))
-        for who, change in losses(found, point).items():
+        yield beyond(f"gain of {name} beside endless Reno and CUBIC", results.gain(point))
+        for who, change in losses(results, point).items():
             yield beyond(f"{who} beside steered {name}", change)
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The table."""
-    rows = [row(found, point) for point in _all(size)]
+    rows = [row(results, point) for point in _all(size)]
     return Section(
         "What steering does to others",
         (
             "One connection beside an endless one of Reno, an endless one of CUBIC with the same RTT, and the clients "
             "of 5 Mbit/s: changes when it is steered.",
-            answer(found, size),
+            answer(results, size),
         ),
         [Table("", HEADER, rows, numbers=range(1, len(HEADER)))],
     )
 
 
-def answer(found: Results, size: Size) -> str:
+def answer(results: Results, size: Size) -> str:
     """Who loses what shows."""
-    shares, network = changes(found, list(_all(size)))
-    taken, given, costs = said(shares, -1), said(shares, 1), said(network, 1)
+    shares, network = changes(results, list(_all(size)))
+    taken, given, costs = shown_changes(shares, -1), shown_changes(shares, 1), shown_changes(network, 1)
     return " ".join(
         (
             f"What it takes from others: {taken}." if taken else "Nobody loses anything that shows.",
@@ -102,14 +102,14 @@ HEADER = (
 )
 
 
-def row(found: Results, point: Point) -> tuple[str, ...]:
+def row(results: Results, point: Point) -> tuple[str, ...]:
     """Of the table: the gain, and the changes for the others."""
     return (
         NAMES[point.control],
         f"{point.rtt_ms}",
-        f"{found.goodput(point.plain).mean():.3g}",
-        signed(mean_interval(found.gain(point)), "%"),
-        *(signed(mean_interval(change), "%") for change in losses(found, point).values()),
+        f"{results.goodput(point.plain).mean():.3g}",
+        signed(mean_interval(results.gain(point)), "%"),
+        *(signed(mean_interval(change), "%") for change in losses(results, point).values()),
     )
 
 
@@ -117,17 +117,17 @@ _NETWORK = ("loss rate", "queueing delay")
 Changes = list[tuple[str, NDArray[np.float64]]]
 
 
-def changes(found: Results, points: Sequence[Point]) -> tuple[Changes, Changes]:
+def changes(results: Results, points: Sequence[Point]) -> tuple[Changes, Changes]:
     """For the others: their throughput, and what the network does to them."""
     shares: Changes = []
     network: Changes = []
     for point in points:
-        for who, change in losses(found, point).items():
+        for who, change in losses(results, point).items():
             (network if who in _NETWORK else shares).append((f"{who} beside {where(point)}", change))
     return shares, network
 
 
-def said(changes: Changes, sign: int) -> str:
+def shown_changes(changes: Changes, sign: int) -> str:
     """Those that show, in that direction; empty without any."""
     return listed(
         [f"{name} {signed(mean_interval(row), '%')}" for name, row in changes if sign_of(mean_interval(row)) == sign]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.stats.time_scale import TimeScale, time_scale
@@ -74,7 +74,7 @@ class ChosenInterval:
     """What was found."""
 
     def __init__(self, answers: Mapping[tuple[Any, Any], Any], size: Size) -> None:
-        self._found = grid.results(answers)
+        self._results = grid.results(answers)
         alphas = (size.tail_indices[0], size.tail_indices[-1])
         self._scales: dict[float, TimeScale] = {alpha: answers["scale", alpha] for alpha in alphas}
         self._usual = {alpha: usual(size, alpha) for alpha in alphas}
@@ -86,7 +86,7 @@ class ChosenInterval:
 
     def _gain(self, alpha: float) -> NDArray[np.float64]:
         """Over the plain control."""
-        without = self._found.goodput(self._usual[alpha].plain)
+        without = self._results.goodput(self._usual[alpha].plain)
         return np.asarray((self._chosen[alpha] - without) / without)
 
     def checks(self) -> Iterator[Check]:
@@ -105,13 +105,13 @@ class ChosenInterval:
             )
             if alpha in self._chosen:
                 yield beyond(f"gain of Reno with that T_L, α = {alpha:g}", self._gain(alpha))
-                change = self._gain(alpha) - self._found.gain(self._usual[alpha])
+                change = self._gain(alpha) - self._results.gain(self._usual[alpha])
                 yield beyond(f"gain of Reno with that T_L less that with {INTERVAL_S:g} s, α = {alpha:g}", change)
 
     def section(self) -> Section:
         """The figure."""
         marks: list[Mark] = []
-        said = []
+        rows = []
         for number, (alpha, scale) in enumerate(self._scales.items()):
             at = [each.interval_s for each in scale.correlations]
             values = [each.correlation for each in scale.correlations]
@@ -123,16 +123,16 @@ class ChosenInterval:
             ]
             if alpha in self._chosen:
                 gain = signed(mean_interval(self._gain(alpha)), "%")
-                said.append(f"At α = {alpha:g} T_L = {scale.interval_s:g} s, with which Reno gains {gain}")
+                rows.append(f"At α = {alpha:g} T_L = {scale.interval_s:g} s, with which Reno gains {gain}")
             else:
-                said.append(f"At α = {alpha:g} no interval says anything of the next")
+                rows.append(f"At α = {alpha:g} no interval says anything of the next")
         axes = Axis("interval T", "s"), Axis("correlation of successive intervals")
         caption = "Correlation of the clients' traffic in successive intervals; bars are standard errors."
         return Section(
             "T_L from the measured correlation",
             (
                 "T_L need not be guessed: it is the shortest interval that says as much of the next one as any, at "
-                "least ten RTTs of the clients. " + ". ".join(said) + ".",
+                "least ten RTTs of the clients. " + ". ".join(rows) + ".",
             ),
-            figures=[Drawn("time-scale", "What an interval says of the next", Plot([Panel(marks, *axes)], caption))],
+            figures=[Chart("time-scale", "What an interval says of the next", Plot([Panel(marks, *axes)], caption))],
         )

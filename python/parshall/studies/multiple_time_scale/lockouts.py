@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
 from parshall.report.numbers import counted
-from parshall.report.words import listed
 from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import NAMES
 from parshall.studies.multiple_time_scale.grid import Point, Results
@@ -49,7 +49,7 @@ class Toll:
 
     def count(self, point: Point, run: Measured, alone_mbps: float) -> None:
         """One more run."""
-        beside = words(point)
+        beside = label_of(point)
         self.runs += 1
         self.locked_out.update(f"{group.removeprefix(COMPETING)} beside {beside}" for group in set(run.locked_out))
         self.kept = min(self.kept, (run.background_mbps / alone_mbps, beside))
@@ -58,7 +58,7 @@ class Toll:
             self.share = here if self.share is None else min(self.share, here)
 
 
-def words(point: Point) -> str:
+def label_of(point: Point) -> str:
     """The measured connections of a point."""
     how = "plain" if point.parameters is None else "steered"
     name = NAMES.get(point.control, point.control.replace("_", " "))
@@ -74,20 +74,20 @@ def named(network: Network) -> str:
     return f"{network.rate_mbps:g} Mbit/s, {window}, buffer {network.buffer}{access}{stack}"
 
 
-def tolls(found: Results) -> dict[str, Toll]:
+def tolls(results: Results) -> dict[str, Toll]:
     """By network; datagrams apart, as no ACK holds them back."""
     made: dict[str, Toll] = {}
-    for point, runs in found.found.items():
+    for point, runs in results.runs.items():
         name = named(point.network) + (", over UDP" if point.datagrams else "")
         toll = made.setdefault(name, Toll())
-        for run, normalised in zip(runs, found.backgrounds[point.key], strict=True):
+        for run, normalised in zip(runs, results.backgrounds[point.key], strict=True):
             toll.count(point, run, normalised.alone.background_mbps)
     return made
 
 
-def checks(found: Results) -> Iterator[Check]:
+def checks(results: Results) -> Iterator[Check]:
     """What the source does not have."""
-    for name, toll in tolls(found).items():
+    for name, toll in tolls(results).items():
         quantities = [
             ("runs in which a connection was locked out", float(toll.locked_out.total())),
             ("least part of their traffic that the clients kept in a run", toll.kept[0]),
@@ -98,9 +98,9 @@ def checks(found: Results) -> Iterator[Check]:
             yield Check("beyond the source", f"{quantity}, {name}", None, value, None, None, 0.0, note)
 
 
-def answer(found: Results) -> str:
+def answer(results: Results) -> str:
     """Whether anybody was locked out."""
-    made = tolls(found)
+    made = tolls(results)
     runs = sum(toll.runs for toll in made.values())
     who = [
         f"{group} ({counted(count, 'run')}; {name})"
@@ -112,7 +112,7 @@ def answer(found: Results) -> str:
     return f"Connections were locked out in some of {counted(runs, 'run')}: {listed(who)}."
 
 
-def table(found: Results) -> Table:
+def table(results: Results) -> Table:
     """By network."""
     rows = [
         (
@@ -122,21 +122,21 @@ def table(found: Results) -> Table:
             f"{toll.kept[0]:.0%} ({toll.kept[1]})",
             "" if toll.share is None else f"{toll.share[0]:.2%} ({toll.share[1]})",
         )
-        for name, toll in tolls(found).items()
+        for name, toll in tolls(results).items()
     ]
     header = ("network", "runs", "locked out", "the clients kept at the least", "least share of a competing connection")
     return Table("Who is locked out", header, rows, numbers=(1, 2))
 
 
-def section(found: Results) -> Section:
+def section(results: Results) -> Section:
     """The answer and the table."""
     return Section(
         "Is anybody locked out?",
         (
-            answer(found),
+            answer(results),
             "Locked out is who has less than 1 % of an equal share, has lost half of what it sent, and has tried for a "
             "while. What the clients kept is what they carry beside the measured connections over what they carry "
             "alone, together; a share is over an equal one of all connections. Both are the least of any single run.",
         ),
-        [table(found)],
+        [table(results)],
     )

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Style
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, single_run
@@ -35,9 +35,9 @@ def points(size: Size) -> Iterator[Point]:
         yield followed(BASE, size, adjustment)
 
 
-def _course_checks(found: Results, size: Size) -> Iterator[Check]:
+def _course_checks(results: Results, size: Size) -> Iterator[Check]:
     """Fig. 11."""
-    late = {each: found.late_slopes(followed(BASE, size, each)) for each in _ADJUSTMENTS}
+    late = {each: results.late_slopes(followed(BASE, size, each)) for each in _ADJUSTMENTS}
     means = {each: np.array([row.mean() for row in rows]) for each, rows in late.items()}
     for adjustment in _ADJUSTMENTS:
         yield single_run(
@@ -63,12 +63,12 @@ def _course_checks(found: Results, size: Size) -> Iterator[Check]:
         )
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """How A moves, the best A, and how near to it the metacontrol comes."""
-    yield from _course_checks(found, size)
-    yield from (each.check(found, size) for each in contrasts("fig11", "fig12"))
+    yield from _course_checks(results, size)
+    yield from (each.check(results, size) for each in contrasts("fig11", "fig12"))
     steps = (1, *size.aggressiveness)
-    rows = [found.goodput(fixed(BASE, size, each)) for each in steps]
+    rows = [results.goodput(fixed(BASE, size, each)) for each in steps]
     largest, low, high = peak(steps, rows)
     yield Check(
         "fig12",
@@ -82,7 +82,7 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     )
     best = rows[steps.index(largest)]
     for adjustment in _ADJUSTMENTS:
-        over = found.goodput(followed(BASE, size, adjustment)) / best
+        over = results.goodput(followed(BASE, size, adjustment)) / best
         ratio = mean_interval(over)
         yield Check(
             "fig12",
@@ -97,18 +97,18 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
         )
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The figure."""
     steps = [1, *size.aggressiveness]
     marks: list[Mark] = [
         *curve(
-            [float(each) for each in steps], [found.goodput(fixed(BASE, size, each)) for each in steps], "A fixed", 0
+            [float(each) for each in steps], [results.goodput(fixed(BASE, size, each)) for each in steps], "A fixed", 0
         )
     ]
     for adjustment in _ADJUSTMENTS:
-        mean = float(found.goodput(followed(BASE, size, adjustment)).mean())
+        mean = float(results.goodput(followed(BASE, size, adjustment)).mean())
         marks.append(Guide(mean, f"metacontrol, ν = {adjustment:g}"))
-    marks.append(Guide(float(found.goodput(fixed(BASE, size, 1)).mean()), "TCP Rate, plain"))
+    marks.append(Guide(float(results.goodput(fixed(BASE, size, 1)).mean()), "TCP Rate, plain"))
     x = Axis("largest slope A", minimum=1.0, maximum=float(max(10, *steps)))  # the source's range is 1 to 10 (§5.3)
     panel = Panel(marks, x, Axis("reliable throughput", "Mbit/s"))
     plot = Plot([panel], f"TCP Rate at an RTT of {BASE_RTT_MS} ms; A = 1 is the plain control.")
@@ -119,16 +119,16 @@ def section(found: Results, size: Size) -> Section:
             f"all runs of both figures last {size.course_s:g} s, {size.course_s / INTERVAL_S:g} intervals.",
         ),
         figures=[
-            Drawn("fig11", "How A moves (Fig. 11)", _course(found, size)),
-            Drawn("fig12", "Throughput against A (Fig. 12)", plot),
+            Chart("fig11", "How A moves (Fig. 11)", _course(results, size)),
+            Chart("fig12", "Throughput against A (Fig. 12)", plot),
         ],
     )
 
 
-def _course(found: Results, size: Size) -> Plot:
+def _course(results: Results, size: Size) -> Plot:
     panels = []
     for adjustment in _ADJUSTMENTS:
-        row = found.found[followed(BASE, size, adjustment)]
+        row = results.runs[followed(BASE, size, adjustment)]
         length = min(len(each.slopes) for each in row)
         courses = np.array([each.slopes[:length] for each in row])
         at = (np.arange(length) * INTERVAL_S).tolist()

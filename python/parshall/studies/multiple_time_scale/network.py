@@ -98,7 +98,7 @@ TODAY = Network(1000.0, 1000.0, measured_access=False, buffer=2500, window=None,
 
 @dataclass(frozen=True)
 class Background:
-    """The clients: how heavy the tail is, and the mean size that brings the load (`background.found`)."""
+    """The clients: how heavy the tail is, and the mean size that brings the load (`background.matching`)."""
 
     tail_index: float
     mean_packets: float

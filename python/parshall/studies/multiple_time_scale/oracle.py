@@ -83,7 +83,7 @@ def scale_of(background: FloatArray) -> Scale:
     return Scale(edges, following)
 
 
-def told(made: Scenario, scale: Scale, *, following: bool) -> Measured:
+def with_oracle(made: Scenario, scale: Scale, *, following: bool) -> Measured:
     """Run a scenario, whose measured connection has an oracle, until the oracle has told what happens.
 
     Parameters
@@ -106,14 +106,14 @@ def told(made: Scenario, scale: Scale, *, following: bool) -> Measured:
         lasts = {"duration": f"{(end + 1) * INTERVAL_S:g} s"} if shorter else {}  # its last interval is not known
         steering["oracle"] = levels.tolist()
         run = with_series(Scenario.from_document({**document, **lasts}))
-        found = scale.levels(np.array(run.others))
-        wanted = found.astype(np.float64) if following else np.concatenate([[LEVELS], scale.following[found[:-1] - 1]])
+        seen = scale.levels(np.array(run.others))
+        wanted = seen.astype(np.float64) if following else np.concatenate([[LEVELS], scale.following[seen[:-1] - 1]])
         aggressive = wanted <= steering["threshold"]
-        wrong = np.flatnonzero(aggressive[exact:] != (levels[exact : found.size] <= steering["threshold"]))
+        wrong = np.flatnonzero(aggressive[exact:] != (levels[exact : seen.size] <= steering["threshold"]))
         if wrong.size == 0:
             if not shorter:
                 return run
-            exact = found.size
+            exact = seen.size
             continue
         exact += int(wrong[0]) + 1
         levels[exact - 1 :] = 1.0 if aggressive[exact - 1] else LEVELS
@@ -121,12 +121,12 @@ def told(made: Scenario, scale: Scale, *, following: bool) -> Measured:
 
 def knowing_next(made: Scenario) -> Measured:
     """With the coming interval's level."""
-    return told(made, _beside_plain(made), following=True)
+    return with_oracle(made, _beside_plain(made), following=True)
 
 
 def knowing_last(made: Scenario) -> Measured:
     """With what the last interval's level predicts."""
-    return told(made, _beside_plain(made), following=False)
+    return with_oracle(made, _beside_plain(made), following=False)
 
 
 def _beside_plain(made: Scenario) -> Scale:
@@ -160,30 +160,30 @@ class Oracles:
 
     def __init__(self, answers: Mapping[tuple[Any, Any], Any], size: Size) -> None:
         self._size = size
-        self._found = grid.results(answers)
+        self._results = grid.results(answers)
         seeds = range(size.oracle_seeds)
         self._told = {name: np.array([answers[name, number].goodput_mbps for number in seeds]) for name in ORACLES}
 
     def _throughput(self) -> dict[str, FloatArray]:
         """Mbit/s by seed, by who predicts."""
-        return {**self._told, "its own throughput": self._found.goodput(BASE.point("reno", OWN))}
+        return {**self._told, "its own throughput": self._results.goodput(BASE.point("reno", OWN))}
 
     def _constant(self, slope: float) -> FloatArray:
-        return self._found.goodput(constant(MIDDLE_MBPS, slope))
+        return self._results.goodput(constant(MIDDLE_MBPS, slope))
 
     def _over(self, values: FloatArray, slope: float) -> FloatArray:
         return over_mean(values, self._constant(slope))
 
     @property
     def _best(self) -> float:
-        return best(self._found, MIDDLE_MBPS)
+        return best(self._results, MIDDLE_MBPS)
 
     def checks(self) -> Iterator[Check]:
         """What each knows, and gains."""
         for name, values in self._throughput().items():
-            for words, slope in (("plain Reno", 1.0), ("the best constant slope", self._best)):
+            for label, slope in (("plain Reno", 1.0), ("the best constant slope", self._best)):
                 yield beyond(
-                    f"gain of Reno that knows {name} over {words}, {MIDDLE_MBPS:g} Mbit/s", self._over(values, slope)
+                    f"gain of Reno that knows {name} over {label}, {MIDDLE_MBPS:g} Mbit/s", self._over(values, slope)
                 )
 
     def section(self) -> Section:

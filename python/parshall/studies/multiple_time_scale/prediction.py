@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
@@ -53,38 +53,38 @@ def points(size: Size) -> Iterator[Point]:  # noqa: ARG001 - as the other parts
         yield from (scheduled(load, schedule) for schedule in SCHEDULES)
 
 
-def best(found: Results, load_mbps: float) -> float:
+def best(results: Results, load_mbps: float) -> float:
     """The constant slope with the largest mean throughput."""
-    return max(SLOPES, key=lambda slope: float(found.goodput(constant(load_mbps, slope)).mean()))
+    return max(SLOPES, key=lambda slope: float(results.goodput(constant(load_mbps, slope)).mean()))
 
 
-def over(found: Results, load_mbps: float, schedule: str, slope: float) -> NDArray[np.float64]:
+def over(results: Results, load_mbps: float, schedule: str, slope: float) -> NDArray[np.float64]:
     """Relative difference of a schedule to a constant slope, by seed."""
-    return found.over(scheduled(load_mbps, schedule), constant(load_mbps, slope))
+    return results.over(scheduled(load_mbps, schedule), constant(load_mbps, slope))
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
+def checks(results: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
     """At the middle load neither abstaining nor always being aggressive (Fig. 6) is best; slopes between."""
-    gain = over(found, MIDDLE_MBPS, THRESHOLD, 1.0)
+    gain = over(results, MIDDLE_MBPS, THRESHOLD, 1.0)
     name = f"throughput of Reno at θ = {_THRESHOLD_PEAK} less the plain control's, {MIDDLE_MBPS:g} Mbit/s"
     yield claim("§5.2.2", name, 1, gain, "%")
     for load in _LOADS_MBPS:
         for schedule in SCHEDULES:
-            for words, slope in (("the best", best(found, load)), ("the mean", MEAN_SLOPE)):
-                name = f"gain of Reno ({schedule}) over {words} constant slope, {slope:g}, {load:g} Mbit/s"
-                yield beyond(name, over(found, load, schedule, slope))
+            for label, slope in (("the best", best(results, load)), ("the mean", MEAN_SLOPE)):
+                name = f"gain of Reno ({schedule}) over {label} constant slope, {slope:g}, {load:g} Mbit/s"
+                yield beyond(name, over(results, load, schedule, slope))
 
 
-def section(found: Results, size: Size) -> Section:  # noqa: ARG001 - as the other parts
+def section(results: Results, size: Size) -> Section:  # noqa: ARG001 - as the other parts
     """The answer, the table and a picture."""
     rows: list[tuple[str, ...]] = []
     for load in _LOADS_MBPS:
         for slope in SLOPES[1:]:
-            gain = found.over(constant(load, slope), constant(load, 1.0))
+            gain = results.over(constant(load, slope), constant(load, 1.0))
             rows.append((f"{load:g}", f"always {slope:g}", signed(mean_interval(gain), "%"), "", ""))
         for schedule in SCHEDULES:
-            said = (over(found, load, schedule, slope) for slope in (1.0, MEAN_SLOPE, best(found, load)))
-            rows.append((f"{load:g}", schedule, *(signed(mean_interval(each), "%") for each in said)))
+            texts = (over(results, load, schedule, slope) for slope in (1.0, MEAN_SLOPE, best(results, load)))
+            rows.append((f"{load:g}", schedule, *(signed(mean_interval(each), "%") for each in texts)))
     header = (
         "load (Mbit/s)",
         "slope",
@@ -93,23 +93,25 @@ def section(found: Results, size: Size) -> Section:  # noqa: ARG001 - as the oth
         "over the best constant slope",
     )
     marks: list[Mark] = [
-        *curve(SLOPES, [found.goodput(constant(MIDDLE_MBPS, slope)) for slope in SLOPES], "constant slope", 0)
+        *curve(SLOPES, [results.goodput(constant(MIDDLE_MBPS, slope)) for slope in SLOPES], "constant slope", 0)
     ]
-    marks += [Guide(float(found.goodput(scheduled(MIDDLE_MBPS, schedule)).mean()), schedule) for schedule in SCHEDULES]
+    marks += [
+        Guide(float(results.goodput(scheduled(MIDDLE_MBPS, schedule)).mean()), schedule) for schedule in SCHEDULES
+    ]
     panel = Panel(marks, Axis("slope, in slopes of Reno"), Axis("reliable throughput", "Mbit/s"))
     caption = f"Reno at {BASE_RTT_MS} ms beside clients of {MIDDLE_MBPS:g} Mbit/s; bars are 95 % intervals over seeds."
     return Section(
         "Does prediction gain?",
-        (answer(found),),
+        (answer(results),),
         [Table("", header, rows, numbers=(0, 2, 3, 4))],
-        [Drawn("constant-slopes", "Predicted against constant slopes", Plot([panel], caption))],
+        [Chart("constant-slopes", "Predicted against constant slopes", Plot([panel], caption))],
     )
 
 
-def answer(found: Results) -> str:
+def answer(results: Results) -> str:
     """What prediction adds at the middle load."""
-    slope = best(found, MIDDLE_MBPS)
-    threshold, linear = (mean_interval(over(found, MIDDLE_MBPS, each, slope)) for each in SCHEDULES)
+    slope = best(results, MIDDLE_MBPS)
+    threshold, linear = (mean_interval(over(results, MIDDLE_MBPS, each, slope)) for each in SCHEDULES)
     verdict = {
         1: "so that prediction gains",
         0: "so that it does not show whether prediction gains",

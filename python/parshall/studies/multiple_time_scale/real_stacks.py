@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -58,7 +58,7 @@ class Connection:
     rtt_ms: int
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """For people."""
         return f"{self.control} at {self.rtt_ms} ms"
 
@@ -84,25 +84,25 @@ def at_once(loads: Sequence[Loaded], duration_s: float, rules: Mapping[str, Any]
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each reading and connection: backgrounds simulated with either TCP, and Linux on the first ones, at once."""
     duration_s = DURATION_S[scale]
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for reading, network in NETWORKS.items():
         firsts = []
         for each in CONNECTIONS:
-            words = f"{each.words}, {reading}"
+            label = f"{each.label}, {reading}"
             loads = [Case("its load", side_by_side.loaded, (place, duration_s)) for place in places(each, network)]
             firsts.append(loads[0])
 
-            def case(some: list[Case], rules: Any, words: str = words, control: str = each.control) -> Case:
-                return Case(words, side_by_side.simulated_with, (some, control, duration_s, rules))
+            def case(some: list[Case], rules: Any, label: str = label, control: str = each.control) -> Case:
+                return Case(label, side_by_side.simulated_with, (some, control, duration_s, rules))
 
-            found[reading, each, AS_LINUX] = case(loads, stacks.PROFILE)
+            declared[reading, each, AS_LINUX] = case(loads, stacks.PROFILE)
             if each.control == "reno":
-                found[reading, each, NS2] = case(loads, None)
+                declared[reading, each, NS2] = case(loads, None)
             for start in STARTS:
-                found[reading, each, start] = case(loads[:1], {**stacks.PROFILE, "start": start})
+                declared[reading, each, start] = case(loads[:1], {**stacks.PROFILE, "start": start})
         real = Case(reading, at_once, (firsts, duration_s, side_by_side.real(network)))
-        found[reading, "linux"] = emulated(f"{reading}, Linux", real, side_by_side.of_run)
-    return found
+        declared[reading, "linux"] = emulated(f"{reading}, Linux", real, side_by_side.of_run)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
@@ -120,8 +120,8 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             rows.append(_row(reading, each, AS_LINUX, answers[reading, each, AS_LINUX]))
             rows.append(_row(reading, each, BESIDE, beside))
             rows.append(_row(reading, each, stacks.column(linux), [answer]))
-            if stacks.believed(linux):
-                quantity = f"{each.words} on Linux, {reading}: goodput, Mbit/s"
+            if stacks.usable(linux):
+                quantity = f"{each.label} on Linux, {reading}: goodput, Mbit/s"
                 checks.append(
                     stacks.attribute_beside_simulated(
                         "fig9-linux", quantity, linux, "goodput_mbps", beside, share=WITHIN
@@ -137,13 +137,13 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     )
     header = ("reading", "connection", "where", "goodput, Mbit/s", "clients, Mbit/s", "loss rate", "queueing delay, ms")
     table = Table("Plain connections", header, rows, numbers=range(3, 7))
-    return Findings(checks, [Section("Plain connections on real stacks", text, [table], list[Drawn]())])
+    return Findings(checks, [Section("Plain connections on real stacks", text, [table])])
 
 
 def _row(reading: str, connection: Connection, where: str, runs: Sequence[Measured]) -> tuple[str, ...]:
     keys = ("goodput_mbps", "background_mbps", "loss_rate", "queueing_delay_ms")
     cells = (stacks.cell([getattr(each, key) for each in runs], 3, 2) for key in keys)
-    return (reading, connection.words, where, *cells)
+    return (reading, connection.label, where, *cells)
 
 
 PART = Part("plain connections on real stacks", cases, findings, emulates=True)

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.report.words import listed
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check, Verdict, sign
 from parshall.studies.multiple_time_scale import grid, lockouts
@@ -123,8 +123,8 @@ def cases(size: Size) -> grid.Cases:
 class Reconstruction:
     """What was found."""
 
-    def __init__(self, found: Results, size: Size) -> None:
-        self._found = found
+    def __init__(self, results: Results, size: Size) -> None:
+        self._results = results
         self._size = sized(size)
         self._readings = (*tried(size), *crossed(size))
         self._claims = claimed(size)
@@ -132,9 +132,9 @@ class Reconstruction:
 
     def check(self, claim: Contrast, reading: Reading) -> Check:
         """A claim in a reading, by both halves of the seeds."""
-        found = both_halves(claim.differences(self._found, lasting(claim, reading, self._size), self._size))
-        note = f"{signed(found, claim.unit)} spans both halves of {found.n} seeds"
-        return sign(claim.artefact, claim.quantity, claim.published, found, note, reading=reading.name)
+        interval = both_halves(claim.differences(self._results, lasting(claim, reading, self._size), self._size))
+        note = f"{signed(interval, claim.unit)} spans both halves of {interval.n} seeds"
+        return sign(claim.artefact, claim.quantity, claim.published, interval, note, reading=reading.name)
 
     def checks(self) -> Iterator[Check]:
         """Every claim in every reading but the base one, which the other parts check on longer runs."""
@@ -164,7 +164,7 @@ class Reconstruction:
             )
             for reading in self._readings
         ]
-        said = [f"{number}: {name}" for number, name in enumerate(groups, 1)]
+        labels = [f"{number}: {name}" for number, name in enumerate(groups, 1)]
         buffers = listed([f"{each}" for each in CLOSE_BUFFERS])
         close = f" ({size.close_s:g} s for Fig. 6 (a) with buffers of {buffers} packets)" if size.close_s else ""
         return Section(
@@ -176,13 +176,13 @@ class Reconstruction:
                 f"measured connection, ranks). There are {size.seeds} seeds of {size.duration_s:g} s{close}, from "
                 f"{self._first} on: a range is chosen on the first half of them and confirmed on the second.",
                 "In the second table + stands for a claim that holds on both halves, − for one of which some sign is "
-                f"another one on both, · for one that is undecided. Columns: {'; '.join(said)}.",
-                lockouts.answer(self._found),
+                f"another one on both, · for one that is undecided. Columns: {'; '.join(labels)}.",
+                lockouts.answer(self._results),
             ),
             [
                 Table("Ranges", ("claim", "verdict", "holds for", "undecided for", "does not hold for"), ranges),
                 Table("All readings", ("reading", *(f"{number}" for number in range(1, len(groups) + 1))), rows),
-                lockouts.table(self._found),
+                lockouts.table(self._results),
             ],
         )
 
@@ -190,9 +190,9 @@ class Reconstruction:
         """In which readings it holds, in which it is undecided, and in which it does not hold."""
         by: dict[Verdict, dict[str, list[str]]] = {"reproduced": {}, "undecided": {}, "not_reproduced": {}}
         for reading in self._readings:
-            found = self.verdict(claims, reading)
-            if found is not None:
-                by[found].setdefault(reading.parameter, []).append(reading.value)
+            shown = self.verdict(claims, reading)
+            if shown is not None:
+                by[shown].setdefault(reading.parameter, []).append(reading.value)
         verdict = "reproduced in this range" if by["reproduced"] else "in none tried"
         holds, undecided, fails = (_ranges(values) for values in by.values())
         return verdict, holds, undecided, fails
@@ -206,8 +206,8 @@ def _ranges(values: Mapping[str, Sequence[str]]) -> str:
     >>> _ranges({"": [""], "buffer": ["8 packets", "32 packets"]})
     'the base reading; buffer: 8 packets, 32 packets'
     """
-    said = (f"{name}: {', '.join(tried)}" if name else "the base reading" for name, tried in values.items())
-    return "; ".join(said)
+    texts = (f"{name}: {', '.join(tried)}" if name else "the base reading" for name, tried in values.items())
+    return "; ".join(texts)
 
 
 def _shown(verdict: Verdict | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, single_run
@@ -44,26 +44,26 @@ def points(size: Size) -> Iterator[Point]:
         yield from each.points(BASE, size)
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """Figs 8 and 9, and what prediction adds."""
-    yield from (each.check(found, size) for each in contrasts("fig8a", "fig8b", "fig9"))
+    yield from (each.check(results, size) for each in contrasts("fig8a", "fig8b", "fig9"))
     far = size.rtts_ms[-1]
     yield single_run(
         "fig9",
         f"gain of TCP Rate at {far} ms",
         PAPER["largest_gain"],
-        found.gain(single(size, "tcp_rate")),
+        results.gain(single(size, "tcp_rate")),
         tolerance=0.02,  # read off the plot, for the text says "up to 45 %"
-        note=signed(mean_interval(found.gain(single(size, "tcp_rate"))), "%"),
+        note=signed(mean_interval(results.gain(single(size, "tcp_rate"))), "%"),
     )
     for control in CONTROLS:
         for rtt_ms in (size.rtts_ms[0], far):
             point = steered(control, rtt_ms)
             name = f"gain of {NAMES[control]} at {rtt_ms} ms over the same mean slope without prediction"
-            yield beyond(name, found.over(point, blind(point)))
+            yield beyond(name, results.over(point, blind(point)))
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The figures and the table."""
     rtts = [float(rtt) for rtt in size.rtts_ms]
     gains: list[Mark] = [Guide(0.0, "no gain")]
@@ -71,9 +71,9 @@ def section(found: Results, size: Size) -> Section:
     tracked: list[Mark] = []
     for number, control in enumerate(CONTROLS):
         row = [steered(control, rtt) for rtt in size.rtts_ms]
-        gains += curve(rtts, [found.gain(each) for each in row], NAMES[control], number, 100.0)
-        plain += curve(rtts, [found.tracking(each.plain) for each in row], NAMES[control], number)
-        tracked += curve(rtts, [found.tracking(each) for each in row], "", number)
+        gains += curve(rtts, [results.gain(each) for each in row], NAMES[control], number, 100.0)
+        plain += curve(rtts, [results.tracking(each.plain) for each in row], NAMES[control], number)
+        tracked += curve(rtts, [results.tracking(each) for each in row], "", number)
     x = Axis("RTT", "ms")
     tracking = Plot(
         [
@@ -90,29 +90,29 @@ def section(found: Results, size: Size) -> Section:
             "linear schedule. Every difference is between runs of the same seed. The gain over the mean slope is that "
             f"over a connection whose slope is always {MEAN_SLOPE:g}: what it gains over it, prediction gives.",
         ),
-        [_table(found, size)],
+        [_table(results, size)],
         [
-            Drawn("fig9", "Gain against the RTT (Fig. 9)", gain),
-            Drawn("fig8", "Tracking ability against the RTT (Fig. 8)", tracking),
+            Chart("fig9", "Gain against the RTT (Fig. 9)", gain),
+            Chart("fig8", "Tracking ability against the RTT (Fig. 8)", tracking),
         ],
     )
 
 
-def _table(found: Results, size: Size) -> Table:
+def _table(results: Results, size: Size) -> Table:
     rows = []
     for rtt in size.rtts_ms:
         for control in CONTROLS:
             point = steered(control, rtt)
-            others = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point]])
-            before = np.array([[each.background_mbps, each.loss_rate] for each in found.found[point.plain]])
+            others = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[point]])
+            before = np.array([[each.background_mbps, each.loss_rate] for each in results.runs[point.plain]])
             change = (others - before) / before
             rows.append(
                 (
                     NAMES[control],
                     f"{rtt}",
-                    f"{found.goodput(point.plain).mean():.3f}",
-                    signed(mean_interval(found.gain(point)), "%"),
-                    signed(mean_interval(found.over(point, blind(point))), "%"),
+                    f"{results.goodput(point.plain).mean():.3f}",
+                    signed(mean_interval(results.gain(point)), "%"),
+                    signed(mean_interval(results.over(point, blind(point))), "%"),
                     signed(mean_interval(change[:, 0]), "%"),
                     signed(mean_interval(change[:, 1]), "%"),
                 )

@@ -30,8 +30,8 @@ def variants(size: Size) -> dict[str, Point]:
     held_back = (*STEERED, ("conservativeness", 0.5))
     named[f"conservative: slope 0.5 at the highest contention, RTT {high} ms"] = replace(usual, parameters=held_back)
     for coupling in ("slow_start", "both"):
-        words = coupling.replace("_", " ")
-        named[f"coupled to {words}, RTT {high} ms"] = replace(usual, parameters=(*STEERED, ("coupling", coupling)))
+        label = coupling.replace("_", " ")
+        named[f"coupled to {label}, RTT {high} ms"] = replace(usual, parameters=(*STEERED, ("coupling", coupling)))
     return named
 
 
@@ -41,23 +41,23 @@ def points(size: Size) -> Iterator[Point]:
         yield from (point, point.plain, blind(point))
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """The gain over the plain control by variant; the source has none of them."""
     for name, point in variants(size).items():
-        yield beyond(f"gain of Reno, {name}", found.gain(point))
+        yield beyond(f"gain of Reno, {name}", results.gain(point))
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The table."""
     rows = []
     for name, point in variants(size).items():
         rows.append(
             (
                 name,
-                f"{found.goodput(point.plain).mean():.3f}",
-                signed(mean_interval(found.gain(point)), "%"),
-                signed(mean_interval(found.over(point, blind(point))), "%"),
-                f"{np.mean(found.tracking(point.plain)):.2f}",
+                f"{results.goodput(point.plain).mean():.3f}",
+                signed(mean_interval(results.gain(point)), "%"),
+                signed(mean_interval(results.over(point, blind(point))), "%"),
+                f"{np.mean(results.tracking(point.plain)):.2f}",
             )
         )
     header = ("variant", "plain (Mbit/s)", "gain", "gain over the mean slope", "correlation, plain")

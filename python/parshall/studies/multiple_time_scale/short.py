@@ -162,7 +162,7 @@ class ShortConnections:
     """What was found."""
 
     def __init__(self, answers: Mapping[tuple[Any, Any], Any], size: Size) -> None:
-        self._found = grid.results(answers)
+        self._results = grid.results(answers)
         self._size = size
         self._known: Prior = answers["table", None]
         self._cases = {name: [answers[name, number] for number in range(size.seeds)] for name in PAPER["learning_s"]}
@@ -170,7 +170,7 @@ class ShortConnections:
     def gain(self, name: str, duration_s: float) -> NDArray[np.float64]:
         """Of a case at a duration, by seed."""
         learning_s = PAPER["learning_s"][name]
-        without = _delivered(self._found.found[plain(self._size)], learning_s, duration_s)
+        without = _delivered(self._results.runs[plain(self._size)], learning_s, duration_s)
         with_it = _delivered(self._cases[name], learning_s, duration_s)
         return np.asarray((with_it - without) / without, dtype=np.float64)
 
@@ -200,10 +200,10 @@ class ShortConnections:
                 "%",
             )
         for rtt_ms in self._rtts:
-            for shared, words in SHARED.items():
-                yield beyond(f"gain of short connections {words}, RTT {rtt_ms} ms", self._apart(rtt_ms, shared, None))
+            for shared, label in SHARED.items():
+                yield beyond(f"gain of short connections {label}, RTT {rtt_ms} ms", self._apart(rtt_ms, shared, None))
                 change = self._faster(rtt_ms, shared, None)
-                yield beyond(f"completion time of a few segments over plain, {words}, RTT {rtt_ms} ms", change)
+                yield beyond(f"completion time of a few segments over plain, {label}, RTT {rtt_ms} ms", change)
             for shared in ("flow", "group"):
                 name = f"gain of short connections {SHARED[shared]} over a table of their own, RTT {rtt_ms} ms"
                 yield beyond(name, self._apart(rtt_ms, shared, "none"))
@@ -213,12 +213,12 @@ class ShortConnections:
         return self._size.rtts_ms[0], self._size.rtts_ms[-1]
 
     def _apart(self, rtt_ms: int, shared: str | None, other: str | None) -> NDArray[np.float64]:
-        with_it, without = (self._found.goodput(one_after_another(rtt_ms, shared=each)) for each in (shared, other))
+        with_it, without = (self._results.goodput(one_after_another(rtt_ms, shared=each)) for each in (shared, other))
         return np.asarray((with_it - without) / without, dtype=np.float64)
 
     def _completion(self, rtt_ms: int, shared: str | None) -> NDArray[np.float64]:
         """Mean completion time of a few segments by seed, s."""
-        row = self._found.found[few(rtt_ms, shared=shared)]
+        row = self._results.runs[few(rtt_ms, shared=shared)]
         return np.array([each.completion_s for each in row], dtype=np.float64)
 
     def _faster(self, rtt_ms: int, shared: str | None, other: str | None) -> NDArray[np.float64]:
@@ -230,12 +230,12 @@ class ShortConnections:
         for rtt_ms in self._rtts:
             plain_ms = mean_interval(self._completion(rtt_ms, None) * 1e3).mean
             rows.append((f"{rtt_ms}", "plain", "", "", f"{plain_ms:.1f}", ""))
-            for shared, words in SHARED.items():
+            for shared, label in SHARED.items():
                 own = "" if shared == "none" else signed(mean_interval(self._apart(rtt_ms, shared, "none")), "%")
                 rows.append(
                     (
                         f"{rtt_ms}",
-                        words,
+                        label,
                         signed(mean_interval(self._apart(rtt_ms, shared, None)), "%"),
                         own,
                         f"{self._completion(rtt_ms, shared).mean() * 1e3:.1f}",

@@ -75,8 +75,8 @@ class Loaded:
 def loaded(place: Place, duration_s: float) -> Loaded:
     """Find the mean size with which the clients of a network bring its load."""
 
-    def alone(found: Background) -> Measured:
-        return simulated([(place, found, None)], duration_s, None)[0]
+    def alone(background: Background) -> Measured:
+        return simulated([(place, background, None)], duration_s, None)[0]
 
     return Loaded(place, background.normalised_by(alone, place.tail_index, place.load_mbps, FIRST_SEED, place.network))
 
@@ -144,8 +144,8 @@ def simulated(
     """What the simulator says of each."""
     made = scenario(networks, duration_s, rules)
     resolved = made.resolve()
-    found = recorded(resolved, *_TABLES, source=made.source)
-    return _each(found.tables, resolved, [place.number for place, _, _ in networks])
+    tables = recorded(resolved, *_TABLES, source=made.source)
+    return _each(tables.tables, resolved, [place.number for place, _, _ in networks])
 
 
 def simulated_with(
@@ -168,7 +168,7 @@ def of_run(run: Run) -> list[Measured]:
 def _each(tables: Mapping[str, pl.DataFrame], resolved: Mapping[str, Any], numbers: Sequence[int]) -> list[Measured]:
     named = {"flows": "group", "links": "link", "link_samples": "link"}
     known = {name: table.with_columns(pl.col(named[name]).cast(pl.String)) for name, table in tables.items()}
-    found = []
+    values = []
     for number in numbers:
         suffix = f"-{number}"
         mine = {
@@ -177,5 +177,5 @@ def _each(tables: Mapping[str, pl.DataFrame], resolved: Mapping[str, Any], numbe
             )
             for name, table in known.items()
         }
-        found.append(measured_of(Recorded({}, mine), resolved))
-    return found
+        values.append(measured_of(Recorded({}, mine), resolved))
+    return values

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.stats.confidence import mean_interval
 from parshall.studies import stacks
 from parshall.studies.check import Check
@@ -44,7 +44,7 @@ class Setting:
     """What the source says of the gain there."""
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """For people."""
         return f"{self.rtt_ms} ms, {self.load_mbps:g} Mbit/s, α = {self.tail_index:g}"
 
@@ -89,17 +89,19 @@ def cases(scale: Scale) -> dict[Any, Case]:
         setting: [Case("its load", side_by_side.loaded, (place, duration_s)) for place in places(setting)]
         for setting in SETTINGS
     }
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for name, control in CONTROLS.items():
         for setting, of_setting in loads.items():
             for where, rules in ((NS2, None), (AS_LINUX, stacks.PROFILE)):
                 arguments = (of_setting, control, duration_s, rules)
-                found[name, where, setting] = Case(f"{name}, {setting.words}", side_by_side.simulated_with, arguments)
+                declared[name, where, setting] = Case(
+                    f"{name}, {setting.label}", side_by_side.simulated_with, arguments
+                )
         for batch in range(BATCHES):
             some = [load for of_setting in loads.values() for load in of_setting[TOGETHER * batch :][:TOGETHER]]
             real = Case(name, side_by_side.with_controls, (some, control, duration_s, side_by_side.real()))
-            found[name, LINUX, batch] = emulated(f"{name} on Linux", real, side_by_side.of_run)
-    return found
+            declared[name, LINUX, batch] = emulated(f"{name} on Linux", real, side_by_side.of_run)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
@@ -107,9 +109,9 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     if absent := stacks.missing(PROGRAM):
         return Findings([], [Section(HEADING, (f"Left out, since {absent}.",))])
     linux: Real = {(name, batch): answers[name, LINUX, batch] for name in CONTROLS for batch in range(BATCHES)}
-    found = {setting: _throughputs(answers, linux, setting) for setting in SETTINGS}
-    checks = list(_checks(found)) if all(stacks.believed(each) for each in linux.values()) else []
-    return Findings(checks, [_section(found, linux)])
+    throughputs = {setting: _throughputs(answers, linux, setting) for setting in SETTINGS}
+    checks = list(_checks(throughputs)) if all(stacks.usable(each) for each in linux.values()) else []
+    return Findings(checks, [_section(throughputs, linux)])
 
 
 Real = Mapping[tuple[str, int], Emulated]
@@ -134,13 +136,15 @@ def _throughputs(answers: Mapping[Any, Any], linux: Real, setting: Setting) -> T
     }
 
 
-def gains(found: Mapping[str, FloatArray]) -> FloatArray:
+def gains(throughputs: Mapping[str, FloatArray]) -> FloatArray:
     """By network, over the mean of the plain connections: what one gets in a run of its own may be next to nothing."""
-    return np.asarray((found["steered"] - found["plain"]) / found["plain"].mean(), dtype=np.float64)
+    return np.asarray((throughputs["steered"] - throughputs["plain"]) / throughputs["plain"].mean(), dtype=np.float64)
 
 
-def _checks(found: Mapping[Setting, Throughputs]) -> Iterator[Check]:
-    on_linux, as_linux = ({setting: gains(of[where]) for setting, of in found.items()} for where in (LINUX, AS_LINUX))
+def _checks(throughputs: Mapping[Setting, Throughputs]) -> Iterator[Check]:
+    on_linux, as_linux = (
+        {setting: gains(of[where]) for setting, of in throughputs.items()} for where in (LINUX, AS_LINUX)
+    )
     yield from stacks.by_one_instrument(_claims(on_linux), _claims(as_linux))
     for setting, simulated in as_linux.items():
         apart = mean_interval(on_linux[setting] - simulated)
@@ -148,7 +152,7 @@ def _checks(found: Mapping[Setting, Throughputs]) -> Iterator[Check]:
         low, high = (None if end is None else expected + end for end in (apart.low, apart.high))
         yield Check(
             "fig10-linux" if setting is LIGHT else "fig9-linux",
-            f"gain of Reno on Linux, {setting.words}",
+            f"gain of Reno on Linux, {setting.label}",
             None,
             expected + apart.mean,
             low,
@@ -173,12 +177,12 @@ def _claims(by_setting: Mapping[Setting, FloatArray]) -> list[Check]:
     ]
 
 
-def _section(found: Mapping[Setting, Throughputs], linux: Real) -> Section:
+def _section(throughputs: Mapping[Setting, Throughputs], linux: Real) -> Section:
     rows = []
-    for setting, of in found.items():
+    for setting, of in throughputs.items():
         cells = [signed(mean_interval(gains(of[where])), "%") for where in (NS2, AS_LINUX, LINUX)]
         plain = f"{of[LINUX]['plain'].mean():.3g} ({of[AS_LINUX]['plain'].mean():.3g})"
-        rows.append((setting.words, setting.published, *cells, plain))
+        rows.append((setting.label, setting.published, *cells, plain))
     header = (
         "RTT, load, tail index",
         "published",
@@ -195,7 +199,7 @@ def _section(found: Mapping[Setting, Throughputs], linux: Real) -> Section:
         *stacks.remarks((f"{name}, emulation {batch + 1}", each) for (name, batch), each in linux.items()),
     )
     table = Table("Gains", header, rows, numbers=range(2, 6))
-    return Section(HEADING, text, [table], list[Drawn]())
+    return Section(HEADING, text, [table])
 
 
 PART = Part("steered connections on real stacks", cases, findings, emulates=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.studies.check import Check, sign
@@ -40,12 +40,12 @@ def points(size: Size) -> Iterator[Point]:
         yield from each.points(BASE, size)
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """Fig. 10, §5.4, and what Fig. 1 says."""
     heavy, light = size.tail_indices[0], size.tail_indices[-1]
-    yield from (each.check(found, size) for each in contrasts("fig10", "§5.4"))
+    yield from (each.check(results, size) for each in contrasts("fig10", "§5.4"))
     for control in CONTROLS:
-        gains = [found.gain(steered(control, alpha)) for alpha in (heavy, light)]
+        gains = [results.gain(steered(control, alpha)) for alpha in (heavy, light)]
         name = NAMES[control]
         yield claim("fig10", f"gain of {name} at α = {heavy:g} less that at {light:g}", 1, gains[0] - gains[1], "%")
         ours = mean_interval(gains[1])
@@ -61,10 +61,10 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
             decisive=0.05,
         )
     for interval_s in INTERVALS_S:
-        apart = _successive(found, heavy, interval_s) - _successive(found, light, interval_s)
+        apart = _successive(results, heavy, interval_s) - _successive(results, light, interval_s)
         name = f"correlation of successive intervals of {interval_s} s at α = {heavy:g} less that at {light:g}"
         yield claim("fig1", name, 1, apart)
-        flat = mean_interval(_successive(found, light, interval_s))
+        flat = mean_interval(_successive(results, light, interval_s))
         yield sign(
             "fig1",
             f"correlation of successive intervals of {interval_s} s at α = {light:g}",
@@ -75,15 +75,15 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
         )
 
 
-def _alone(found: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
+def _alone(results: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
     """The clients' traffic in intervals, by seed."""
     bins = round(interval_s / ALONE_BIN_S)
-    rows = (np.array(each.alone.levels) for each in found.backgrounds[alpha, 5.0, SOURCE, None])
+    rows = (np.array(each.alone.levels) for each in results.backgrounds[alpha, 5.0, SOURCE, None])
     return [row[: row.size // bins * bins].reshape(-1, bins).sum(axis=1) for row in rows]
 
 
-def _successive(found: Results, alpha: float, interval_s: float) -> NDArray[np.float64]:
-    series = _alone(found, alpha, interval_s)
+def _successive(results: Results, alpha: float, interval_s: float) -> NDArray[np.float64]:
+    series = _alone(results, alpha, interval_s)
     return np.array([np.corrcoef(each[:-1], each[1:])[0, 1] for each in series])
 
 
@@ -104,27 +104,27 @@ def density(series: list[NDArray[np.float64]], levels: int = LEVELS) -> NDArray[
     return np.asarray(np.divide(counts, totals, out=np.full_like(counts, np.nan), where=totals > 0))
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """Both figures."""
     alphas = list(size.tail_indices)
     gains: list[Mark] = [Guide(0.0, "no gain")]
     for number, control in enumerate(CONTROLS):
-        row = [found.gain(steered(control, alpha)) for alpha in alphas]
+        row = [results.gain(steered(control, alpha)) for alpha in alphas]
         gains += curve(alphas, row, NAMES[control], number, 100.0)
     plot = Plot(
         [Panel(gains, Axis("tail index α"), Axis("gain", "%"))],
         f"Gain at an RTT of {BASE_RTT_MS} ms against the tail index of the clients' files.",
     )
-    drawn = [Drawn("fig10", "Gain against the tail index (Fig. 10)", plot)]
+    drawn = [Chart("fig10", "Gain against the tail index (Fig. 10)", plot)]
     edges = np.arange(LEVELS + 1) + 0.5
     for alpha in (alphas[0], alphas[-1]):
         for interval_s in INTERVALS_S:
-            shades = Grid(edges, edges, density(_alone(found, alpha, interval_s)), "P(L₂ given L₁)")
+            shades = Grid(edges, edges, density(_alone(results, alpha, interval_s)), "P(L₂ given L₁)")
             panel = Panel([shades], Axis("next level L₂"), Axis("level L₁"))
             caption = f"Level of the clients' traffic in an interval of {interval_s} s, given that of the one before."
             name = f"fig1-{alpha:g}-{interval_s}s".replace(".", "-")
             title = f"Conditional densities, α = {alpha:g}, {interval_s} s (Fig. 1)"
-            drawn.append(Drawn(name, title, Plot([panel], caption)))
+            drawn.append(Chart(name, title, Plot([panel], caption)))
     return Section(
         "Long-range dependence",
         (

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
@@ -103,21 +103,21 @@ def peak(
     """
     curves = np.array(rows)
     draws = np.random.default_rng(1).integers(0, curves.shape[1], (resampled, curves.shape[1]))
-    found = np.array(thetas)[curves[:, draws].mean(axis=2).argmax(axis=0)]
-    low, high = np.quantile(found, (0.025, 0.975), method="inverted_cdf")
+    best = np.array(thetas)[curves[:, draws].mean(axis=2).argmax(axis=0)]
+    low, high = np.quantile(best, (0.025, 0.975), method="inverted_cdf")
     return thetas[int(curves.mean(axis=1).argmax())], float(low), float(high)
 
 
 def _rows(
-    found: Results, size: Size, control: str, load: float, coupling: str = "congestion_avoidance"
+    results: Results, size: Size, control: str, load: float, coupling: str = "congestion_avoidance"
 ) -> list[NDArray[np.float64]]:
-    return [found.goodput(steered(control, load, each, coupling)) for each in size.thresholds]
+    return [results.goodput(steered(control, load, each, coupling)) for each in size.thresholds]
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Check]:
     """The signs of both figures, and where the curve of Fig. 6 (a) peaks."""
-    yield from (each.check(found, size) for each in contrasts("fig6", "fig7"))
-    best, low, high = peak(size.thresholds, _rows(found, size, "reno", 5.0))
+    yield from (each.check(results, size) for each in contrasts("fig6", "fig7"))
+    best, low, high = peak(size.thresholds, _rows(results, size, "reno", 5.0))
     step = float(np.diff(size.thresholds).max())
     yield Check(
         "fig6",
@@ -132,34 +132,34 @@ def checks(found: Results, size: Size) -> Iterator[Check]:
     )
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The figures and their values."""
     drawn, listed = [], []
     for artefact, control, couplings in FIGURES:
         for letter, load in zip("abc", (5.0, 2.5, 7.5), strict=True):
             marks: list[Mark] = []
             for number, coupling in enumerate(couplings):
-                rows = _rows(found, size, control, load, coupling)
+                rows = _rows(results, size, control, load, coupling)
                 name = (
                     f"{NAMES[control]}, {COUPLINGS[coupling]}" if len(couplings) > 1 else f"{NAMES[control]}, steered"
                 )
                 marks += curve([float(theta) for theta in size.thresholds], rows, name, number)
                 means = (f"{row.mean():.3f}" for row in rows)
-                plain = found.goodput(steered(control, load, 0)).mean()
+                plain = results.goodput(steered(control, load, 0)).mean()
                 listed.append(
                     (f"{NAMES[control]}, {COUPLINGS[coupling]}", f"{load:g}", f"{plain:.3f}", *means, shape(rows))
                 )
             if len(couplings) > 1:
-                only = float(found.goodput(slow_start(control, load)).mean())
+                only = float(results.goodput(slow_start(control, load)).mean())
                 marks.append(Guide(only, f"{NAMES[control]}, slow start"))
-            marks.append(Guide(float(found.goodput(steered(control, load, 0)).mean()), f"{NAMES[control]}, plain"))
+            marks.append(Guide(float(results.goodput(steered(control, load, 0)).mean()), f"{NAMES[control]}, plain"))
             caption = (
                 f"{NAMES[control]} at an RTT of {BASE_RTT_MS} ms beside clients of {load:g} Mbit/s, A = 6; θ = "
                 f"{size.thresholds[-1]}: always aggressive. Bars are 95 % intervals over seeds."
             )
             panel = Panel(marks, Axis("aggressiveness threshold θ"), Axis("reliable throughput", "Mbit/s"))
             figure = artefact.replace("fig", "Fig. ")
-            drawn.append(Drawn(f"{artefact}{letter}", f"{figure} ({letter}): {load:g} Mbit/s", Plot([panel], caption)))
+            drawn.append(Chart(f"{artefact}{letter}", f"{figure} ({letter}): {load:g} Mbit/s", Plot([panel], caption)))
     header = ("steered", "load (Mbit/s)", "plain", *(f"θ = {theta}" for theta in size.thresholds), "shape")
     return Section(
         "Threshold curves",

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.report.words import listed
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
 from parshall.studies.check import Check
@@ -42,21 +42,21 @@ def points(size: Size) -> Iterator[Point]:  # noqa: ARG001 - as the other parts
         yield from (point, point.plain, blind(point))
 
 
-def checks(found: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
+def checks(results: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
     """Gains, whether they are those of prediction, and what the others lose."""
     for point in _points():
         name = f"{NAMES[point.control]} (SACK) at 1 Gbit/s, RTT {point.rtt_ms} ms"
-        yield beyond(f"gain of {name}", found.gain(point))
-        yield beyond(f"gain of {name} over the same mean slope without prediction", found.over(point, blind(point)))
-        for who, change in harm.losses(found, point).items():
+        yield beyond(f"gain of {name}", results.gain(point))
+        yield beyond(f"gain of {name} over the same mean slope without prediction", results.over(point, blind(point)))
+        for who, change in harm.losses(results, point).items():
             yield beyond(f"{who} beside steered {name}", change)
 
 
-def section(found: Results, size: Size) -> Section:
+def section(results: Results, size: Size) -> Section:
     """The paragraph and the table."""
     rows = [
-        (*row[:4], signed(mean_interval(found.over(point, blind(point))), "%"), *row[4:])
-        for point, row in ((point, harm.row(found, point)) for point in _points())
+        (*row[:4], signed(mean_interval(results.over(point, blind(point))), "%"), *row[4:])
+        for point, row in ((point, harm.row(results, point)) for point in _points())
     ]
     header = (*harm.HEADER[:4], "gain over the mean slope", *harm.HEADER[4:])
     return Section(
@@ -64,30 +64,30 @@ def section(found: Results, size: Size) -> Section:
         (
             "At 1 Gbit/s, with CUBIC clients of 500 Mbit/s, SACK and initial windows of 10, beside an endless "
             f"connection of Reno and one of CUBIC ({size.fast_seeds} seeds of {size.fast_duration_s:g} s).",
-            answer(found),
+            answer(results),
         ),
         [Table("", header, rows, numbers=range(1, len(header)))],
     )
 
 
-def answer(found: Results) -> str:
+def answer(results: Results) -> str:
     """Whether it pays, for whom, and at whose expense."""
     all_points = list(_points())
-    gains = [f"{harm.where(point)} {signed(mean_interval(found.gain(point)), '%')}" for point in all_points]
-    paying = [point for point in all_points if _sign(found.gain(point)) > 0]
+    gains = [f"{harm.where(point)} {signed(mean_interval(results.gain(point)), '%')}" for point in all_points]
+    paying = [point for point in all_points if _sign(results.gain(point)) > 0]
     first = {0: "It does not pay", len(all_points): "It pays for who is steered"}.get(
         len(paying), f"It pays in {len(paying)} of {len(all_points)} cases"
     )
-    beaten = [harm.where(point) for point in all_points if _sign(found.over(point, blind(point))) > 0]
+    beaten = [harm.where(point) for point in all_points if _sign(results.over(point, blind(point))) > 0]
     prediction = (
         f"prediction gains over a slope that is always 3.5 for {listed(beaten)}"
         if beaten
         else "in none of them does prediction gain anything that shows over a slope that is always 3.5"
     )
-    shares, network = harm.changes(found, all_points)
+    shares, network = harm.changes(results, all_points)
     lows = [mean_interval(change).low for _, change in shares]
     least = min((low for low in lows if low is not None), default=0.0)
-    taken, costs = harm.said(shares, -1), harm.said(network, 1)
+    taken, costs = harm.shown_changes(shares, -1), harm.shown_changes(network, 1)
     others = (
         f"It takes from others: {taken}."
         if taken

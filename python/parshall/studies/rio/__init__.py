@@ -34,10 +34,10 @@ SETTINGS: Mapping[Scale, Setting] = {
 
 
 def _section_4(answers: Mapping[Any, Any], _: Scale) -> Findings:
-    found = simulated.together(answers)
-    parts = (analytic.tables(found.tables), configurations.section(found))
+    simulation = simulated.together(answers)
+    parts = (analytic.tables(simulation.tables), configurations.section(simulation))
     return Findings(
-        [*simulated.checks(found), *(check for part in parts for check in part.checks)],
+        [*simulated.checks(simulation), *(check for part in parts for check in part.checks)],
         [section for part in parts for section in part.sections],
     )
 
@@ -51,8 +51,8 @@ def _networks(scale: Scale) -> Mapping[int, Case]:
 
 
 def _bookings(scale: Scale) -> Mapping[float, Case]:
-    words = "{:g} of the capacity booked"
-    return {booked: Case(words.format(booked), beyond.booking, (booked, SETTINGS[scale])) for booked in beyond.BOOKED}
+    pattern = "{:g} of the capacity booked"
+    return {booked: Case(pattern.format(booked), beyond.booking, (booked, SETTINGS[scale])) for booked in beyond.BOOKED}
 
 
 PARTS = (

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from parshall.models.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Router, Sessions, fixed_point
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.studies.check import Check
 from parshall.studies.rio.network import PAPER, PROPAGATION_S, Curves
@@ -66,14 +66,14 @@ def overlapped(in_probability: FloatArray | float, out_probability: FloatArray |
     return Router(CAPACITY_PER_S, in_min, in_max, in_probability, out_min, out_max, out_probability)
 
 
-def quantities(found: FixedPoint) -> dict[str, float]:
+def quantities(solution: FixedPoint) -> dict[str, float]:
     """The rows of the tables."""
     fields = {
-        "T": found.load_per_s,
-        "T_in": found.load_in_per_s,
-        "p_in": found.loss_in,
-        "p_out": found.loss_out,
-        "q": found.queue_packets,
+        "T": solution.load_per_s,
+        "T_in": solution.load_in_per_s,
+        "p_in": solution.loss_in,
+        "p_out": solution.loss_out,
+        "q": solution.queue_packets,
     }
     return {name: float(field[..., 0]) for name, field in fields.items()}
 
@@ -122,14 +122,14 @@ def throughput() -> Findings:
     marks: list[Line] = []
     rtts_ms = 1000 * np.asarray(five.rtt_s)
     for number, (probability, published) in enumerate(PAPER.by("reaching").items()):
-        for formulas, words in READINGS:
-            found = fixed_point(five, overlapped(0.01, probability), formulas=formulas)
-            long_per_s = found.session_per_s[-5:]
+        for formulas, label in READINGS:
+            solution = fixed_point(five, overlapped(0.01, probability), formulas=formulas)
+            long_per_s = solution.session_per_s[-5:]
             sure, reached, seen = (int(np.sum(long_per_s >= RESERVED_PER_S + slack)) for slack in _SLACK_PER_S)
             note = f"packets/s: {', '.join(f'{rate:.2f}' for rate in long_per_s)}; {READ_OFF}"
             quantity = f"sessions of 0.4 to 0.8 s that reach 40 packets/s at p_out^max = {probability:g}"
             # Of one session it may be open which side of the reservation it is on, hence 0.5.
-            checks.append(Check("fig6", quantity, published, reached, sure, seen, 0, note, decisive=0.5, reading=words))
+            checks.append(Check("fig6", quantity, published, reached, sure, seen, 0, note, decisive=0.5, reading=label))
         rates = fixed_point(five, overlapped(0.01, probability)).session_per_s
         marks.append(Line(rtts_ms, rates, f"p_out^max = {probability:g}", Style(number, number)))
     ends = fixed_point(five, overlapped(0.01, np.array([0.06, 1.0]))).session_per_s
@@ -169,14 +169,14 @@ def delay() -> Findings:
     lows = np.linspace(5.0, 100.0, 20)
     shown: list[Line] = []
     for number, probability in enumerate((0.06, 0.5)):
-        found = [
+        solutions = [
             fixed_point(sessions(), Router(CAPACITY_PER_S, lows, 100, 0.01, low, 100, probability))
             for low in (20.0, 60.0)
         ]
-        for low, each in zip((20, 60), found, strict=True):
+        for low, each in zip((20, 60), solutions, strict=True):
             name = f"p_out^max = {probability:g}, min_out = {low}"
             shown.append(Line(lows, each.queue_packets[:, 0], name, Style(len(shown), number)))
-        used = found[0].utilisation[lows >= 20, 0]
+        used = solutions[0].utilisation[lows >= 20, 0]
         checks.append(
             _holds(
                 "fig9",
@@ -208,13 +208,13 @@ def delay() -> Findings:
 def losses() -> Findings:
     """Figs 10 to 13."""
     checks = []
-    for formulas, words in READINGS:
+    for formulas, label in READINGS:
         least = least_out(SLA_P_IN, formulas)
         note = f"{least / LEAST_OUT_PROBABILITY - 1:+.1%}; the printed value has two decimals of a per cent"
         quantity = "least p_out^max for p_in <= 0.006 at p_in^max = 0"
         tolerance = PAPER.resolution("least_out_probability")
         checks.append(
-            Check("fig10", quantity, LEAST_OUT_PROBABILITY, least, None, None, tolerance, note, reading=words)
+            Check("fig10", quantity, LEAST_OUT_PROBABILITY, least, None, None, tolerance, note, reading=label)
         )
     inside, outside = np.linspace(0.0, 1.0, 21), np.linspace(0.0025, 1.0, 41)
     loss = fixed_point(sessions(), overlapped(inside[:, None], outside)).loss_in[..., 0]
@@ -237,8 +237,10 @@ def losses() -> Findings:
     thirteen: list[Line] = []
     for low_out in (5.0, 20.0, 40.0, 60.0):
         levels = np.maximum(lows, low_out), 100, FIG13_IN_PROBABILITY, low_out, 100, FIG13_OUT_PROBABILITY
-        found = fixed_point(sessions(), Router(CAPACITY_PER_S, *levels))
-        thirteen.append(Line(lows, found.loss_in[:, 0], f"min_out = {low_out:g}", Style(len(thirteen), len(thirteen))))
+        solution = fixed_point(sessions(), Router(CAPACITY_PER_S, *levels))
+        thirteen.append(
+            Line(lows, solution.loss_in[:, 0], f"min_out = {low_out:g}", Style(len(thirteen), len(thirteen)))
+        )
     best = [np.array([np.argmin(np.asarray(line.y)) == lows.size - 1]) for line in thirteen]
     checks.append(_holds("fig13", "p_in is least with min_in = max_in", best))
     sla = Guide(SLA_P_IN, "p_SLA")
@@ -301,10 +303,10 @@ def _inner_edges(centres: FloatArray) -> FloatArray:
     return np.clip(cell_edges(centres), centres[0], centres[-1])
 
 
-def _holds(artefact: str, words: str, parts: Sequence[NDArray[np.bool_]], note: str = "") -> Check:
+def _holds(artefact: str, label: str, parts: Sequence[NDArray[np.bool_]], note: str = "") -> Check:
     share = float(np.mean(np.concatenate([np.ravel(part) for part in parts])))
-    return Check(artefact, f"share of what we computed for which {words}", 1.0, share, None, None, 0.0, note)
+    return Check(artefact, f"share of what we computed for which {label}", 1.0, share, None, None, 0.0, note)
 
 
-def _drawn(name: str, title: str, marks: Sequence[Grid | Line | Points | Guide], x: Axis, y: Axis) -> Drawn:
-    return Drawn(name, title, Plot([Panel(marks, x, y)], "By the model; the source's figure has no printed values."))
+def _drawn(name: str, title: str, marks: Sequence[Grid | Line | Points | Guide], x: Axis, y: Axis) -> Chart:
+    return Chart(name, title, Plot([Panel(marks, x, y)], "By the model; the source's figure has no printed values."))

@@ -11,7 +11,7 @@ import numpy as np
 
 from parshall.design.simulated import Setting, simulate
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.check import Check
@@ -31,16 +31,16 @@ def many() -> Findings:
     rows, checks = [], []
     for count in COUNTS:
         router = Router(60.0 * count, 20, 100, 0.01, 20, 100, 0.06)
-        found = fixed_point(Sessions(np.linspace(0.1, 0.3, count), 40, 20), router)
-        used = float(found.utilisation[0])
+        solution = fixed_point(Sessions(np.linspace(0.1, 0.3, count), 40, 20), router)
+        used = float(solution.utilisation[0])
         rows.append(
             (
                 f"{count}",
                 f"{100 * used:.2f} %",
-                f"{found.loss_in[0]:.4g}",
-                f"{found.loss_out[0]:.4g}",
-                f"{found.queue_packets[0]:.4g}",
-                f"{float(found.residual):.0e}",
+                f"{solution.loss_in[0]:.4g}",
+                f"{solution.loss_out[0]:.4g}",
+                f"{solution.queue_packets[0]:.4g}",
+                f"{float(solution.residual):.0e}",
             )
         )
         checks.append(Check("sessions", f"used capacity with {count} sessions", None, used, None, None, 0))
@@ -64,9 +64,9 @@ def several() -> Findings:
         crosses[0] = True
         for r in range(length):
             crosses[1 + 40 * r : 41 + 40 * r, r] = True
-        found = fixed_point(Sessions(np.full(1 + 40 * length, 0.2), 40, 20, crosses=crosses), [router] * length)
-        rates.append(float(found.session_delivered_per_s[0]))
-        worst.append(float(found.session_delivered_per_s[1:].mean()))
+        solution = fixed_point(Sessions(np.full(1 + 40 * length, 0.2), 40, 20, crosses=crosses), [router] * length)
+        rates.append(float(solution.session_delivered_per_s[0]))
+        worst.append(float(solution.session_delivered_per_s[1:].mean()))
         quantity = f"delivered to the session across {length} routers, packets/s"
         checks.append(Check("routers", quantity, None, rates[-1], None, None, 0))
     marks: list[Line | Guide] = [
@@ -80,7 +80,7 @@ def several() -> Findings:
         "falls below what its token bucket reserves: marking protects in-packets, not the rate of a session whose "
         "out-packets are lost.",
     )
-    figure = Drawn("routers", "Across several routers", Plot([panel], "By the model."))
+    figure = Chart("routers", "Across several routers", Plot([panel], "By the model."))
     return Findings(checks, [Section("Several routers", prose, figures=[figure])])
 
 
@@ -91,8 +91,8 @@ def udp() -> Findings:
     marks: list[Line | Guide] = []
     checks = []
     for number, probability in enumerate((0.06, 0.3, 1.0)):
-        found = fixed_point(sessions(), overlapped(0.01, probability), datagrams=load)
-        reached = np.mean(found.session_per_s >= 40.0, axis=1)
+        solution = fixed_point(sessions(), overlapped(0.01, probability), datagrams=load)
+        reached = np.mean(solution.session_per_s >= 40.0, axis=1)
         marks.append(Line(shares, 100 * reached, f"p_out^max = {probability:g}", Style(number, number)))
         most = float(shares[reached == 1.0].max(initial=0.0))
         quantity = f"UDP load, of the capacity, beside which all reach their reservation at p_out^max = {probability:g}"
@@ -101,7 +101,7 @@ def udp() -> Findings:
     prose = (
         "UDP sends out-packets at a constant rate whatever is lost. The sessions reserve two thirds of the capacity.",
     )
-    figure = Drawn("udp", "Reservations beside UDP", Plot([panel], "By the model."))
+    figure = Chart("udp", "Reservations beside UDP", Plot([panel], "By the model."))
     return Findings(checks, [Section("UDP beside TCP", prose, figures=[figure])])
 
 
@@ -128,10 +128,10 @@ def overbooked(answers: Mapping[float, tuple[float, Interval]]) -> Findings:
     model = [each for each, _ in answers.values()]
     seen = [each for _, each in answers.values()]
     checks = []
-    for booked, (by_model, found) in answers.items():
+    for booked, (by_model, measured) in answers.items():
         quantity = f"sessions at their reservation with {booked:g} of the capacity booked, simulated"
         note = f"model: {by_model:.2f}"
-        checks.append(Check("overbooking", quantity, None, found.mean, found.low, found.high, 0, note))
+        checks.append(Check("overbooking", quantity, None, measured.mean, measured.low, measured.high, 0, note))
     marks: list[Line | Points | Guide] = [
         Line(BOOKED, 100 * np.array(model), "model"),
         Points(BOOKED, [100 * each.mean for each in seen], "simulated", Style(1, 1)),
@@ -149,7 +149,7 @@ def overbooked(answers: Mapping[float, tuple[float, Interval]]) -> Findings:
         "round trips stop doing so first, and beyond it reservations mean little. In the model the transfers are "
         "datagrams of the same load.",
     )
-    figure = Drawn("overbooking", "Over-booking beside short transfers", Plot([panel], "Model and simulation."))
+    figure = Chart("overbooking", "Over-booking beside short transfers", Plot([panel], "Model and simulation."))
     return Findings(checks, [Section("Short transfers and over-booking", prose, figures=[figure])])
 
 

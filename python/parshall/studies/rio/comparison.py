@@ -145,17 +145,17 @@ def compared(sessions: Sessions, router: Router, setting: Setting) -> Case:
     )
 
 
-def _errors(found: FixedPoint, seen: Simulated, noise: FloatArray) -> Errors:
-    errors = found.session_per_s / seen.session_per_s.mean(axis=0) - 1
+def _errors(solution: FixedPoint, seen: Simulated, noise: FloatArray) -> Errors:
+    errors = solution.session_per_s / seen.session_per_s.mean(axis=0) - 1
     mean = float(np.mean(np.abs(errors)))
     left = max(0.0, 1.0 - float(np.sum(noise**2) / np.sum(errors**2)))
     return Errors(
-        float(found.load_per_s[0]) / seen.load_per_s.mean - 1,
-        float(found.queue_packets[0]) / seen.queue_packets.mean - 1,
-        _relative(float(found.loss_out[0]), 0.0 if seen.loss_out is None else seen.loss_out.mean),
+        float(solution.load_per_s[0]) / seen.load_per_s.mean - 1,
+        float(solution.queue_packets[0]) / seen.queue_packets.mean - 1,
+        _relative(float(solution.loss_out[0]), 0.0 if seen.loss_out is None else seen.loss_out.mean),
         mean,
         mean * left**0.5,
-        float(found.session_window_packets.min()),
+        float(solution.session_window_packets.min()),
     )
 
 

@@ -28,9 +28,12 @@ def section(measured: Simulated) -> Findings:
     header = ("Configuration", *(f"{table.replace('table', 'Table ')}: {name}" for table, name in _SHOWN), "Within")
     checks = [
         Check(
-            "configurations", f"values of Tables 1 to 3 within tolerance, {name}", None, found, None, None, 0, "of 14"
+            "configurations", f"values of Tables 1 to 3 within tolerance, {name}", None, counts, None, None, 0, "of 14"
         )
-        for name, found in ((DEFAULT, within(measured.tables)), *((n, within(t)) for n, t in measured.variants.items()))
+        for name, counts in (
+            (DEFAULT, within(measured.tables)),
+            *((n, within(t)) for n, t in measured.variants.items()),
+        )
     ]
     long = Table(
         "Sessions of long RTTs, packets/s delivered",

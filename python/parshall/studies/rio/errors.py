@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from parshall.design.simulated import Setting
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
 from parshall.studies.check import Check
 from parshall.studies.rio.comparison import Case, quantiles
@@ -36,12 +36,12 @@ def section(cases: Sequence[Case], setting: Setting) -> Findings:
         "the source's formulas": [case.source for case in within],
         "random losses and SACK": [case.refined for case in within],
     }
-    for name, words in WORDS.items():
-        row: list[str] = [words]
+    for name, title in WORDS.items():
+        row: list[str] = [title]
         for reading, errors in readings.items():
             for label, value in zip(("median", "90th percentile"), quantiles(errors, name).tolist(), strict=True):
                 row.append(f"{100 * value:.1f} %")
-                quantity = f"{label} error of {words}, {reading}"
+                quantity = f"{label} error of {title}, {reading}"
                 checks.append(Check("comparison", quantity, None, value, None, None, 0, _goal(name, label)))
         rows.append(tuple(row))
     header = ("", "Source: median", "90th percentile", "Refined: median", "90th percentile")
@@ -68,7 +68,7 @@ def _prose(cases: Sequence[Case], within: Sequence[Case], setting: Setting) -> t
     goals = GOALS["session_less_noise"]
     kept = median < 100 * goals[0] and ninetieth < 100 * goals[1]
     times = f"{setting.repetitions} times for {setting.duration_s - setting.warm_up_s:g} s with"
-    found = f"{median:.1f} % in the median and {ninetieth:.1f} % at the 90th percentile,{'' if kept else ' not'}"
+    errors = f"{median:.1f} % in the median and {ninetieth:.1f} % at the 90th percentile,{'' if kept else ' not'}"
     asked = " and ".join(f"{100 * goal:.0f} %" for goal in goals)
     return (
         f"{len(cases)} random networks (a Latin hypercube over sessions, capacity, round trips, access rates, "
@@ -79,7 +79,7 @@ def _prose(cases: Sequence[Case], within: Sequence[Case], setting: Setting) -> t
         "The source's formulas make each lost packet the end of a period and 3/W of them timeouts. SACK senders "
         "answer the losses of one window once, and time out almost only where a retransmission is lost. The "
         "refined reading computes that, with random instead of periodic losses, as a Markov chain of a session's "
-        f"window and bucket; nothing is fitted. Its sessions' rates are within {found} as asked ({asked}).",
+        f"window and bucket; nothing is fitted. Its sessions' rates are within {errors} as asked ({asked}).",
         "What is left has three causes, none of which a Poisson router has. Where out-packets have a buffer of a "
         "few hundredths of the bandwidth-delay product, windows arrive faster than it drains and losses come in "
         "bursts. Where the queue swings more than a Poisson queue would, sessions grow and shrink together. And "
@@ -107,14 +107,14 @@ def _worst(cases: Sequence[Case]) -> Table:
 
 
 def _why(case: Case) -> str:
-    found = []
+    reasons = []
     if case.buffer_share < _SMALL_BUFFER:
-        found.append("small buffer")
+        reasons.append("small buffer")
     if case.swing > _SWINGING:
-        found.append("swinging queue")
+        reasons.append("swinging queue")
     if case.unevenness > 0.5 * case.refined.session_less_noise:
-        found.append("phases")
-    return ", ".join(found) or "none of the three"
+        reasons.append("phases")
+    return ", ".join(reasons) or "none of the three"
 
 
 def _outside(cases: Sequence[Case]) -> Table:
@@ -141,11 +141,11 @@ def _pair(cases: Sequence[Case], x: Sequence[float], axis: Axis) -> Panel:
     return Panel(marks, axis, Axis("error of a session's rate", "%", minimum=0))
 
 
-def _by_buffer(cases: Sequence[Case]) -> Drawn:
+def _by_buffer(cases: Sequence[Case]) -> Chart:
     panel = _pair(cases, [case.buffer_share for case in cases], Axis("max_out over C D", log=True))
-    return Drawn("comparison", "Error of a session's rate by the buffer", Plot([panel], "Less the simulation's noise."))
+    return Chart("comparison", "Error of a session's rate by the buffer", Plot([panel], "Less the simulation's noise."))
 
 
-def _by_window(cases: Sequence[Case]) -> Drawn:
+def _by_window(cases: Sequence[Case]) -> Chart:
     panel = _pair(cases, [case.source.smallest_window for case in cases], Axis("smallest window W", "packets"))
-    return Drawn("comparison_windows", "The same by the window", Plot([panel], "W of the source's formulas."))
+    return Chart("comparison_windows", "The same by the window", Plot([panel], "W of the source's formulas."))

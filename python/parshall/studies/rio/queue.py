@@ -16,7 +16,7 @@ import polars as pl
 
 from parshall.models.diffserv import fixed_point, router_state
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section
+from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -67,8 +67,8 @@ def record(made: Run) -> Recorded:
 
 def section(recorded: Recorded) -> Findings:
     """The checks, and the section."""
-    found = fixed_point(sessions(access_delay_s=TABLE_ACCESS_DELAY_S), router(ROUTERS["table1"]))
-    state = router_state(router(ROUTERS["table1"]), found.load_in_per_s[0], found.load_out_per_s[0])
+    solution = fixed_point(sessions(access_delay_s=TABLE_ACCESS_DELAY_S), router(ROUTERS["table1"]))
+    state = router_state(router(ROUTERS["table1"]), solution.load_in_per_s[0], solution.load_out_per_s[0])
     pi, queue = state.state_probabilities, recorded.queue_packets
     low, high = network.FULLY_OVERLAPPED.out_min, network.FULLY_OVERLAPPED.out_max
     seen = np.histogram(queue, bins=np.arange(pi.size + 1) - 0.5)[0] / queue.size
@@ -82,7 +82,7 @@ def section(recorded: Recorded) -> Findings:
     shown = recorded.time_s < SHOWN_S
     packets = Axis("queue", "packets", minimum=0, maximum=float(high))
     thresholds = [Guide(float(low), "min"), Guide(float(high), "max")]
-    mean = [Guide(float(found.queue_packets[0]), "mean of the model", along="x")]
+    mean = [Guide(float(solution.queue_packets[0]), "mean of the model", along="x")]
     series = Panel([Line(recorded.time_s[shown], queue[shown]), *thresholds], Axis("time", "s"), packets)
     states = np.arange(pi.size)
     distribution = Panel(
@@ -91,8 +91,8 @@ def section(recorded: Recorded) -> Findings:
         Axis("share of the time", minimum=0),
     )
     figures = [
-        Drawn("fig5", "Queue length over time", Plot([series], f"Means of 10 ms; {SHOWN_S:g} s of one simulation.")),
-        Drawn("fig5_distribution", "How long the queue is how often", Plot([distribution], "Five minutes.")),
+        Chart("fig5", "Queue length over time", Plot([series], f"Means of 10 ms; {SHOWN_S:g} s of one simulation.")),
+        Chart("fig5_distribution", "How long the queue is how often", Plot([distribution], "Five minutes.")),
     ]
     prose = (
         "The source shows the queue of one simulation over time: it oscillates between 0 and 100 packets although its "

@@ -22,7 +22,7 @@ import numpy as np
 
 from parshall.models.diffserv import REFINED, TABLES, FixedPoint, Formulas, fixed_point
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.confidence import prediction_interval
@@ -37,7 +37,7 @@ from parshall.studies.study import simulated as case_of
 
 CONTROLS = ("reno", "cubic")
 WARM_UP_S = 15.0
-DURATION_S = {"quick": 60.0, "paper": 600.0}
+DURATION_S = {"quick": 50.0, "paper": 600.0}
 """Time measured, of Linux and of each simulated run beside it."""
 RUNS = 8
 """Runs of the simulator that say in which interval one more of them falls."""
@@ -88,17 +88,17 @@ def summary(run: Run, span_s: float) -> Summary:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each router: ns-2's TCP, and of each control the simulator's TCP of Linux, and Linux."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     span_s = DURATION_S[scale]
     for table, curves in ROUTERS.items():
-        found[table, "ns-2"] = simulated.router(Parameters(curves), SIZES[scale], words=f"{table}'s router")
+        declared[table, "ns-2"] = simulated.router(Parameters(curves), SIZES[scale], label=f"{table}'s router")
         for control in CONTROLS:
-            words = f"{table}'s router, {control}"
+            label = f"{table}'s router, {control}"
             beside = scenario(table, control, scale, RUNS, stacks.PROFILE)
-            found[table, control, "simulated"] = case_of(f"{words} as in Linux", beside, summary, span_s)
+            declared[table, control, "simulated"] = case_of(f"{label} as in Linux", beside, summary, span_s)
             linux = scenario(table, control, scale, 1, {})
-            found[table, control, "linux"] = emulated(f"{words}, Linux", linux, summary, span_s)
-    return found
+            declared[table, control, "linux"] = emulated(f"{label}, Linux", linux, summary, span_s)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
@@ -115,7 +115,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             columns[f"{control}, simulated as in Linux"] = _column(beside)
             columns[f"{control}, {stacks.column(linux)}"] = _column(linux.answer)
             remarks += stacks.remarks([(f"{_title(table)}, {control}", linux)])
-            if not stacks.believed(linux):
+            if not stacks.usable(linux):
                 continue
             checks += _between(table, control, beside, linux, DURATION_S[scale])
             for name, solved in formulas.items():
@@ -137,7 +137,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         f"These hold: {held}.",
         *remarks,
     )
-    return Findings(checks, [Section("On real stacks", text, tables, list[Drawn]())])
+    return Findings(checks, [Section("On real stacks", text, tables)])
 
 
 def _solved(table: str, formulas: Formulas) -> FixedPoint:
@@ -183,15 +183,15 @@ def _between(table: str, control: str, beside: Summary, linux: Emulated, span_s:
 
 
 def _by_formula(
-    table: str, control: str, said: Mapping[str, float], beside: Summary, linux: Emulated, *, reading: str
+    table: str, control: str, computed: Mapping[str, float], beside: Summary, linux: Emulated, *, reading: str
 ) -> list[Check]:
     """Linux beside formulas, as near as the source's formulas were to its simulation."""
-    found = []
+    checks = []
     for name in NAMES:
         tolerance = abs(PAPER[f"analytic.{table}"][name] - PAPER[f"simulated.{table}"][name])
         half = prediction_interval(beside.values[name]).half_width or 0.0
         ours = float(linux.answer.values[name][0])
-        found.append(
+        checks.append(
             Check(
                 f"{table}-formulas",
                 f"{control} on Linux: {name}",
@@ -200,12 +200,12 @@ def _by_formula(
                 ours - half,
                 ours + half,
                 tolerance,
-                f"{said[name] / ours - 1:+.0%}; {linux.validity.level}" if ours > 0 else linux.validity.level,
-                theory=said[name],
+                f"{computed[name] / ours - 1:+.0%}; {linux.validity.level}" if ours > 0 else linux.validity.level,
+                theory=computed[name],
                 reading=reading,
             )
         )
-    return found
+    return checks
 
 
 def _sessions(answers: Mapping[Any, Any]) -> Table:

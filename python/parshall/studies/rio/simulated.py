@@ -118,21 +118,21 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 def cases(scale: Scale) -> dict[tuple[Any, ...], Case]:
     """The networks of sections 4 and 5; ``paper``: 30 minutes, 10 times, as published."""
     size = SIZES[scale]
-    found: dict[tuple[Any, ...], Case] = {
-        ("tables", table): router(Parameters(curves), size, words=f"{table}'s router")
+    declared: dict[tuple[Any, ...], Case] = {
+        ("tables", table): router(Parameters(curves), size, label=f"{table}'s router")
         for table, curves in ROUTERS.items()
     }
     for out_probability in PAPER.by("reaching"):
-        found["long", out_probability] = long_sessions(out_probability, size)
+        declared["long", out_probability] = long_sessions(out_probability, size)
     tail_drop = replace(
         network.FULLY_OVERLAPPED, in_probability=0.0, out_probability=PAPER.number("least_out_probability")
     )
-    found["sla",] = router(Parameters(tail_drop), size, words="the least p_out^max for p_in below 0.006")
+    declared["sla",] = router(Parameters(tail_drop), size, label="the least p_out^max for p_in below 0.006")
     for name, tcp in VARIANTS.items():
         for table, curves in ROUTERS.items():
-            words = f"{table}'s router, {name}"
-            found["variants", name, table] = router(Parameters(curves), VARIANT_SIZES[scale], words=words, **tcp)
-    return found
+            label = f"{table}'s router, {name}"
+            declared["variants", name, table] = router(Parameters(curves), VARIANT_SIZES[scale], label=label, **tcp)
+    return declared
 
 
 def together(answers: Mapping[tuple[Any, ...], Any]) -> Simulated:
@@ -145,19 +145,19 @@ def together(answers: Mapping[tuple[Any, ...], Any]) -> Simulated:
     )
 
 
-def checks(found: Simulated) -> Iterator[Check]:
+def checks(simulation: Simulated) -> Iterator[Check]:
     """What was simulated beside what is printed, and beside the model."""
-    for table, measured in found.tables.items():
+    for table, measured in simulation.tables.items():
         yield from compared(table, measured)
-    for each, by_model in zip(found.long_sessions, PAPER["reaching"], strict=True):
+    for each, by_model in zip(simulation.long_sessions, PAPER["reaching"], strict=True):
         yield _reaching(each, by_model)
-    yield _sla(found.sla)
+    yield _sla(simulation.sla)
 
 
-def router(parameters: Parameters, size: Size, *, words: str = "a router", **tcp: Any) -> Case:
+def router(parameters: Parameters, size: Size, *, label: str = "a router", **tcp: Any) -> Case:
     """One network of the source; `tcp` as in `network.scenario`."""
     made = network.scenario(parameters, duration_s=size.duration_s, repetitions=size.repetitions, **tcp)
-    return case_of(words, made, measured, parameters.curves, size)
+    return case_of(label, made, measured, parameters.curves, size)
 
 
 def measured(run: Run, curves: Curves, size: Size) -> Measured:
@@ -187,8 +187,8 @@ def long_sessions(out_probability: float, size: Size) -> Case:
     curves = replace(network.FULLY_OVERLAPPED, out_probability=out_probability)
     parameters = Parameters(curves, rtts_s=(*PROPAGATION_S, *LONG_RTTS_S), window_limit_packets=None)
     made = network.scenario(parameters, duration_s=size.duration_s, repetitions=size.repetitions)
-    words = f"sessions with long RTTs at p_out^max = {out_probability:g}"
-    return case_of(words, made, long_rates, out_probability)
+    label = f"sessions with long RTTs at p_out^max = {out_probability:g}"
+    return case_of(label, made, long_rates, out_probability)
 
 
 def long_rates(run: Run, out_probability: float) -> LongSessions:
@@ -201,15 +201,13 @@ def compared(table: str, measured: Measured) -> list[Check]:
     checks = []
     last_digit = PAPER.resolution(f"simulated.{table}")
     for quantity, published in PUBLISHED[table].items():
-        found = measured.intervals[quantity]
+        ours = measured.intervals[quantity]
         tolerance = TOLERANCES[quantity] * published + last_digit[quantity]
-        inside = found.low is not None and found.high is not None and found.low <= published <= found.high
-        note = (
-            "" if inside else f"{found.mean / published - 1:+.1%} of the printed value, which is outside our interval"
-        )
+        inside = ours.low is not None and ours.high is not None and ours.low <= published <= ours.high
+        note = "" if inside else f"{ours.mean / published - 1:+.1%} of the printed value, which is outside our interval"
         if quantity == "p_in" and published < 1e-5:
-            note = f"printed to one digit; ours is {found.mean:.1e}"
-        checks.append(Check(table, NAMES[quantity], published, found.mean, found.low, found.high, tolerance, note))
+            note = f"printed to one digit; ours is {ours.mean:.1e}"
+        checks.append(Check(table, NAMES[quantity], published, ours.mean, ours.low, ours.high, tolerance, note))
     return checks
 
 
@@ -220,14 +218,14 @@ def session_rates(run: Run) -> list[Interval]:
     return [mean_interval(values) for values in grouped["per_s"].to_list()]
 
 
-def _reaching(found: LongSessions, by_model: int) -> Check:
+def _reaching(sessions: LongSessions, by_model: int) -> Check:
     """Fig. 6 is the model's; what a simulation makes of it is ours."""
-    rates = ", ".join(f"{each.mean:.1f}" for each in found.session_per_s)
+    rates = ", ".join(f"{each.mean:.1f}" for each in sessions.session_per_s)
     return Check(
         "fig6",
-        f"long-RTT sessions that reach 40 packets/s at p_out^max = {found.out_probability:g}, simulated",
+        f"long-RTT sessions that reach 40 packets/s at p_out^max = {sessions.out_probability:g}, simulated",
         None,
-        found.reaching,
+        sessions.reaching,
         None,
         None,
         0.0,
@@ -236,9 +234,9 @@ def _reaching(found: LongSessions, by_model: int) -> Check:
     )
 
 
-def _sla(found: Measured) -> Check:
+def _sla(measured: Measured) -> Check:
     """The 2.49 % of §5.3 is the model's; what a simulation makes of it is ours."""
-    p_in = found.intervals["p_in"]
+    p_in = measured.intervals["p_in"]
     return Check(
         "fig10",
         "p_in simulated at p_in^max = 0, p_out^max = 0.0249",

@@ -88,9 +88,9 @@ def scenario(size: Size, /, **arguments: Any) -> Scenario:
 
 def cases(size: Size) -> dict[str, Case]:
     """The variants, and an open loop with as many transfers a second as the base has."""
-    found = {name: case(f"beyond: {name}", scenario(size, **each), measured) for name, each in variants().items()}
+    declared = {name: case(f"beyond: {name}", scenario(size, **each), measured) for name, each in variants().items()}
     opened = "open loop, as many transfers a second"
-    return {**found, opened: Case(f"beyond: {opened}", _open_loop, (size, found[BASE]))}
+    return {**declared, opened: Case(f"beyond: {opened}", _open_loop, (size, declared[BASE]))}
 
 
 def _open_loop(size: Size, base: Measured) -> Measured:
@@ -99,23 +99,23 @@ def _open_loop(size: Size, base: Measured) -> Measured:
     return measured(tables(scenario(size, size=pareto(1.5), flow={"workload": workload, "count": 1})))
 
 
-def section(found: Mapping[str, Measured]) -> Section:
+def section(by_variant: Mapping[str, Measured]) -> Section:
     """The table, and what stands out in it."""
-    base = found[BASE]
+    base = by_variant[BASE]
     rows = [
         (
             name,
             *(_beside(each, base, metric) for metric in METRICS),
             f"{each.mean_packets:.0f}",
         )
-        for name, each in found.items()
+        for name, each in by_variant.items()
     ]
-    missing = [name for name in distributions.FILES if f"measured: {name}" not in found]
+    missing = [name for name in distributions.FILES if f"measured: {name}" not in by_variant]
     without = (
         f"Left out for want of files: {', '.join(missing)} ({distributions.VARIABLE}/flowsize). " if missing else ""
     )
-    tail, body = found[_TAIL], found["Pareto, tail index 2.5 (C² = 0.8)"]
-    said = "; ".join(
+    tail, body = by_variant[_TAIL], by_variant["Pareto, tail index 2.5 (C² = 0.8)"]
+    text = "; ".join(
         f"{WORDS[metric]} {_ratio(tail, base, metric):+.0%} against {_ratio(body, base, metric):+.0%}"
         for metric in METRICS
     )
@@ -126,8 +126,8 @@ def section(found: Mapping[str, Measured]) -> Section:
             "sampled of a heavy one differs, and is shown. Brackets: the paired difference to the base with its 95 % "
             f"interval. {without}",
             "Another body under the base's very tail, against another tail (index 2.5) with the base's kind of body, "
-            f"change: {said}.",
-            _codel(found),
+            f"change: {text}.",
+            _codel(by_variant),
         ),
         [
             Table(
@@ -154,10 +154,10 @@ def _beside(each: Measured, base: Measured, metric: str) -> str:
     return f"{mean} ({interval.mean:+.{digits}f}{half})"
 
 
-def _codel(found: Mapping[str, Measured]) -> str:
-    usual, base = found["CoDel (5 ms, 100 ms)"], found[BASE]
-    told = sign_of(mean_interval(usual.loss - base.loss))
-    verdict = "it changes the loss rate" if told else "no difference to the full buffer can be told"
+def _codel(by_variant: Mapping[str, Measured]) -> str:
+    usual, base = by_variant["CoDel (5 ms, 100 ms)"], by_variant[BASE]
+    sign = sign_of(mean_interval(usual.loss - base.loss))
+    verdict = "it changes the loss rate" if sign else "no difference to the full buffer can be told"
     return (
         "CoDel acts where packets wait longer than its target for a whole interval. With its usual values of 5 and "
         f"100 ms {verdict}: slow starts fill the buffer of 11 ms and empty it again within some round trips of 10 ms."

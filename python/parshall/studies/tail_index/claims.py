@@ -53,14 +53,14 @@ def _large(setting: Setting) -> bool:
 
 def _settled(setting: Setting, row: Row) -> Check:
     """One value a repetition: the mean over tail indices."""
-    found = mean_interval(np.mean([each.ssthresh_packets for each in row.values()], axis=0))
+    interval = mean_interval(np.mean([each.ssthresh_packets for each in row.values()], axis=0))
     return Check(
         "section2",
         f"packets at which the cached ssthresh settles, N = {setting.sources}, B = {setting.buffer}",
         _SETTLED_PACKETS,
-        found.mean,
-        found.low,
-        found.high,
+        interval.mean,
+        interval.low,
+        interval.high,
         _ABOUT,
         "mean over tail indices of the median over sources",
         reading=setting.reading,
@@ -76,9 +76,9 @@ def _large_flows(row: Row) -> list[Check]:
     }
     if len(known) < 2:
         return []
-    found = change(list(known), list(known.values()))
-    words = f"mean rate of the largest flows with heavier tails, {_SHOWN.name}"
-    return [sign(_SHOWN.figure, words, 1, found.interval, found.told(), negligible=VISIBLE)]
+    trend = change(list(known), list(known.values()))
+    quantity = f"mean rate of the largest flows with heavier tails, {_SHOWN.name}"
+    return [sign(_SHOWN.figure, quantity, 1, trend.interval, trend.told(), negligible=VISIBLE)]
 
 
 def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
@@ -92,13 +92,13 @@ def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
 
 
 def _medium(setting: Setting, row: Row) -> Check:
-    found = medium_over_largest(list(row.values())) or Interval(0.0, -1.0, 1.0, 0)
+    interval = medium_over_largest(list(row.values())) or Interval(0.0, -1.0, 1.0, 0)
     return sign(
         setting.figure,
         f"mean rate of medium flows over that of the largest, {setting.name}",
         1 if _large(setting) else 0,
-        found,
-        f"{found.mean:+.1%}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above",
+        interval,
+        f"{interval.mean:+.1%}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above",
         negligible=VISIBLE if _large(setting) else _FLAT,
         reading=setting.reading,
     )
@@ -108,9 +108,9 @@ def section(rows: Rows) -> Section:
     """The tables."""
     tail_indices = sorted({alpha for row in rows.values() for alpha in row})
 
-    def cells(setting: Setting, told: Callable[[Measured], str]) -> tuple[str, ...]:
+    def cells(setting: Setting, text: Callable[[Measured], str]) -> tuple[str, ...]:
         row = rows[setting]
-        return setting.words(), *(told(row[alpha]) if alpha in row else "" for alpha in tail_indices)
+        return setting.label(), *(text(row[alpha]) if alpha in row else "" for alpha in tail_indices)
 
     settled = [cells(setting, lambda each: f"{np.mean(each.ssthresh_packets):.1f}") for setting in _CACHED]
     rates = [cells(setting, _rates) for setting in (*FIG1, *FIG2)]

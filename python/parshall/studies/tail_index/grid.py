@@ -109,11 +109,11 @@ def cases(size: Size) -> dict[Key, Case]:
     return {key: case("Figs 1 and 2", each, measured) for key, each in scenarios(size).items()}
 
 
-def by_point(size: Size, found: dict[Key, Measured]) -> Rows:
+def by_point(size: Size, measured: dict[Key, Measured]) -> Rows:
     """The runs of each point together."""
     return {
         setting: {
-            alpha: joined([found[setting, alpha, repetition] for repetition in range(size.repetitions)])
+            alpha: joined([measured[setting, alpha, repetition] for repetition in range(size.repetitions)])
             for alpha in size.at(setting)
         }
         for setting in SETTINGS
@@ -123,7 +123,7 @@ def by_point(size: Size, found: dict[Key, Measured]) -> Rows:
 def off_load(rows: Rows) -> list[tuple[str, float, Measured]]:
     """Points whose sampled mean size is more than 5 % off the one asked for."""
     return [
-        (setting.words(), alpha, point)
+        (setting.label(), alpha, point)
         for setting, row in rows.items()
         for alpha, point in row.items()
         if abs(point.mean_packets / 1000 - 1) > 0.05

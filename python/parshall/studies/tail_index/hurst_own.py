@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
@@ -103,9 +103,9 @@ def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Check]:
     return listed
 
 
-def _claims(found: Sequence[tuple[float, Interval]], reading: str) -> list[Check]:
-    (heaviest, first), (lightest, last) = min(found, key=_tail), max(found, key=_tail)
-    alphas, means = [alpha for alpha, _ in found], [h.mean for _, h in found]
+def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Check]:
+    (heaviest, first), (lightest, last) = min(slopes, key=_tail), max(slopes, key=_tail)
+    alphas, means = [alpha for alpha, _ in slopes], [h.mean for _, h in slopes]
     listed = [
         Check(
             ARTEFACT,
@@ -120,12 +120,12 @@ def _claims(found: Sequence[tuple[float, Interval]], reading: str) -> list[Check
         )
         for end, published, alpha, h in ((1, 1.0, heaviest, first), (2, 0.5, lightest, last))
     ]
-    if len(found) > 2:
+    if len(slopes) > 2:
         slope, level = np.polyfit(alphas, means, 1)
         off = float(np.max(np.abs(np.polyval((slope, level), alphas) - means)))
-        words = f"slope {slope:.2f}; that of (3 - α)/2 is -0.5"
+        note = f"slope {slope:.2f}; that of (3 - α)/2 is -0.5"
         what = "largest distance of H from a straight line"
-        listed.append(Check(ARTEFACT, what, 0.0, off, None, None, STRAIGHT, words, reading=reading))
+        listed.append(Check(ARTEFACT, what, 0.0, off, None, None, STRAIGHT, note, reading=reading))
     return listed
 
 
@@ -168,23 +168,23 @@ def _told(h: Interval) -> str:
     return f"{h.mean:.2f}" if h.half_width is None else f"{h.mean:.2f} ± {h.half_width:.2f}"
 
 
-def _figure(own: Sequence[OwnAtTail]) -> Drawn:
+def _figure(own: Sequence[OwnAtTail]) -> Chart:
     alphas = [at.tail_index for at in own]
     panels: list[Panel] = []
     for coarser in COARSER:
         marks: list[Line | Points] = [Line([1.0, 2.0], [1.0, 0.5], "" if panels else "(3 - α)/2", Style(0))]
         for number, method in enumerate(METHODS, 1):
-            found = [at.h(coarser, method) for at in own]
+            estimates = [at.h(coarser, method) for at in own]
             marks.append(
                 Points(
                     [alpha + (number - 2) * 0.012 for alpha in alphas],
-                    [h.mean for h in found],
+                    [h.mean for h in estimates],
                     "" if panels else method,
                     Style(number),
-                    [h.mean if h.low is None else h.low for h in found],
-                    [h.mean if h.high is None else h.high for h in found],
+                    [h.mean if h.low is None else h.low for h in estimates],
+                    [h.mean if h.high is None else h.high for h in estimates],
                 )
             )
         panels.append(Panel(marks, Axis("tail index α"), Axis(f"H, bins of {coarser * BIN_S:g} s")))
     caption = "Hurst parameter of the link's traffic against the tail index of the file sizes, by the length of bins."
-    return Drawn("fig4a-source", "H against α with the source's 32 clients", Plot(panels, caption))
+    return Chart("fig4a-source", "H against α with the source's 32 clients", Plot(panels, caption))

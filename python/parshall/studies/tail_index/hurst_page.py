@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import Interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.studies.check import Check
 from parshall.studies.tail_index.hurst_own import ARTEFACT
-from parshall.studies.tail_index.hurst_panel import BINS, COARSER, FIRST_BINS, SLOW, AtTail, Found
+from parshall.studies.tail_index.hurst_panel import BINS, COARSER, FIRST_BINS, SLOW, AtTail, HurstPanel
 
 TOLERANCE = 0.08
 _OFTEN = 0.1
@@ -21,7 +21,7 @@ _APART = 0.012
 _BLOCKS = ("variance_time", "rescaled_range", "dfa")
 
 
-def checks(found: Found) -> list[Check]:
+def checks(panel: HurstPanel) -> list[Check]:
     """Each estimator against (3 - alpha)/2. The tolerance is for the mean alone; its interval is told, not added."""
     return [
         Check(
@@ -36,15 +36,15 @@ def checks(found: Found) -> list[Check]:
             note=f"mean of {len(at.repetitions)} records, 95 %: {_ends(at.h(each.name))}"
             + (f"; link full in {at.full:.0%} of the bins" if at.full > _OFTEN else ""),
         )
-        for at in found.tcp
+        for at in panel.tcp
         for each in ESTIMATORS
     ]
 
 
-def section(found: Found, duration_s: float) -> Section:
+def section(panel: HurstPanel, duration_s: float) -> Section:
     """The panel."""
-    near, ideal_near = (_near(each) for each in (found.tcp, found.ideal))
-    few, ideal_few, *loaded = found.broken
+    near, ideal_near = (_near(each) for each in (panel.tcp, panel.ideal))
+    few, ideal_few, *loaded = panel.broken
     return Section(
         "H against the tail index, many slow clients",
         (
@@ -53,7 +53,7 @@ def section(found: Found, duration_s: float) -> Section:
             f"§5.1). H is that of the bytes forwarded in bins of {duration_s / BINS:g} s; a transfer of the mean size "
             f"takes {SLOW.transfer_s:g} s at a client's own {SLOW.access_bps / 1e3:g} kbit/s. Whittle’s two "
             f"estimators, which take their model to hold at every scale, read bins of {COARSER} times that. {near} of "
-            f"{len(found.tcp) * len(ESTIMATORS)} means are within {TOLERANCE} of (3 - α)/2.",
+            f"{len(panel.tcp) * len(ESTIMATORS)} means are within {TOLERANCE} of (3 - α)/2.",
             "The relation is a limit, first of many sources, then of large scales. A record comes near it if its bins "
             "are long against most transfers, and some transfers long against its largest scale: the tables have the H "
             f"that infinitely many ideal sources show at a scale of {FIRST_BINS} bins, where the estimators begin, and "
@@ -71,24 +71,24 @@ def section(found: Found, duration_s: float) -> Section:
             "what cannot be sent is delayed, so that H of the forwarded bytes no longer says how heavy the tail is. "
             + " ".join(_saturation(at) for at in loaded)
             + " "
-            + _saturated_panel(found.tcp),
+            + _saturated_panel(panel.tcp),
         ),
         [
-            _table("H of TCP’s traffic, means over records", found.tcp, [f"α = {at.tail_index:g}" for at in found.tcp]),
-            _table("H of ideal sources", found.ideal, [f"α = {at.tail_index:g}" for at in found.ideal]),
+            _table("H of TCP’s traffic, means over records", panel.tcp, [f"α = {at.tail_index:g}" for at in panel.tcp]),
+            _table("H of ideal sources", panel.ideal, [f"α = {at.tail_index:g}" for at in panel.ideal]),
             _table(
-                f"Where the relation breaks, α = {few.tail_index:g}", found.broken, [at.what for at in found.broken]
+                f"Where the relation breaks, α = {few.tail_index:g}", panel.broken, [at.what for at in panel.broken]
             ),
         ],
         [
-            _figure("fig4a", "in the frequency domain and by wavelets", found, blocks=False),
-            _figure("fig4a-blocks", "by statistics of blocks", found, blocks=True),
+            _figure("fig4a", "in the frequency domain and by wavelets", panel, blocks=False),
+            _figure("fig4a-blocks", "by statistics of blocks", panel, blocks=True),
         ],
     )
 
 
-def _near(found: Sequence[AtTail]) -> int:
-    return sum(abs(at.h(each.name).mean - at.relation) <= TOLERANCE for at in found for each in ESTIMATORS)
+def _near(estimates: Sequence[AtTail]) -> int:
+    return sum(abs(at.h(each.name).mean - at.relation) <= TOLERANCE for at in estimates for each in ESTIMATORS)
 
 
 def _saturation(at: AtTail) -> str:
@@ -112,17 +112,17 @@ def _saturated_panel(tcp: Sequence[AtTail]) -> str:
     return f"In the panel no point saturates: the link is full in {max(at.full for at in tcp):.1%} of the bins at most."
 
 
-def _table(caption: str, found: Sequence[AtTail], columns: Sequence[str]) -> Table:
+def _table(caption: str, estimates: Sequence[AtTail], columns: Sequence[str]) -> Table:
     """What is known of each column's traffic, and a line an estimator."""
     rows = [
-        ("utilisation", *(f"{at.utilisation:.3f}" for at in found)),
-        ("part of the bins in which the link is full", *(f"{at.full:.1%}" for at in found)),
-        ("transfers at a time that outlast the largest scale", *(f"{at.outlasting:.2g}" for at in found)),
-        (f"H of infinitely many ideal sources at {FIRST_BINS} bins", *(f"{at.exact:.2f}" for at in found)),
-        ("(3 - α)/2", *(f"{at.relation:.3f}" for at in found)),
-        *((each.name, *(_with_half_width(at.h(each.name)) for at in found)) for each in ESTIMATORS),
+        ("utilisation", *(f"{at.utilisation:.3f}" for at in estimates)),
+        ("part of the bins in which the link is full", *(f"{at.full:.1%}" for at in estimates)),
+        ("transfers at a time that outlast the largest scale", *(f"{at.outlasting:.2g}" for at in estimates)),
+        (f"H of infinitely many ideal sources at {FIRST_BINS} bins", *(f"{at.exact:.2f}" for at in estimates)),
+        ("(3 - α)/2", *(f"{at.relation:.3f}" for at in estimates)),
+        *((each.name, *(_with_half_width(at.h(each.name)) for at in estimates)) for each in ESTIMATORS),
     ]
-    return Table(caption, ("", *columns), rows, numbers=range(1, len(found) + 1))
+    return Table(caption, ("", *columns), rows, numbers=range(1, len(estimates) + 1))
 
 
 def _with_half_width(h: Interval) -> str:
@@ -134,13 +134,13 @@ def _ends(h: Interval) -> str:
     return "unknown" if h.low is None or h.high is None else f"{h.low:.2f} to {h.high:.2f}"
 
 
-def _figure(name: str, words: str, found: Found, *, blocks: bool) -> Drawn:
+def _figure(name: str, label: str, panel: HurstPanel, *, blocks: bool) -> Chart:
     shown = [each for each in ESTIMATORS if (each.name in _BLOCKS) is blocks]
     ends = [1.0, 2.0]
     relation = [1.0, 0.5]
     panels = []
-    for axis, rows in (("H of TCP’s traffic", found.tcp), ("H of ideal sources", found.ideal)):
-        named = rows is found.tcp
+    for axis, rows in (("H of TCP’s traffic", panel.tcp), ("H of ideal sources", panel.ideal)):
+        named = rows is panel.tcp
         marks: list[Band | Line | Points] = [
             Band(
                 ends,
@@ -166,4 +166,4 @@ def _figure(name: str, words: str, found: Found, *, blocks: bool) -> Drawn:
             )
         panels.append(Panel(marks, Axis("tail index α"), Axis(axis)))
     caption = "Hurst parameter of the traffic against the tail index of the file sizes: means and 95 % intervals."
-    return Drawn(name, f"H against α (Park & Tuan 2000, Fig. 4(a)), {words}", Plot(panels, caption))
+    return Chart(name, f"H against α (Park & Tuan 2000, Fig. 4(a)), {label}", Plot(panels, caption))

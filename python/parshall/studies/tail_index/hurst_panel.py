@@ -133,7 +133,7 @@ class AtTail:
 
 
 @dataclass(frozen=True)
-class Found:
+class HurstPanel:
     """The panel: TCP's traffic, ideal ON/OFF sources of the same times, and where the relation breaks."""
 
     tcp: tuple[AtTail, ...]
@@ -167,13 +167,13 @@ def cases(size: Size) -> dict[tuple[str, int], Case]:
     }
 
 
-def together(answers: Mapping[tuple[str, int], AtTail]) -> Found:
+def together(answers: Mapping[tuple[str, int], AtTail]) -> HurstPanel:
     """The answers of `cases`."""
     groups = {
         name: tuple(answer for (group, _), answer in answers.items() if group == name)
         for name in ("tcp", "ideal", "broken")
     }
-    return Found(**groups)
+    return HurstPanel(**groups)
 
 
 def in_progress(clients: Clients) -> float:
@@ -234,11 +234,11 @@ def _offered(clients: Clients) -> float:
 
 def _case(setting: _Setting, size: Size) -> Case:
     what, clients, alpha, repetitions = setting
-    words = f"H of {what}, tail index {alpha:g}"
+    label = f"H of {what}, tail index {alpha:g}"
     if what.startswith("ideal"):
-        return Case(words, _ideal, (what, clients, alpha, size))
+        return Case(label, _ideal, (what, clients, alpha, size))
     scenario = two_servers(clients, alpha, size.duration_s, size.duration_s / BINS, repetitions)
-    return case(words, scenario, _by_tcp, what, clients, alpha, size)
+    return case(label, scenario, _by_tcp, what, clients, alpha, size)
 
 
 def _by_tcp(tables: Tables, what: str, clients: Clients, tail_index: float, size: Size) -> AtTail:

@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from parshall.emulation import kernel_name
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
@@ -54,7 +54,7 @@ class Point:
     scale: Scale
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """For people."""
         return f"N = {SOURCES}, B = {self.buffer}, tail index {self.tail_index:g}"
 
@@ -111,13 +111,13 @@ def points(scale: Scale) -> list[Point]:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Each point simulated some times, and once with real hosts."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for point in points(scale):
         for seed in range(1, RUNS + 1):
-            found[point, seed] = Case(f"{point.words}, simulated", simulated, (point, seed))
-        words = f"{point.words}, {SOURCES_OF_FIG1} of them Linux"
-        found[point, "linux"] = emulated(words, point.scenario(1), of_run, point.warm_up_s)
-    return found
+            declared[point, seed] = Case(f"{point.label}, simulated", simulated, (point, seed))
+        label = f"{point.label}, {SOURCES_OF_FIG1} of them Linux"
+        declared[point, "linux"] = emulated(label, point.scenario(1), of_run, point.warm_up_s)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
@@ -127,10 +127,10 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     for point in points(scale):
         linux: Emulated = answers[point, "linux"]
         runs: list[Mixed] = [answers[point, seed] for seed in range(1, RUNS + 1)]
-        remarks += stacks.remarks([(point.words, linux)])
+        remarks += stacks.remarks([(point.label, linux)])
         for where, of in (("simulated", runs), (stacks.column(linux), [linux.answer])):
-            rows.append((point.words, where, *(stacks.cell(each, 3, 1) for each in _values(of).values())))
-        if stacks.believed(linux):
+            rows.append((point.label, where, *(stacks.cell(each, 3, 1) for each in _values(of).values())))
+        if stacks.usable(linux):
             checks += _checks(point, linux, runs)
     text = (
         f"The network of Fig. 2, {SLOWER} times slower, with {SOURCES_OF_FIG1} hosts of {kernel_name()} among "
@@ -139,7 +139,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         *remarks,
     )
     header = ("point", "45 of the sources", *(WORDS[metric] for metric in METRICS), "a host's share")
-    return Findings(checks, [Section(HEADING, text, [Table("Hosts among sources", header, rows)], list[Drawn]())])
+    return Findings(checks, [Section(HEADING, text, [Table("Hosts among sources", header, rows)])])
 
 
 HEADING = "Real hosts among simulated sources"
@@ -153,11 +153,11 @@ def _values(of: Sequence[Mixed]) -> dict[str, list[float]]:
 
 def _checks(point: Point, linux: Emulated, runs: Sequence[Mixed]) -> Iterator[Check]:
     ours, expected = _values([linux.answer]), _values(runs)
-    words = {**WORDS, "share": "a host's share"}
+    labels = {**WORDS, "share": "a host's share"}
     for name, (value,) in ours.items():
         yield stacks.beside_simulated(
             "fig2-linux",
-            f"{words[name]} with {SOURCES_OF_FIG1} hosts of Linux, {point.words}",
+            f"{labels[name]} with {SOURCES_OF_FIG1} hosts of Linux, {point.label}",
             linux,
             value,
             expected[name],

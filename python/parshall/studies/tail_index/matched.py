@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.scenario import Scenario
 from parshall.stats.tails import Normalised, normalised
 from parshall.studies.study import Case
@@ -100,59 +100,59 @@ def at(setting: Setting, size: Size) -> tuple[float, ...]:
     return tuple(alpha for alpha in size.tail_indices if alpha >= HEAVIEST)
 
 
-def trends(size: Size, found: dict[Key, Equal]) -> Trends:
+def trends(size: Size, equal: dict[Key, Equal]) -> Trends:
     """The change of every metric, from the lightest tail to the heaviest at which loads are equal."""
-    repetitions = _repetitions(found)
+    repetitions = _repetitions(equal)
     answers = {}
     for setting in SETTINGS:
         alphas = at(setting, size)
         for metric in METRICS:
             values = [
-                [float(found[setting, alpha, rep].point.values(metric)[0]) for rep in range(repetitions)]
+                [float(equal[setting, alpha, rep].point.values(metric)[0]) for rep in range(repetitions)]
                 for alpha in alphas
             ]
             answers[setting, metric] = change(alphas, values, heaviest=min(alphas))
     return answers
 
 
-def _repetitions(found: dict[Key, Equal]) -> int:
-    return 1 + max(repetition for _, _, repetition in found)
+def _repetitions(equal: dict[Key, Equal]) -> int:
+    return 1 + max(repetition for _, _, repetition in equal)
 
 
-def by_point(size: Size, found: dict[Key, Equal]) -> Rows:
+def by_point(size: Size, equal: dict[Key, Equal]) -> Rows:
     """The runs of each point of Fig. 1 together."""
     return {
         setting: {
-            alpha: joined([found[setting, alpha, repetition].point for repetition in range(_repetitions(found))])
+            alpha: joined([equal[setting, alpha, repetition].point for repetition in range(_repetitions(equal))])
             for alpha in at(setting, size)
         }
         for setting in FIG1
     }
 
 
-def section(size: Size, found: dict[Key, Equal], figures: Sequence[Drawn]) -> Section:
+def section(size: Size, equal: dict[Key, Equal], figures: Sequence[Chart]) -> Section:
     """What was adjusted, and what came of it."""
-    repetitions = _repetitions(found)
+    repetitions = _repetitions(equal)
     rows = []
     for setting in SETTINGS:
         for alpha in at(setting, size):
-            runs = [found[setting, alpha, repetition] for repetition in range(repetitions)]
+            runs = [equal[setting, alpha, repetition] for repetition in range(repetitions)]
             rows.append(
                 (
-                    setting.words(),
+                    setting.label(),
                     f"{alpha:g}",
                     " ".join(f"{each.load.mean:.0f}" for each in runs),
                     " ".join(f"{each.load.measured:.0f}" for each in runs),
                     *(f"{np.mean([each.point.values(metric)[0] for each in runs]):.3g}" for metric in METRICS),
                 )
             )
-    off = [key for key, each in found.items() if abs(each.load.error) > _TOLERANCE]
+    off = [key for key, each in equal.items() if abs(each.load.error) > _TOLERANCE]
     return Section(
         "Equal loads",
         (
             "Each run's distribution is given the mean at which the mean of the sizes that it draws is 1000 packets "
             f"within {_TOLERANCE:.0%}"
-            + (f"; {len(off)} of {len(found)} runs did not come so near." if off else "; all runs came so near.")
+            + (f"; {len(off)} of {len(equal)} runs did not come so near." if off else "; all runs came so near.")
             + " What changes with the tail index here is due to the tail, not to the load that was drawn.",
         ),
         [

@@ -85,8 +85,8 @@ class Measured:
 
     def values(self, metric: str) -> FloatArray:
         """One metric, a value a run."""
-        found: FloatArray = getattr(self, metric)
-        return found
+        values: FloatArray = getattr(self, metric)
+        return values
 
     @cached_property
     def rates(self) -> Rates:
@@ -171,8 +171,10 @@ def _ssthresh(samples: pl.DataFrame, repetitions: int) -> FloatArray:
 
 def _by_repetition(rows: pl.DataFrame, what: pl.Expr, repetitions: int) -> FloatArray:
     """A value a repetition; NaN for those without any."""
-    found = dict(rows.group_by("repetition").agg(what).iter_rows())
-    return np.array([np.nan if (value := found.get(number)) is None else value for number in range(repetitions)])
+    by_repetition = dict(rows.group_by("repetition").agg(what).iter_rows())
+    return np.array(
+        [np.nan if (value := by_repetition.get(number)) is None else value for number in range(repetitions)]
+    )
 
 
 def _cells(done: pl.DataFrame, warm_up_s: float) -> Cells:

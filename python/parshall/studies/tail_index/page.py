@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.confidence import mean_interval
 from parshall.stats.tails import mean_interval_of_pareto
@@ -51,21 +51,21 @@ def figures(rows: Rows) -> Iterator[Section]:
     )
 
 
-def fig1(rows: Rows, ending: str = "") -> list[Drawn]:
+def fig1(rows: Rows, ending: str = "") -> list[Chart]:
     """The upper panels of Fig. 1, left and right; `ending` tells whose runs they are."""
     own = {setting: row for setting, row in rows.items() if setting.figure == "fig1" and setting.own_stack}
     sides = (("left", "without slow start", False), ("right", "with slow start", True))
     return [
         _metrics(
             "-".join(part for part in ("fig1", side, ending.replace(" ", "-")) if part),
-            ", ".join(part for part in (words, ending) if part),
+            ", ".join(part for part in (label, ending) if part),
             {setting: row for setting, row in own.items() if setting.slow_start is slow_start},
         )
-        for side, words, slow_start in sides
+        for side, label, slow_start in sides
     ]
 
 
-def _metrics(name: str, words: str, rows: Rows) -> Drawn:
+def _metrics(name: str, side: str, rows: Rows) -> Chart:
     """A panel for each metric and buffer; a curve a reading."""
     buffers = sorted({setting.buffer for setting in rows})
     panels: list[Panel] = []
@@ -75,8 +75,8 @@ def _metrics(name: str, words: str, rows: Rows) -> Drawn:
             marks = _curves(curves, metric, named=not panels)
             label, unit = _AXES[metric]
             panels.append(Panel(marks, Axis("tail index α"), Axis(f"{label}, B = {buffer}", unit), height=_LOW))
-    title = f"Loss, delay and throughput against the tail index, {words}"
-    return Drawn(name, title, Plot(panels, f"Metrics of the bottleneck, {words}."))
+    title = f"Loss, delay and throughput against the tail index, {side}"
+    return Chart(name, title, Plot(panels, f"Metrics of the bottleneck, {side}."))
 
 
 def _curves(rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:
@@ -100,7 +100,7 @@ def _curves(rows: Rows, metric: str, *, named: bool) -> list[Line | Points]:
     return marks
 
 
-def _rates(rows: Rows, buffers: Sequence[int]) -> list[Drawn]:
+def _rates(rows: Rows, buffers: Sequence[int]) -> list[Chart]:
     """The source's bottom panels: of Fig. 1 for one buffer."""
     return [
         _rate(f"{setting.figure}-rate-{_short(setting)}-{setting.buffer}", setting, row)
@@ -114,14 +114,14 @@ def _short(setting: Setting) -> str:
     return setting.ssthresh if setting.figure == "fig1" else setting.stack
 
 
-def _rate(name: str, setting: Setting, row: Row) -> Drawn:
+def _rate(name: str, setting: Setting, row: Row) -> Chart:
     marks = [
         Points(each.rates.packets, each.rates.mbps, f"α = {alpha:g}", Style(number), each.rates.low, each.rates.high)
         for number, (alpha, each) in enumerate(row.items())
         if each.rates.packets.size
     ]
     panel = Panel(marks, Axis("size", "packets", log=True), Axis("mean rate", "Mbit/s", log=True))
-    return Drawn(name, f"Mean rate against size, {setting.words()}", Plot([panel], "Mean rate of transfers of a size."))
+    return Chart(name, f"Mean rate against size, {setting.label()}", Plot([panel], "Mean rate of transfers of a size."))
 
 
 def load_section(rows: Rows) -> Section:

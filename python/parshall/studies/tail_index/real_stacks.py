@@ -30,7 +30,7 @@ from scipy.stats import t
 
 from parshall.emulation import kernel_name
 from parshall.models.inputs import FloatArray
-from parshall.report.document import Drawn, Section, Table
+from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
@@ -104,9 +104,9 @@ def equal(point: Point, seed: int) -> Equal:
     return at_equal_load(lambda mean: point.scenario(point.simulated, seed, mean))
 
 
-def as_loaded(point: Point, seed: int, found: Equal) -> Scenario:
+def as_loaded(point: Point, seed: int, equal: Equal) -> Scenario:
     """The same run with the TCP of Linux."""
-    return point.scenario(point.real, seed, found.load.mean)
+    return point.scenario(point.real, seed, equal.load.mean)
 
 
 def measured_of(run: Run, warm_up_s: float) -> Measured:
@@ -117,21 +117,21 @@ def measured_of(run: Run, warm_up_s: float) -> Measured:
 
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each point: the source's network and the slower one, both simulated some times, and Linux."""
-    found: dict[Any, Case] = {}
+    declared: dict[Any, Case] = {}
     for setting in SETTINGS:
         for alpha in TAIL_INDICES:
-            words = f"{setting.name}, tail index {alpha:g}"
+            label = f"{setting.name}, tail index {alpha:g}"
             for slower in (1, SLOWER):
                 for seed in range(1, RUNS + 1):
-                    place = f"{words}, {'the source' if slower == 1 else 'slower'} network"
-                    found[setting, alpha, slower, seed] = Case(
+                    place = f"{label}, {'the source' if slower == 1 else 'slower'} network"
+                    declared[setting, alpha, slower, seed] = Case(
                         place, equal, (Point(setting, alpha, slower, scale), seed)
                     )
             point = Point(setting, alpha, SLOWER, scale)
-            loaded = Case(f"{words}, its load", as_loaded, (point, 1, found[setting, alpha, SLOWER, 1]))
+            loaded = Case(f"{label}, its load", as_loaded, (point, 1, declared[setting, alpha, SLOWER, 1]))
             warm_up_s = (SETTLING_S[scale] if setting.cached else STARTING_S) * SLOWER
-            found[setting, alpha, "linux"] = emulated(f"{words}, Linux", loaded, measured_of, warm_up_s)
-    return found
+            declared[setting, alpha, "linux"] = emulated(f"{label}, Linux", loaded, measured_of, warm_up_s)
+    return declared
 
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
@@ -148,12 +148,12 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
             rows.append(_row(name, "simulated, the source's network", here))
             rows.append(_row(name, f"simulated, {SLOWER} times slower", there))
             rows.append(_row(name, stacks.column(each), {key: scaled(each.answer, key, SLOWER) for key in there}))
-            if stacks.believed(each):
+            if stacks.usable(each):
                 made += _between(setting, name, each, there)
         for metric in METRICS:
             changes = [_simulated_change(answers, setting, slower, metric) for slower in (1, SLOWER)]
             cells = [each.told() for each in changes]
-            if all(stacks.believed(each) for each in linux):
+            if all(stacks.usable(each) for each in linux):
                 trends[setting, metric] = one_more(
                     [scaled(each.answer, metric, SLOWER)[0] for each in linux],
                     [_values(answers, setting, alpha, SLOWER)[metric] for alpha in TAIL_INDICES],
@@ -186,7 +186,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         Table("Change with heavier tails", columns, signs, numbers=range(2, 6)),
         Table("As in the source's network: delays in ms, throughput in Mbit/s", header, rows, numbers=range(2, 7)),
     ]
-    return Findings(made, [Section("Fig. 1 on real stacks", text, tables, list[Drawn]())])
+    return Findings(made, [Section("Fig. 1 on real stacks", text, tables)])
 
 
 def _published(trends: Trends, answers: Mapping[Any, Any]) -> list[Check]:

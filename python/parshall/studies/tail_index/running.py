@@ -27,9 +27,9 @@ class Tables:
     flow_samples: pl.DataFrame
 
 
-def case(words: str, scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Case:
+def case(label: str, scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Case:
     """A case that answers ``measure(tables, *more)``."""
-    return Case(words, _measured, (scenario, measure, *more))
+    return Case(label, _measured, (scenario, measure, *more))
 
 
 def _measured(scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Any:

@@ -71,19 +71,19 @@ def influences(answers: Mapping[int, Measured], trajectories: int) -> list[Influ
     """The analysis, of the answers of `cases`."""
     points = _points(trajectories)
     at = np.unique(points, axis=0, return_inverse=True)[1]
-    found = []
+    influences = []
     for metric in METRICS:
         values = np.array([row.values(metric).mean() for row in answers.values()])[at.ravel()]
         effects = morris_analysis.analyze(_PROBLEM, points, values, num_levels=_LEVELS, seed=1)
         strength = tuple(float(each) for each in effects["mu_star"])
-        found.append(Influence(metric, strength, tuple(float(each) for each in effects["mu_star_conf"])))
-    return found
+        influences.append(Influence(metric, strength, tuple(float(each) for each in effects["mu_star_conf"])))
+    return influences
 
 
-def answer(found: Sequence[Influence]) -> str:
+def answer(influences: Sequence[Influence]) -> str:
     """Two sentences."""
-    first = "; ".join(f"the {WORDS[each.metric]} is moved most by the {each.strongest}" for each in found)
-    parts = [[each.strength[factor] / max(each.strength) for each in found] for factor in range(len(FACTORS))]
+    first = "; ".join(f"the {WORDS[each.metric]} is moved most by the {each.strongest}" for each in influences)
+    parts = [[each.strength[factor] / max(each.strength) for each in influences] for factor in range(len(FACTORS))]
     ranges = [
         f"the {factor} does {min(part):.0%} to {max(part):.0%}"
         for factor, part in zip(FACTORS, parts, strict=True)

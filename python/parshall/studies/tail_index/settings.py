@@ -118,7 +118,7 @@ class Setting(NamedTuple):
         """Keys of the sources' group of flows."""
         return {**STACKS[self.stack], **THRESHOLDS[self.ssthresh]}
 
-    def words(self) -> str:
+    def label(self) -> str:
         """Name, reading and, where it is not the figure's own, whose TCP."""
         stack = "" if self.own_stack else "ns-2's TCP"
         return ", ".join(part for part in (self.name, self.reading, stack) if part)

@@ -54,7 +54,7 @@ def ns2_change(setting: Setting, metric: str) -> Change | None:
 def answer_section(equal: Trends) -> Section:
     """How many signs of Fig. 1 are found with the testbed's TCP, how many with ns-2's, and what throughput does."""
     with_slow_start = [each for each in FIG1 if each.slow_start]
-    found = "; ".join(f"{_count(equal, _of(ssthresh))} ({reading_words(ssthresh)})" for ssthresh in READINGS)
+    counts = "; ".join(f"{_count(equal, _of(ssthresh))} ({reading_words(ssthresh)})" for ssthresh in READINGS)
     last = [each for each in OTHER_STACK if not each.slow_start]
     both = [*last, *(each for each in OTHER_STACK if each.slow_start)]
     return Section(
@@ -62,7 +62,7 @@ def answer_section(equal: Trends) -> Section:
         (
             "Fig. 1 was measured on a testbed of Linux hosts, so its network has Linux's TCP here: SACK, delayed ACKs, "
             "timestamps, an initial window of 3. At equal loads the six signs without slow start come out as "
-            f"published for {found}; the six with slow start for {_count(equal, with_slow_start)}. With ns-2's TCP, "
+            f"published for {counts}; the six with slow start for {_count(equal, with_slow_start)}. With ns-2's TCP, "
             f"which is not the testbed's, {_count(equal, both)} of the twelve do.",
             "Without slow start the testbed's throughput rises with heavier tails. With Linux's TCP: "
             f"{_changes(equal, [each for each in FIG1 if not each.slow_start])}. With ns-2's, which acknowledges every "
@@ -114,7 +114,7 @@ def _changes(equal: Trends, settings: Iterable[Setting]) -> str:
 def _row(setting: Setting, metric: str, asked: Trends, equal: Trends) -> tuple[str, ...]:
     ours, level = asked.get((setting, metric)), equal.get((setting, metric))
     return (
-        setting.words(),
+        setting.label(),
         WORDS[metric],
         SIGNS[published_sign(setting, metric)],
         _told(ns2_change(setting, metric)),
@@ -129,8 +129,8 @@ def _row(setting: Setting, metric: str, asked: Trends, equal: Trends) -> tuple[s
 def _said(setting: Setting, metric: str, level: Change | None) -> str:
     if not setting.own_stack:
         return "not the figure's TCP"
-    found = None if level is None else verdict(setting, metric, level)
-    return "" if found is None else found.replace("_", " ")
+    verdict_of_level = None if level is None else verdict(setting, metric, level)
+    return "" if verdict_of_level is None else verdict_of_level.replace("_", " ")
 
 
 def _told(change: Change | None) -> str:

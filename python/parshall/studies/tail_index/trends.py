@@ -61,7 +61,7 @@ Trends = dict[tuple[Setting, str], Change]
 """By setting and metric (`measure.METRICS`)."""
 
 
-def checks(found: Trends, load: str) -> list[Check]:
+def checks(trends: Trends, load: str) -> list[Check]:
     """A check for each published sign.
 
     Parameters
@@ -69,17 +69,17 @@ def checks(found: Trends, load: str) -> list[Check]:
     load
         How the load came about: part of the reading.
     """
-    listed = (_check(setting, metric, each, load) for (setting, metric), each in found.items() if setting.own_stack)
+    listed = (_check(setting, metric, each, load) for (setting, metric), each in trends.items() if setting.own_stack)
     return [each for each in listed if each is not None]
 
 
-def verdict(setting: Setting, metric: str, found: Change) -> Verdict | None:
+def verdict(setting: Setting, metric: str, change: Change) -> Verdict | None:
     """What a change says of the published sign, whosever TCP it is; None if none was published."""
-    check = _check(setting, metric, found, "")
+    check = _check(setting, metric, change, "")
     return None if check is None else check.verdict
 
 
-def _check(setting: Setting, metric: str, found: Change, load: str) -> Check | None:
+def _check(setting: Setting, metric: str, change: Change, load: str) -> Check | None:
     published = published_sign(setting, metric)
     if published is None:
         return None
@@ -87,8 +87,8 @@ def _check(setting: Setting, metric: str, found: Change, load: str) -> Check | N
         setting.figure,
         f"{WORDS[metric]} with heavier tails, {setting.name}",
         published,
-        found.interval,
-        f"{found.told()}, p = {found.p_value:.2g}",
+        change.interval,
+        f"{change.told()}, p = {change.p_value:.2g}",
         negligible=VISIBLE,
         reading=_reading(setting, load),
     )
@@ -98,9 +98,9 @@ def _reading(setting: Setting, load: str) -> str:
     return "; ".join(part for part in (setting.reading, load) if part)
 
 
-def sensitive(found: Trends, setting: Setting, load: str) -> Check:
+def sensitive(trends: Trends, setting: Setting, load: str) -> Check:
     """Whether any metric of a setting changes, where the source says that they do and not how."""
-    changes = [found[setting, metric] for metric in METRICS]
+    changes = [trends[setting, metric] for metric in METRICS]
     largest = max(changes, key=lambda each: abs(each.relative))
     sizes = [(max(0.0, each.low, -each.high), max(abs(each.low), abs(each.high))) for each in changes]
     low, high = (max(ends) for ends in zip(*sizes, strict=True))
@@ -109,7 +109,7 @@ def sensitive(found: Trends, setting: Setting, load: str) -> Check:
         f"largest change of a metric with heavier tails, {setting.name}",
         1,
         Interval(abs(largest.relative), low, high, largest.values),
-        "; ".join(f"{WORDS[metric]} {found[setting, metric].told()}" for metric in METRICS),
+        "; ".join(f"{WORDS[metric]} {trends[setting, metric].told()}" for metric in METRICS),
         negligible=VISIBLE,
         reading=_reading(setting, load),
     )

@@ -29,10 +29,10 @@ def sentences(scenario: Document, metadata: Mapping[str, Any] | None = None) -> 
     how = metadata or {}
     groups = [group for group in scenario.get("flows", []) if isinstance(group, Mapping)]
     real = [group for group in groups if how.get("instrument") == "emulate" and group.get("endpoint") == "kernel"]
-    said = [_network(scenario)]
-    said += [_group(group, how.get("programs"), is_real=group in real) for group in groups]
-    said += [_endpoints([group for group in groups if group not in real]), _time(scenario)]
-    return [sentence for sentence in said if sentence]
+    texts = [_network(scenario)]
+    texts += [_group(group, how.get("programs"), is_real=group in real) for group in groups]
+    texts += [_endpoints([group for group in groups if group not in real]), _time(scenario)]
+    return [sentence for sentence in texts if sentence]
 
 
 def source(scenario: Document) -> str:
@@ -70,16 +70,16 @@ def _network(scenario: Document) -> str:
 
 def _link(link: Document) -> str:
     rate = _q(link["rate"]) if link.get("rate") else f"varying rate ({link.get('rate_trace', 'a trace')})"
-    words = [f"a link of {rate}"]
+    parts = [f"a link of {rate}"]
     if link.get("delay"):
-        words.append(f"{_q(link['delay'])} one-way delay")
+        parts.append(f"{_q(link['delay'])} one-way delay")
     queue = link.get("queue")
     if queue:
         limit = queue.get("limit") if isinstance(queue, Mapping) else None
-        words.append(f"a {properties.title(name_of(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
+        parts.append(f"a {properties.title(name_of(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
     if name_of(link.get("loss") or "none") != "none":
-        words.append(f"random loss ({_parameters(link['loss'])})")
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+        parts.append(f"random loss ({_parameters(link['loss'])})")
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _group(group: Document, programs: Document | None, *, is_real: bool) -> str:
@@ -112,11 +112,11 @@ def _group(group: Document, programs: Document | None, *, is_real: bool) -> str:
 
 def _kernel(options: Document) -> str:
     """What real hosts are told beside the group's other keys."""
-    words = [f"{name} = {value}" for name, value in (options.get("sysctls") or {}).items()]
-    words += [f"{key.replace('_', ' ')} {_q(options[key])}" for key in _KERNEL_SIZES if options.get(key)]
+    parts = [f"{name} = {value}" for name, value in (options.get("sysctls") or {}).items()]
+    parts += [f"{key.replace('_', ' ')} {_q(options[key])}" for key in _KERNEL_SIZES if options.get(key)]
     if options.get("streams", 1) != 1:
-        words.append(f"{options['streams']} connections of each flow side by side")
-    return f"with {listed(words)} at the hosts" if words else ""
+        parts.append(f"{options['streams']} connections of each flow side by side")
+    return f"with {listed(parts)} at the hosts" if parts else ""
 
 
 _KERNEL_SIZES = ("pacing", "send_buffer", "receive_buffer")
@@ -162,9 +162,9 @@ def _sends_datagrams(group: Document) -> bool:
 def _workload(workload: Any) -> str:
     if workload is None:
         return ""
-    words = properties.workload(name_of(workload)).title
+    title = properties.workload(name_of(workload)).title
     details = _parameters(workload, named=False)
-    return f"{words} ({details})" if details else words
+    return f"{title} ({details})" if details else title
 
 
 def listed(names: Sequence[str], conjunction: str = "and") -> str:
@@ -179,16 +179,14 @@ def _time(scenario: Document) -> str:
         return ""
     warm_up = scenario.get("warm_up")
     repetitions = scenario.get("repetitions", 1)
-    words = f"It lasts {_q(scenario['duration'])}"
+    text = f"It lasts {_q(scenario['duration'])}"
     if waits_for := scenario.get("ends_with"):
-        words = (
-            f"It lasts until the transfers of {listed(list(waits_for))} are done, at most {_q(scenario['duration'])}"
-        )
+        text = f"It lasts until the transfers of {listed(list(waits_for))} are done, at most {_q(scenario['duration'])}"
     if warm_up not in (None, "0 s", "0"):
-        words += f", of which the first {_q(warm_up)} are not measured"
+        text += f", of which the first {_q(warm_up)} are not measured"
     if repetitions != 1:
-        words += f", and is run {repetitions} times with different random numbers"
-    return words + "."
+        text += f", and is run {repetitions} times with different random numbers"
+    return text + "."
 
 
 def _values(spread: Any) -> str:
@@ -216,20 +214,20 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
     """``pareto, mean 30 packets, tail index 1.5``."""
     if not isinstance(choice, Mapping):
         return name_of(choice) if named else ""
-    words = [name_of(choice)] if named and "name" in choice else []
+    parts = [name_of(choice)] if named and "name" in choice else []
     for key, value in choice.items():
         if key == "name" or value is None:
             continue
         if isinstance(value, Mapping):
-            words.append(f"{_spaced(key)} {_parameters(value)}")
+            parts.append(f"{_spaced(key)} {_parameters(value)}")
         elif isinstance(value, list):
             entries = (_parameters(entry) if isinstance(entry, Mapping) else _q(entry) for entry in value[:4])
             shown = ", ".join(entries) + (", …" if len(value) > 4 else "")
-            words.append(f"{_spaced(key)} {shown}")
+            parts.append(f"{_spaced(key)} {shown}")
         else:
-            words.append(f"{_spaced(key)} {_q(value)}")
+            parts.append(f"{_spaced(key)} {_q(value)}")
     nested = any(isinstance(value, Mapping) for value in choice.values())
-    return ("; " if nested else ", ").join(words)
+    return ("; " if nested else ", ").join(parts)
 
 
 def name_of(choice: Any) -> str:

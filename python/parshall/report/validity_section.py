@@ -8,28 +8,29 @@ from parshall.report.document import Block, Section
 from parshall.report.numbers import ABSENT, quantity
 
 
-def why(judged: Validity) -> str:
+def why(verdict: Validity) -> str:
     """The reasons with their remedies, and by how much round-trip times are too long."""
-    said = [f"{reason[:1].upper()}{reason[1:]}." for reason in judged.reasons]
-    if judged.rtt_bias_s is not None:
-        bias = quantity(judged.rtt_bias_s, "s")
-        said.append(f"Round-trip times are {bias} longer than those of the network, which is not corrected.")
-    return " ".join(said)
+    sentences = [f"{reason[:1].upper()}{reason[1:]}." for reason in verdict.reasons]
+    if verdict.rtt_bias_s is not None:
+        bias = quantity(verdict.rtt_bias_s, "s")
+        sentences.append(f"Round-trip times are {bias} longer than those of the network, which is not corrected.")
+    return " ".join(sentences)
 
 
 def section(run: Result) -> list[Section]:
     """What was measured of the emulation itself in its worst repetition, folded; none if it was not kept."""
-    judged = validity(run)
-    if judged is None or judged.measured is None:
+    verdict = validity(run)
+    if verdict is None or verdict.measured is None:
         return []
     rows = [
-        (each.what[:1].upper() + each.what[1:], _text(each, judged.measured.get(key))) for key, each in MEASURED.items()
+        (each.what[:1].upper() + each.what[1:], _text(each, verdict.measured.get(key)))
+        for key, each in MEASURED.items()
     ]
     whole = len(run.repetitions) > 1
     return [
         Section(
             "The emulation itself",
-            [f"Repetition {judged.measured['repetition']}, the worst of all."] if whole else [],
+            [f"Repetition {verdict.measured['repetition']}, the worst of all."] if whole else [],
             blocks=[Block("facts", rows)],
             name="emulation",
             folded="What was measured of it while it ran",
