@@ -19,7 +19,7 @@ STUDIES: tuple[Study, ...] = (
         "high-speed controls at 10 Gbit/s: starts, RTT, load, reverse traffic, spread (Figs 3 to 10, Tables 1 to 6)",
         "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007",
         "parshall.studies.itb",
-        {"quick": "4.4 CPU minutes", "paper": "some 70 CPU minutes, by an estimate"},
+        {"quick": "4.4 CPU minutes", "paper": "50 CPU minutes"},
     ),
     Study(
         "large_deviations",
