@@ -32,15 +32,15 @@ pub(super) fn packets(
     now: Instant,
     room: u64,
 ) -> u64 {
-    let Some((first, last)) = recovery.sent_first_and_last() else { return 0 };
     let paced = connection.pacing.as_deref();
-    if connection.phase != Phase::Open || paced.is_some_and(Pacing::is_in_burst) {
+    if room == 0 || connection.phase != Phase::Open || paced.is_some_and(Pacing::is_in_burst) {
         return 0;
     }
+    let Some((first, last)) = recovery.sent_first_and_last() else { return 0 };
     let written = paced.map_or(last, |pacing| last.max(pacing.next()));
     let recent = now.since(written) <= SOON;
     // Cheap for most ACKs: two packets go together at least.
-    if room == 0 || !recent && room <= 2 {
+    if !recent && room <= 2 {
         return 0;
     }
     let burst = together(connection, config);
