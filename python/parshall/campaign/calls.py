@@ -1,4 +1,4 @@
-"""Functions run_calls by workers: for work that is more than runs, as the cases of a study.
+"""Functions called by workers: for work that is more than runs, as the cases of a study.
 
 What comes back does not depend on how many workers there are: each call is done by one of them, alone, and even a
 single one is a process of its own, with the same libraries and one thread. With a store, what is there is not done

@@ -1,4 +1,4 @@
-"""The hosts of the benchmark: what limits a flow within them, whose TCP they have, and what real ones are host_keys.
+"""The hosts of the benchmark: what limits a flow within them, whose TCP they have, and what real ones are told.
 
 | factor | without it | with it |
 | --- | --- | --- |
@@ -72,7 +72,7 @@ def control_of(control: str, factors: Factors) -> str | dict[str, Any]:
 
 
 def host_keys(factors: Factors, *, linux: bool) -> dict[str, Any]:
-    """Whose TCP hosts have, and what they are host_keys, as keys of a group of a scenario.
+    """Whose TCP hosts have, and what they are told, as keys of a group of a scenario.
 
     Parameters
     ----------
