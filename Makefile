@@ -54,6 +54,7 @@ check: lint types docs-check test test-slow ## What CI runs
 lint: setup ## Formatting and lints of both languages
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	@# The fuzzers are no members of the workspace: their lock file may be behind without anything else noticing.
 	cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 > /dev/null
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
