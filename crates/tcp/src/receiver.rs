@@ -417,16 +417,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn segment(seq: u64) -> Segment {
-        Segment {
-            seq,
-            sent: Instant::from_ps(seq),
-            retransmission: false,
-            syn: false,
-            push: false,
-            ecn_capable: false,
-            cwr: false,
-            congestion_experienced: false,
-        }
+        Segment::plain(seq, Instant::from_ps(seq))
     }
 
     fn sack_config() -> TcpConfig {

@@ -24,6 +24,22 @@ pub struct Segment {
     pub congestion_experienced: bool,
 }
 
+impl Segment {
+    /// A packet that is sent for the first time, with no flag.
+    pub fn plain(seq: u64, sent: Instant) -> Self {
+        Self {
+            seq,
+            sent,
+            retransmission: false,
+            syn: false,
+            push: false,
+            ecn_capable: false,
+            cwr: false,
+            congestion_experienced: false,
+        }
+    }
+}
+
 /// Up to three SACK blocks, most recent first (RFC 2018 §4); empty ones are unused.
 pub type SackBlocks = [Range; 3];
 

@@ -16,19 +16,6 @@ fn linux() -> TcpConfig {
     TcpConfig { rules: Rules::Linux, handshake: true, delayed_ack, ..config(Recovery::Rack) }
 }
 
-fn segment(sent: Instant, seq: u64) -> Segment {
-    Segment {
-        seq,
-        sent,
-        retransmission: false,
-        syn: false,
-        push: false,
-        ecn_capable: false,
-        cwr: false,
-        congestion_experienced: false,
-    }
-}
-
 /// A receiver after a handshake of 90 ms and twenty packets, a millisecond apart.
 struct Receiving {
     config: TcpConfig,
@@ -52,7 +39,7 @@ impl Receiving {
 
     fn take_pushed(&mut self, us: u64, seq: u64, syn: bool, push: bool) -> Option<Ack> {
         let now = at_us(us);
-        let segment = Segment { syn, push, ..segment(now, seq) };
+        let segment = Segment { syn, push, ..Segment::plain(seq, now) };
         self.receiver.on_segment(&self.config, now, &segment).ack
     }
 }
@@ -84,7 +71,7 @@ fn linux_reports_all_blocks_though_it_holds_acks_back() {
     let mut acks = 0;
     for seq in (22..200).step_by(2) {
         let (config, now) = (receiving.config.clone(), at_us(200_000 + seq));
-        let before = receiving.receiver.ack_before(&config, now, &segment(now, seq));
+        let before = receiving.receiver.ack_before(&config, now, &Segment::plain(seq, now));
         let after = receiving.take(200_000 + seq, seq, false);
         for ack in before.into_iter().chain(after) {
             acks += 1;
@@ -101,7 +88,7 @@ fn linux_reports_all_blocks_though_it_holds_acks_back() {
     let config = receiving.config.clone();
     let first = arrivals.map(|seq| {
         let now = at_us(200_000 + seq);
-        let before = receiving.receiver.ack_before(&config, now, &segment(now, seq));
+        let before = receiving.receiver.ack_before(&config, now, &Segment::plain(seq, now));
         receiving.take(200_000 + seq, seq, false);
         before.is_some()
     });

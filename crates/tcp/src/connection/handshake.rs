@@ -22,14 +22,10 @@ impl Connection {
         self.statistics.syns += 1;
         self.statistics.retransmissions += u64::from(retransmission);
         Some(Segment {
-            seq: self.una,
-            sent: now,
             retransmission,
             syn: true,
-            push: false,
-            ecn_capable: false,
             cwr: config.ecn && !(retransmission && config.rules == Rules::Linux),
-            congestion_experienced: false,
+            ..Segment::plain(self.una, now)
         })
     }
 
