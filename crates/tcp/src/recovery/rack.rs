@@ -201,25 +201,16 @@ impl Rack {
         let found = self.find_losses(connection, now);
         let report = Report { delivered, safe: advances && found.packets == 0 };
         let restarts = advances || self.state.segments.is_first_resent_since(now);
-        let grows = match connection.phase {
-            Phase::Open => {
-                let started = self.start_if_lost(connection, now, report);
-                if !started && connection.reduced {
-                    self.count_delivered(connection, report);
-                }
-                !started
-            }
-            Phase::Loss if self.answers_anew(found.retransmissions) => {
-                !self.start_if_lost(connection, now, report)
-            }
-            Phase::Recovery => {
-                self.count_delivered(connection, report);
-                false
-            }
-            Phase::Loss | Phase::Connecting => true,
+        let may_start = match connection.phase {
+            Phase::Open => true,
+            Phase::Loss => self.answers_anew(found.retransmissions),
+            Phase::Recovery | Phase::Connecting => false,
         };
+        if !(may_start && self.start_if_lost(connection, now, report)) {
+            self.count_delivered(connection, report);
+        }
         self.schedule(connection, config, now, Restart { retransmission: restarts, probe: restarts });
-        grows.then_some(delivered)
+        (connection.phase != Phase::Recovery).then_some(delivered)
     }
 
     /// An ACK may show that the last reduction answered no loss, which Linux then undoes (`tcp_fastretrans_alert`); `sacks`: it reports
@@ -310,7 +301,7 @@ impl Rack {
         true
     }
 
-    /// Recovery goes on.
+    /// Recovery goes on, or an ECN reduction.
     fn count_delivered(&mut self, connection: &Connection, report: Report) {
         let State { segments, prr, .. } = &mut *self.state;
         if let Some(prr) = prr.as_mut().filter(|prr| prr.governs(connection)) {

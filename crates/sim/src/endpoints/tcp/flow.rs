@@ -340,30 +340,30 @@ impl TcpFlow {
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     fn pump(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        match self.sender.burst(&group.tcp, now) {
+        let packets = match self.sender.burst(&group.tcp, now) {
             Some(packets) => {
                 for _ in 0..packets {
                     let segment = self.sender.transmit_next(&group.tcp, now);
                     self.send(group, core, &segment);
                 }
-                if packets > 1 && group.tcp.rules == Rules::Linux {
-                    self.push_bursts(group, packets as usize);
-                }
+                packets as usize
             }
             None => self.pump_one_by_one(group, core, now),
+        };
+        if packets > 1 && group.tcp.rules == Rules::Linux {
+            self.push_bursts(group, packets);
         }
     }
 
+    /// Returns how many packets are sent.
     #[inline(never)]
-    fn pump_one_by_one(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+    fn pump_one_by_one(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) -> usize {
         let mut packets = 0;
         while let Some(segment) = self.sender.poll_transmit(&group.tcp, now) {
             self.send(group, core, &segment);
             packets += 1;
         }
-        if packets > 1 && group.tcp.rules == Rules::Linux {
-            self.push_bursts(group, packets);
-        }
+        packets
     }
 
     /// Of the last so many packets in line, which were sent together, those that end what Linux segments at once are pushed.
