@@ -6,6 +6,11 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 LOCK := requirements-dev.txt
 
+# A profile-guided build takes the tool of rustc's LLVM that merges profiles. With another LLVM's on the PATH, new enough to read
+# them: PGO=--pgo.
+PGO = $(if $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata),--pgo)
+PGO_HINT = $(if $(PGO),,@echo "make: no profile-guided build: rustup component add llvm-tools" >&2)
+
 .PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill check lint types docs docs-check docs-site docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel release clean
 
 help: ## What can be made
@@ -79,7 +84,13 @@ docs-crates:
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
 		cargo doc --workspace --no-deps --document-private-items --locked --quiet
 
-bench: setup ## What is timed, against what; then bench-emulation
+# The environment with Parshall as a wheel has it, until something in Rust changes.
+.venv/.profiled: .venv/.ready benches/training.py benches/digests.py
+	$(PGO_HINT)
+	$(if $(PGO),PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release $(PGO) --quiet --locked)
+	@touch $@
+
+bench: .venv/.profiled ## What is timed, against what; then bench-emulation
 	$(BIN)/python benches/run.py; timed=$$?; $(MAKE) --no-print-directory bench-emulation && exit $$timed
 
 bench-emulation: setup ## What emulations keep of their scenarios, how much this machine emulates, and the kernel's shapers
@@ -111,12 +122,13 @@ fuzz-%: fuzz/seeds/% fuzz-build
 		-print_final_stats=1 $(FUZZ_OPTIONS)
 
 wheel: setup ## dist/: an abi3 wheel that needs no compiler where it is installed
-	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --locked --out dist
+	$(PGO_HINT)
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release $(PGO) --locked --out dist
 
 release: setup ## dist/: wheel and source distribution, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
 	$(BIN)/python .ci/release.py
 	rm -rf dist
-	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --locked --out dist
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --pgo --locked --out dist
 	$(BIN)/maturin sdist --out dist
 
 clean: ## Remove what was built, but no results

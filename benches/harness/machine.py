@@ -9,6 +9,8 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+from parshall._core import PROFILE_GUIDED
+
 
 def machine() -> dict[str, object]:
     """The processor, its number of logical cores, memory, kernel, and how busy it is."""
@@ -30,6 +32,7 @@ def versions(repository: Path) -> dict[str, str | None]:
         "parshall": version("parshall"),
         "commit": _first_line(["git", "-C", str(repository), "describe", "--always", "--dirty"]),
         "rustc": _first_line(["rustc", "--version"]),
+        "build": "with a profile" if PROFILE_GUIDED else "without a profile",
         "python": platform.python_version(),
     }
 

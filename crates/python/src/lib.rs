@@ -16,6 +16,8 @@ use pyo3::prelude::*;
 
 #[pymodule(name = "_core")]
 mod core {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::catalog::{catalog, properties};
     #[pymodule_export]
@@ -42,4 +44,9 @@ mod core {
     };
     #[pymodule_export]
     use super::traces::{observe, PyTraceMonitor};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("PROFILE_GUIDED", cfg!(profile_guided))
+    }
 }

@@ -71,12 +71,14 @@ def _python() -> Finding:
 
 def _simulator() -> Finding:
     try:
+        from parshall._core import PROFILE_GUIDED
         from parshall.schema.catalog import families
 
         controls = len(families()["congestion_controls"])
     except ImportError as error:
         return Finding("simulator", False, str(error), "everything", "make setup, or pip install .", required=True)
-    return Finding("simulator", True, f"{controls} congestion controls", "everything", required=True)
+    built = "built with a profile" if PROFILE_GUIDED else "built without a profile"
+    return Finding("simulator", True, f"{controls} congestion controls, {built}", "everything", required=True)
 
 
 def _cores() -> Finding:
