@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from captures import ACK, CWR, ECE, FIN, SYN, TCP, UDP, Packet, complete, packets
+from captures import ACK, CWR, ECE, FIN, PSH, SYN, TCP, UDP, Packet, complete, packets
 
 import parshall as ps
 from parshall.campaign import Plan
@@ -135,7 +135,9 @@ def test_each_connection_is_numbered_from_its_syn(run: Run) -> None:
     for (_, sent), size in zip(sorted(connections.items()), (2_000_000, 1_000_000), strict=True):
         syn, *data = sent
         assert (syn.flags, syn.seq, syn.payload) == (SYN | ECE | CWR, 0, 0)
-        assert {packet.flags & ~CWR for packet in data} == {ACK}
+        assert {packet.flags & ~(CWR | PSH) for packet in data} == {ACK}
+        pushed = {packet.seq + packet.payload for packet in data if packet.flags & PSH}
+        assert pushed == {1 + size}, "the last one that the application has given"
         ends = {packet.seq: packet.seq + packet.payload for packet in data}
         at = 1
         while at in ends:
@@ -232,6 +234,14 @@ def test_timestamps_echo_each_other(run: Run) -> None:
         assert echo <= clock
         clocks[own].add(clock)
     assert min(map(len, clocks.values())) > 100
+
+
+def test_what_linux_segments_at_once_ends_with_a_push() -> None:
+    """The first ten packets of a connection go two by two: its rate is not known yet (`__tcp_transmit_skb`)."""
+    flow = {"rtt": "40 ms", "tcp": "linux", "workload": {"name": "transfer", "sizes": "50 kB"}}
+    made = ps.run({**SCENARIO, "duration": "1 s", "ends_with": ["flows0"], "flows": [flow]})
+    data = [packet for packet in captured(made, "bottleneck") if packet.payload]
+    assert [bool(packet.flags & PSH) for packet in data[:10]] == 5 * [False, True]
 
 
 def test_syns_offer_what_the_flow_uses(run: Run) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-FIN, SYN, ACK, ECE, CWR = 1, 2, 16, 64, 128
+FIN, SYN, PSH, ACK, ECE, CWR = 1, 2, 8, 16, 64, 128
 TCP, UDP = 6, 17
 
 

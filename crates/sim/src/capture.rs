@@ -192,6 +192,7 @@ impl Captures {
         let mut header = TcpHeader::new(position.port, DISCARD, sequence(position.byte, syn), u16::MAX);
         header.syn = syn;
         header.cwr = flags.has(Flags::CWR);
+        header.psh = flags.has(Flags::PUSH);
         header.ece = syn && header.cwr; // RFC 3168 §6.1.1
         if !syn {
             header.ack = true;

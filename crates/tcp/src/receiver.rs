@@ -7,16 +7,19 @@
 //! echoed packet by packet (RFC 8257 §3.2): where CE changes, an ACK that waits goes out first, with the echo of the packets that
 //! it is for ([`Receiver::ack_before`]), and the packet that differs is acknowledged at once.
 //!
-//! With Linux's rules, ACKs that report holes wait for others ([`held_back`]), and ACKs go at once after a pause of a timeout.
+//! With Linux's rules, ACKs that report holes wait for others ([`held_back`]), and ACKs go at once after a pause of a timeout and while the
+//! window that is offered grows ([`window`]).
 
 mod held_back;
+mod window;
 
 use crate::ranges::{Range, RangeSet};
 use crate::rules::Rules;
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
 use crate::TcpConfig;
 use held_back::HeldBack;
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
+use window::Window;
 
 /// `TCP_MAX_QUICKACKS` of Linux.
 const QUICK_ACKS: u8 = 16;
@@ -31,6 +34,10 @@ const QUICK_ACKS_AFTER_MARK: u8 = 2;
 /// what it adds to one that was at least (`TCP_TIMEOUT_INIT`, `TCP_RTO_MIN`).
 const UNTIMED_PAUSE: u32 = 1_000_000;
 const LEAST_PAUSE: u32 = 200_000;
+
+/// How long a reader takes to wake and read, us: what comes within it is read together, and acknowledged then (`tcp_cleanup_rbuf`). So the last
+/// packet of a burst does not wait for the timer of delayed ACKs. No constant of the kernel: hosts that were watched took some 50 us.
+const READING: u32 = 50;
 
 /// What a handshake took that was not timed, as there was none.
 const UNTIMED: u32 = u32::MAX;
@@ -58,8 +65,14 @@ pub struct Receiver {
     waiting: Instant,
     /// Whether that was a retransmission.
     waiting_again: bool,
+    /// With Linux's rules: the window can grow.
+    grows: bool,
     /// With Linux's rules: what the handshake took, us; [`UNTIMED`] if there was none, 0 until the first segment tells.
     rtt: u32,
+    /// With Linux's rules: when the round trip began of which the window's growth is measured, us.
+    round: u32,
+    /// With Linux's rules, after a handshake.
+    window: Option<Box<Window>>,
     /// Made when the first segment arrives out of order.
     out_of_order: Option<Box<OutOfOrder>>,
 }
@@ -116,7 +129,10 @@ impl Receiver {
             last: 0,
             waiting: Instant::ZERO,
             waiting_again: false,
+            grows: false,
             rtt: UNTIMED,
+            round: 0,
+            window: None,
             out_of_order: None,
         }
     }
@@ -129,7 +145,7 @@ impl Receiver {
             o.held_back = HeldBack::default();
             o
         });
-        *self = Self { out_of_order: kept, ..Self::new(base) };
+        *self = Self { out_of_order: kept, window: self.window.take(), ..Self::new(base) };
     }
 
     /// Number of the next packet in order: everything below has arrived.
@@ -210,7 +226,10 @@ impl Receiver {
         if segment.syn {
             let mut ack = self.acknowledge::<LINUX>(now, echo_of(segment), NO_SACK);
             self.quick = QUICK_ACKS;
-            (self.last, self.rtt) = (in_us(now), 0);
+            (self.last, self.rtt, self.round) = (in_us(now), 0, in_us(now));
+            if LINUX {
+                **self.window.get_or_insert_with(|| Box::new(Window::new(0))) = Window::new(self.next);
+            }
             ack.syn = true;
             ack.congestion_echo = segment.cwr;
             return Reception { fresh: false, ack: Some(ack) };
@@ -223,25 +242,30 @@ impl Receiver {
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
-        if LINUX {
-            self.hasten(now, segment);
-        }
+        let follows = LINUX && self.hasten(now, segment);
         self.congestion_echo |= segment.congestion_experienced;
 
         let in_order = segment.seq == self.next;
         if in_order && !self.has_holes {
             self.next += 1;
+            if LINUX {
+                self.measure(now);
+            }
             // The reader has read all, as nothing is out of order (`__tcp_cleanup_rbuf`).
-            let pushed = segment.push && LINUX;
-            return Reception {
-                fresh: true,
-                ack: self.maybe_delay::<LINUX>(config, now, segment, at_once || pushed),
-            };
+            let at_once = at_once || (segment.push && LINUX);
+            let ack = self.maybe_delay::<LINUX>(config, now, segment, at_once);
+            if follows && ack.is_none() {
+                self.deadline = now + Duration::from_ps(u64::from(READING) * 1_000_000);
+            }
+            return Reception { fresh: true, ack };
         }
         let reports_blocks = config.recovery.uses_sack();
         let unacknowledged = self.deadline != Instant::MAX && !self.has_holes;
         let acknowledged = self.next - u64::from(unacknowledged);
         let fresh = self.accept(segment.seq, reports_blocks);
+        if LINUX && in_order {
+            self.measure(now);
+        }
         if LINUX && reports_blocks && fresh && !at_once {
             let advanced = self.next - acknowledged;
             if self.has_holes && advanced <= 1 && self.quick == 0 && self.holds_back(now, segment) {
@@ -281,9 +305,10 @@ impl Receiver {
     }
 
     /// The next ACKs go at once after a mark that is news, after a retransmission of an ECN-capable sender, or after a pause: the sender's
-    /// window may be small.
+    /// window may be small. Whether the segment follows another so soon that both are read together.
     #[inline]
-    fn hasten(&mut self, now: Instant, segment: &Segment) {
+    fn hasten(&mut self, now: Instant, segment: &Segment) -> bool {
+        let mut follows = false;
         if segment.seq == self.next {
             let now = in_us(now);
             let pause = now.wrapping_sub(self.last);
@@ -293,12 +318,35 @@ impl Receiver {
                 self.hasten_after(pause);
             }
             self.last = now;
+            follows = pause < READING;
+        }
+        if self.grows && segment.seq >= self.next {
+            self.widen();
         }
         let news = segment.congestion_experienced && !self.congestion_echo;
         if news || (self.ecn_seen && !segment.ecn_capable) {
             self.quick = self.quick.max(QUICK_ACKS_AFTER_MARK);
         }
         self.ecn_seen |= segment.ecn_capable;
+        follows
+    }
+
+    /// A packet widens the window.
+    #[inline(never)]
+    fn widen(&mut self) {
+        self.grows = self.window.as_mut().is_some_and(|window| window.widen());
+        self.quick |= 1;
+    }
+
+    /// Looks at the end of a round trip whether more was read in it than ever before: the window grows then.
+    #[inline]
+    fn measure(&mut self, now: Instant) {
+        let now = in_us(now);
+        if now.wrapping_sub(self.round) >= self.rtt {
+            self.round = now;
+            let next = self.next;
+            self.grows = self.window.as_mut().is_some_and(|window| window.end_round(next));
+        }
     }
 
     #[cold]

@@ -27,6 +27,8 @@
 //! | ACKs of packets behind a hole | at once | three at once, later ones wait up to a millisecond, or a twentieth of the RTT, and report two blocks at most (`__tcp_ack_snd_check`, `tcp_sack_new_ofo_skb`) | `receiver/held_back.rs` |
 //! | ACKs after a pause of the receiver's own timeout | delayed as others | at once for sixteen (`tcp_event_data_recv`) | `receiver.rs` |
 //! | ACKs of pushed packets | delayed as others | at once where none is missing, as the reader has read all (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`) | `receiver.rs` |
+//! | ACKs while the window that the receiver offers grows | delayed as others | at once (`tcp_grow_window`) | `receiver/window.rs` |
+//! | ACKs of the last packet of a burst | delayed as others | with those before it, as they are read together (`tcp_cleanup_rbuf`) | `receiver.rs` |
 //! | pushed packets | the last that the application has given | that, and the last of several that are segmented at once (`__tcp_transmit_skb`) | `sender/segmentation.rs` |
 //! | the RTT estimate | samples count so that it remembers as many round trips as with one in each (RFC 7323 Appendix G) | each counts for 1/8; the variation is the largest of a round trip (`tcp_rtt_estimator`); what is SACKed gives samples too (`tcp_ack_update_rtt`) | `parshall_signals::RttEstimate` |
 //! | what starts the retransmission timer anew | an ACK of new data (RFC 6298 (5.3)) | also a SACK of a packet that was sent before the first one was sent again (`tcp_clean_rtx_queue`) | `recovery/rack.rs` |

@@ -95,15 +95,47 @@ fn linux_reports_all_blocks_though_it_holds_acks_back() {
     assert_eq!(first, [false; 6]);
 }
 
+/// `tcp_grow_window`, `tcp_rcvbuf_grow`: twenty packets in a round trip, after ten, ask for a window of 120; each packet widens it by two from the
+/// 45 of the handshake on.
+#[test]
+fn linux_acknowledges_at_once_while_the_window_grows() {
+    let mut receiving = Receiving::new(linux());
+    receiving.take(191_500, 21, false); // the twenty-first, as the first packet ended a round trip of its own
+    let at_once = (22..200).take_while(|&seq| receiving.take(191_500 + seq, seq, false).is_some()).count();
+    assert_eq!(at_once, 38);
+    let mut rfc = Receiving::new(TcpConfig { rules: Rules::Rfc, ..linux() });
+    assert!(rfc.take(191_500, 21, false).is_none());
+    assert!(rfc.take(191_501, 22, false).is_some());
+    assert!(rfc.take(191_502, 23, false).is_none());
+}
+
+/// `tcp_cleanup_rbuf`: what a reader reads together is acknowledged together; a packet that comes alone waits for the timer.
+#[test]
+fn the_last_packet_of_a_burst_waits_for_the_reader_and_not_for_the_timer() {
+    for (gap_us, waits_us) in [(12, 50), (49, 50), (50, 40_000), (1200, 40_000)] {
+        let mut receiving = Receiving::new(linux());
+        assert!(receiving.take(121_000, 21, false).is_none() && receiving.take(121_100, 22, false).is_some());
+        assert!(receiving.take(121_100 + gap_us, 23, false).is_none());
+        assert_eq!(receiving.receiver.deadline(), at_us(121_100 + gap_us + waits_us), "{gap_us} us");
+        let due = receiving.receiver.deadline();
+        assert_eq!(receiving.receiver.on_timer(due).unwrap().cumulative, 24);
+    }
+}
+
 /// `tcp_event_data_recv`: after a pause longer than the receiver's own timeout, RTT + 200 ms, ACKs go at once.
 #[test]
 fn linux_acknowledges_at_once_after_a_pause() {
     for (pause_us, at_once) in [(289_000, false), (291_000, true)] {
         let mut receiving = Receiving::new(linux());
-        let mut us = 120_000 + pause_us;
-        for seq in 21..31 {
+        let mut us = 200_000;
+        for seq in 21..=81 {
+            receiving.take(us, seq, false); // ten in a round trip: the window has long grown to what twenty asked for
+            us += 9_000;
+        }
+        us += pause_us - 9_000;
+        for seq in 82..92 {
             let sent = receiving.take(us, seq, false).is_some();
-            assert_eq!(sent, at_once || seq % 2 == 0, "{pause_us} us, packet {seq}");
+            assert_eq!(sent, at_once || seq % 2 == 1, "{pause_us} us, packet {seq}");
             us += 1000;
         }
     }

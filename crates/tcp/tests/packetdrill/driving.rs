@@ -127,7 +127,7 @@ fn what_arrives_is_acknowledged_with_blocks_of_bytes() {
     passes(&format!(
         "+0 < P. 1701:2201(500) ack 1 win 500\n+0 > . 1:1(0) ack 701 <nop,nop,sack 1701:2201>\n\
          +0 < P. 701:1701(1000) ack 1 win 500\n+0 > . 1:1(0) ack 2201\n+0 read(4, ..., 1500) = 1500\n{quick}\
-         +0 < P. 2341:2441(100) ack 1 win 500\n+.04 > . 1:1(0) ack 2441\n\
+         +.001 < P. 2341:2441(100) ack 1 win 500\n+.04 > . 1:1(0) ack 2441\n\
          +0 < P. 2441:2541(100) ack 1 win 500\n+0 write(4, ..., 10) = 10\n+0 > P. 1:11(10) ack 2541\n\
          +0 < F. 2541:2541(0) ack 11 win 500\n+0 > . 11:11(0) ack 2542\n+0 close(4) = 0\n+0 > F. 11:11(0) ack 2542",
     ));
