@@ -94,6 +94,7 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
         marker: spec.marker.clone(),
         awaited: group.awaited,
         role: None,
+        arms_late: spec.processing_ps > 0,
         one_link: spec.path.len() == 1,
         one_link_back: spec.reverse_path.len() == 1,
         heard_at_once: spec.reverse_path.is_empty(),
@@ -125,7 +126,7 @@ fn flow(
     let mut flow = TcpFlow::new(&all.groups[number as usize], place, choices, legs, application);
     flow.probe = probe(group, index);
     if source.is_some() {
-        flow.begin(core, group.start(index)?);
+        flow.begin(&all.groups[number as usize], core, group.start(index)?);
     }
     group.sample_marker(flow.edge.as_deref_mut(), index, place.id);
     all.flows.push(flow);

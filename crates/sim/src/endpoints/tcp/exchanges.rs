@@ -105,6 +105,7 @@ pub(super) fn groups(mut server: TcpGroup) -> (TcpGroup, TcpGroup) {
     let client = TcpGroup {
         role: Some(Role::Client),
         access: None,
+        arms_late: server.arms_late && !server.reverse_path.is_empty(), // else its packets come by events of their own
         marker: MarkerConfig::None(NoMarkerConfig {}),
         one_link: server.reverse_path.len() == 1,
         one_link_back: server.path.len() == 1,
@@ -208,10 +209,10 @@ impl TcpFlows {
     fn begin(&mut self, core: &mut Core, now: Instant, (sender, other): (u32, u32), bytes: u64) {
         let (flow, group) = self.flow(other);
         flow.send_ack_with_data(group, core, now);
-        flow.arm(core);
+        flow.arm(group, core);
         let (flow, group) = self.flow(sender);
         flow.start_now(group, core, now, bytes);
-        flow.arm(core);
+        flow.arm(group, core);
     }
 
     /// The exchanges that are under way when the simulation ends.
@@ -243,7 +244,7 @@ impl TcpFlow {
     fn arrive_uncontended(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         let packet = self.first_in_line();
         self.receive(group, core, now + self.legs.to_receiver, &packet);
-        self.arm(core);
+        self.arm(group, core);
         if let Some(at) = self.next_in_line(group, core.warm_up) {
             core.queue.push(at, Entity::Own(Kind::Tcp, EXCHANGE, self.index));
         }

@@ -124,10 +124,10 @@ impl TcpFlow {
     }
 
     /// The flow comes into being at `now` and asks for its first transfer.
-    pub(crate) fn begin(&mut self, core: &mut Core, now: Instant) {
+    pub(crate) fn begin(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         self.started = now;
         self.application.plan(now);
-        self.arm(core);
+        self.arm(group, core);
     }
 
     /// Asks for the memory that a packet of the flow needs.
@@ -381,18 +381,30 @@ impl TcpFlow {
 
     // --- events ---
 
-    /// Schedules the next look at this flow's timers, unless one is scheduled early enough.
+    /// Schedules the next look at this flow's timers, unless the flow is looked at early enough.
     #[inline]
-    pub(crate) fn arm(&mut self, core: &mut Core) {
+    pub(crate) fn arm(&mut self, group: &TcpGroup, core: &mut Core) {
+        let before = self.next_of_line(group).min(core.end);
         let slow = self.sender.rto_deadline().min(self.application.start);
-        if slow < self.slow_armed && slow < core.end {
+        if slow < self.slow_armed.min(before) {
             self.slow_armed = slow;
             core.queue.push(slow, Entity::Own(Kind::Tcp, SLOW_TIMER, self.index));
         }
         let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
-        if fast < self.fast_armed && fast < core.end {
+        if fast < self.fast_armed.min(before) {
             self.fast_armed = fast;
             core.queue.push(fast, Entity::Own(Kind::Tcp, FAST_TIMER, self.index));
+        }
+    }
+
+    /// When the line's first packet has the flow looked at, which arms the timers that are due later: most are put off by what the packet
+    /// leads to. A flow that is sampled has its rows written in the order of all its timers.
+    #[inline]
+    fn next_of_line(&self, group: &TcpGroup) -> Instant {
+        if group.arms_late && self.probe.is_none() && !self.line.is_empty() {
+            self.first_at
+        } else {
+            Instant::MAX
         }
     }
 

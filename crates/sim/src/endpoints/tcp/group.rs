@@ -28,6 +28,9 @@ pub(crate) struct TcpGroup {
     /// Each packet waits a random part of this before it leaves its host; zero: none does.
     pub(crate) processing_time: Duration,
     pub(crate) access: Option<AccessLink>,
+    /// A timer becomes an event only when no packet of its flow comes before it. Where hosts take no random time, timers of two flows meet at
+    /// the same picosecond, in the order in which they were started.
+    pub(crate) arms_late: bool,
     pub(crate) marker: MarkerConfig,
     /// Whether the end of the simulation waits for its transfers.
     pub(crate) awaited: bool,

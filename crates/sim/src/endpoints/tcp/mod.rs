@@ -113,7 +113,9 @@ impl Line for Data<'_> {
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     fn next(&mut self, core: &mut Core) -> Option<Instant> {
-        self.flow.next_in_line(self.group, core.warm_up)
+        let next = self.flow.next_in_line(self.group, core.warm_up);
+        self.flow.arm(self.group, core);
+        next
     }
 
     #[inline]
@@ -139,7 +141,7 @@ impl Line for Data<'_> {
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
         self.flow.receive(self.group, core, at + self.flow.legs.to_receiver, packet);
-        self.flow.arm(core);
+        self.flow.arm(self.group, core);
     }
 
     #[inline]
@@ -188,7 +190,7 @@ impl Line for Acks<'_> {
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, slot: u32) {
         self.flow.receive_ack(self.group, core, at + self.flow.legs.to_sender, (packet, slot));
-        self.flow.arm(core);
+        self.flow.arm(self.group, core);
     }
 
     fn lose(&mut self, core: &mut Core, _: &Packet, slot: u32) {
@@ -240,7 +242,7 @@ impl EndpointKind for TcpFlows {
         } else {
             flow.on_fast_timer(group, core, now);
         }
-        flow.arm(core);
+        flow.arm(group, core);
     }
 
     #[inline]
