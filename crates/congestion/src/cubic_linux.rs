@@ -55,6 +55,8 @@ const C: u64 = 410;
 const BETA_SCALE: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
 /// RTTs do not count for so long after an epoch has begun (`cubictcp_acked`).
 const AFTER_RECOVERY: Duration = Duration::from_secs(1);
+/// For so many whole ticks `for_one` holds, if the window stays.
+const HOLDS: Duration = Duration::from_ps(1_000_000_000_000 / 32);
 /// `for_one` without a loss, at most.
 const INITIAL_GROWTH: u64 = 20;
 
@@ -74,6 +76,8 @@ pub struct CubicLinuxRule {
     acked: f64,
     /// Window and tick for which `for_one` was computed.
     last: (u64, u64),
+    /// Until when it holds for this window.
+    holds_until: Instant,
     epoch: Epoch,
     min_rtt: Duration,
     hystart: Option<Box<HyStart>>,
@@ -83,7 +87,7 @@ impl CubicLinuxRule {
     /// Everything but the window, as at the start.
     fn forget(&mut self) {
         (self.for_one, self.w_max, self.k, self.origin) = (0, 0, 0, 0);
-        (self.w_est, self.acked, self.last) = (0, 0.0, (0, 0));
+        (self.w_est, self.acked, self.last, self.holds_until) = (0, 0.0, (0, 0), Instant::ZERO);
         self.min_rtt = Duration::MAX;
         self.epoch.end();
         if let Some(hystart) = &mut self.hystart {
@@ -107,16 +111,15 @@ impl CubicLinuxRule {
 
     /// The packets that are to be acknowledged for one packet more.
     fn update(&mut self, now: Instant, window: u64, acked: f64) {
-        let tick = self.ticks(now.since(Instant::ZERO));
         self.acked += acked;
         let runs = self.epoch.resume(now);
-        let waits =
-            self.config.tick.as_ps() * (tick - self.last.1) <= Duration::from_millis(1000).as_ps() / 32;
-        if self.last.0 == window && waits {
+        if self.last.0 == window && now < self.holds_until {
             return;
         }
+        let tick = self.ticks(now.since(Instant::ZERO));
         if !runs || tick != self.last.1 {
             self.last = (window, tick);
+            self.holds_until = Instant::ZERO + self.config.tick.times(tick + self.ticks(HOLDS) + 1);
             if !runs {
                 self.start_epoch(now, window, acked);
             }
@@ -175,6 +178,7 @@ impl WindowRule for CubicLinuxRule {
             w_est: 0,
             acked: 0.0,
             last: (0, 0),
+            holds_until: Instant::ZERO,
             epoch: Epoch::default(),
             min_rtt: Duration::MAX,
             hystart: config.hystart.then(|| Box::new(HyStart::new(start.at))),
