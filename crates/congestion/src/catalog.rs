@@ -108,6 +108,14 @@ macro_rules! controls {
             }
         }
 
+        impl Kind {
+            /// [`on_ack`](CongestionControl::on_ack), and the window then.
+            #[inline]
+            pub(crate) fn window_after(&mut self, ack: &AckEvent) -> f64 {
+                each_kind!(self, c => c.window_after_apart(ack); $($control)*)
+            }
+        }
+
         impl CongestionControl for Kind {
             fn needs(&self) -> Needs {
                 each_kind!(self, c => c.needs(); $($control)*)
@@ -122,7 +130,7 @@ macro_rules! controls {
             }
             #[inline]
             fn on_ack(&mut self, ack: &AckEvent) {
-                each_kind!(self, c => c.on_ack_apart(ack); $($control)*)
+                self.window_after(ack);
             }
             fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
                 each_kind!(self, c => c.on_arrival(sent, arrived); $($control)*)
@@ -274,14 +282,15 @@ const STEERED_FROM_REPORTS: &[&str] = declared!(|needs, steerable| steerable && 
 
 /// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of them would save
 /// the registers that the largest needs.
-trait OnAckApart: CongestionControl + Sized {
+trait Apart: CongestionControl + Sized {
     #[inline(never)]
-    fn on_ack_apart(&mut self, ack: &AckEvent) {
+    fn window_after_apart(&mut self, ack: &AckEvent) -> f64 {
         self.on_ack(ack);
+        self.window()
     }
 }
 
-impl<C: CongestionControl> OnAckApart for C {}
+impl<C: CongestionControl> Apart for C {}
 
 impl ControlConfig {
     /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt` is the

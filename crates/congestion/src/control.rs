@@ -18,6 +18,8 @@ use parshall_units::Instant;
 #[repr(C)]
 pub struct Control {
     pub(crate) kind: Kind,
+    /// That of `kind`, which every ACK and packet asks for: what is asked of a kind is jumped to, and lies elsewhere in memory.
+    window: f64,
     /// ACKs before this are only counted and passed on: see [`MultipleTimeScale::plain_until`]; [`Instant::MAX`] if nothing steers.
     plain_until: Instant,
     /// Packets delivered since the interval began.
@@ -26,18 +28,26 @@ pub struct Control {
 }
 
 /// A flow may cost 2000 bytes in all.
-const _: () = assert!(size_of::<Control>() <= size_of::<Kind>() + 24);
+const _: () = assert!(size_of::<Control>() <= size_of::<Kind>() + 32);
 
 impl Control {
     /// One that nothing steers.
     pub(crate) fn plain(kind: Kind) -> Self {
-        Self { kind, plain_until: Instant::MAX, delivered: 0, steering: None }
+        Self { window: kind.window(), kind, plain_until: Instant::MAX, delivered: 0, steering: None }
     }
 
     /// One that a module steers.
     pub(crate) fn steered(kind: Kind, module: MultipleTimeScale) -> Self {
         let plain_until = module.plain_until();
-        Self { kind, plain_until, delivered: 0, steering: Some(Box::new(module)) }
+        Self { window: kind.window(), kind, plain_until, delivered: 0, steering: Some(Box::new(module)) }
+    }
+
+    /// Something changes the kind, and perhaps its window.
+    #[inline]
+    fn change<T>(&mut self, change: impl FnOnce(&mut Kind) -> T) -> T {
+        let answer = change(&mut self.kind);
+        self.window = self.kind.window();
+        answer
     }
 
     /// The connection is one of those that know `knowledge` together: see
@@ -55,6 +65,7 @@ impl Control {
             self.delivered = earlier.delivered;
             self.plain_until = module.plain_until();
         }
+        self.window = self.kind.window();
     }
 
     /// An ACK that ends an interval, or one of a control of which each ACK counts by its sample.
@@ -67,7 +78,7 @@ impl Control {
             }
         }
         self.delivered += ack.sample.map_or(ack.acked, |sample| sample.newly_delivered);
-        self.kind.on_ack(ack);
+        self.change(|kind| kind.on_ack(ack));
     }
 
     #[cfg(test)]
@@ -88,7 +99,7 @@ impl CongestionControl for Control {
 
     #[inline]
     fn window(&self) -> f64 {
-        self.kind.window()
+        self.window
     }
 
     #[inline]
@@ -102,44 +113,45 @@ impl CongestionControl for Control {
             return self.on_counted_ack(ack);
         }
         self.delivered += ack.acked;
-        self.kind.on_ack(ack);
+        self.window = self.kind.window_after(ack);
     }
 
     fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
-        self.kind.on_arrival(sent, arrived);
+        self.change(|kind| kind.on_arrival(sent, arrived));
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.kind.on_congestion(event);
+        self.change(|kind| kind.on_congestion(event));
     }
 
     fn on_timeout(&mut self, event: &CongestionEvent) {
-        let window = self.kind.window();
-        self.kind.on_timeout(event);
-        if let Some(module) = &mut self.steering {
-            module.on_timeout(window, &mut self.kind);
+        let Self { kind, window, steering, .. } = self;
+        kind.on_timeout(event);
+        if let Some(module) = steering {
+            module.on_timeout(*window, kind);
         }
+        *window = kind.window();
     }
 
     fn on_idle_restart(&mut self, restart_window: f64) {
-        self.kind.on_idle_restart(restart_window);
+        self.change(|kind| kind.on_idle_restart(restart_window));
     }
 
     fn on_transmission_start(&mut self, start: &TransmissionStart) {
-        self.kind.on_transmission_start(start);
+        self.change(|kind| kind.on_transmission_start(start));
     }
 
     fn on_recovered(&mut self) {
-        self.kind.on_recovered();
+        self.change(Kind::on_recovered);
     }
 
     fn on_undo(&mut self, window: f64, ssthresh: f64) {
-        self.kind.on_undo(window, ssthresh);
+        self.change(|kind| kind.on_undo(window, ssthresh));
     }
 
     /// The slow start of a steered control is its module's.
     fn end_slow_start(&mut self) -> bool {
-        self.steering.is_none() && self.kind.end_slow_start()
+        self.steering.is_none() && self.change(Kind::end_slow_start)
     }
 
     #[inline]
@@ -148,19 +160,19 @@ impl CongestionControl for Control {
     }
 
     fn set_slope(&mut self, slope: f64) {
-        self.kind.set_slope(slope);
+        self.change(|kind| kind.set_slope(slope));
     }
 
     fn set_ssthresh(&mut self, ssthresh: f64) {
-        self.kind.set_ssthresh(ssthresh);
+        self.change(|kind| kind.set_ssthresh(ssthresh));
     }
 
     fn set_window(&mut self, window: f64) {
-        self.kind.set_window(window);
+        self.change(|kind| kind.set_window(window));
     }
 
     fn set_phase(&mut self, phase: usize) {
-        self.kind.set_phase(phase);
+        self.change(|kind| kind.set_phase(phase));
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
