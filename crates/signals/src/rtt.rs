@@ -77,16 +77,14 @@ impl RttEstimate {
         let off = sample.cast_signed() - self.srtt.cast_signed();
         self.srtt = self.srtt.saturating_add_signed(off / 8).max(1);
         let mut more = (off.unsigned_abs() / PS_PER_US).cast_signed() - i64::from(deviation.mean / 4);
-        if off < 0 && more > 0 {
-            more /= 8; // an RTT that gets smaller says little of what is to come
-        }
+        // An RTT that gets smaller says little of what is to come.
+        more >>= if off < 0 && more > 0 { 3 } else { 0 };
         deviation.mean = deviation.mean.saturating_add_signed(more as i32);
         deviation.largest = deviation.largest.max(deviation.mean);
         let mut variation = ((self.variation * 4 / PS_PER_US) as u32).max(deviation.largest);
-        if ends_round {
-            variation -= (variation - deviation.largest) / 4;
-            deviation.largest = least;
-        }
+        // No branches: what an ACK is in this respect, no processor guesses.
+        variation -= if ends_round { (variation - deviation.largest) / 4 } else { 0 };
+        deviation.largest = if ends_round { least } else { deviation.largest };
         self.variation = u64::from(variation) * (PS_PER_US / 4);
     }
 
