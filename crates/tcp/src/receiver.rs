@@ -174,6 +174,13 @@ impl Receiver {
         (self.deadline != Instant::MAX).then(|| self.acknowledge_waiting(now))
     }
 
+    /// Whether an ACK that waits may have to go before the segment that arrives `at`: its time has come, or [`ack_before`](Self::ack_before)
+    /// says it. Most ACKs that wait do so for the next segment in order.
+    #[inline]
+    pub fn may_send_before(&self, config: &TcpConfig, at: Instant) -> bool {
+        self.deadline != Instant::MAX && (self.deadline < at) | self.has_holes | config.accurate_ecn
+    }
+
     /// A segment is about to arrive while an ACK waits: returns that ACK if it must go first, because the segment's mark differs
     /// from those of the packets that it is for (RFC 8257 §3.2), or because it was held back and would have to report too many blocks.
     pub fn ack_before(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
@@ -205,8 +212,32 @@ impl Receiver {
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         match config.rules {
             Rules::Rfc => self.arrive::<false>(config, now, segment),
+            Rules::Linux if self.waits_for_second(config, now, segment) => {
+                Reception { fresh: true, ack: None }
+            }
             Rules::Linux => self.arrive_by_linux(config, now, segment),
         }
+    }
+
+    /// By Linux's rules: takes a segment in order of which nothing is to be said but that its ACK waits for a second one, as nearly every other
+    /// is; all that [`arrive`](Self::arrive) comes to then. If it is not such a segment, nothing is done.
+    #[inline]
+    fn waits_for_second(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
+        let flagged = segment.syn | segment.push | segment.cwr | segment.congestion_experienced;
+        let hastened = self.quick > 0 || self.ecn_seen != segment.ecn_capable || self.rtt == 0;
+        let in_order = segment.seq == self.next && !self.has_holes;
+        let (Some(delay), true) = (config.delayed_ack, in_order && self.deadline == Instant::MAX) else {
+            return false;
+        };
+        let us = in_us(now);
+        if flagged | hastened | config.accurate_ecn || us.wrapping_sub(self.last) > LEAST_PAUSE {
+            return false;
+        }
+        self.next += 1;
+        self.last = us;
+        (self.waiting, self.waiting_again) = echo_of(segment);
+        self.deadline = now + delay;
+        true
     }
 
     #[inline(never)]
