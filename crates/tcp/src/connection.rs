@@ -68,27 +68,27 @@ pub(crate) struct Connection {
     pub(crate) noted: bool,
     /// For controls that need rate samples.
     pub(crate) sampler: Option<Box<RateSampler>>,
+    /// What only Linux's rules have.
+    linux: Option<Box<OfLinux>>,
     pub(crate) control: Control,
     pub(crate) rtt: RttEstimate,
     pub(crate) rto: RetransmissionTimeout,
     /// For a control that needs one-way delays.
     pub(crate) measures_one_way: bool,
-    /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
-    timed: Option<(NonZeroU64, Instant)>,
-    /// What happened so far.
-    pub(crate) statistics: Statistics,
-    pub(crate) recover: u64,
-    /// An ECN reduction covers what was sent below this.
-    reduced_until: u64,
-    /// If packets are paced at all.
-    pub(crate) pacing: Option<Box<Pacing>>,
-    /// What only Linux's rules have.
-    linux: Option<Box<OfLinux>>,
     send_syn: bool,
     /// The timer had the first unacknowledged packet sent again.
     timer_retransmitted: bool,
     /// Whether the window grows after an ECN reduction all the same.
     grows_reduced: bool,
+    /// What happened so far.
+    pub(crate) statistics: Statistics,
+    /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
+    timed: Option<(NonZeroU64, Instant)>,
+    pub(crate) recover: u64,
+    /// An ECN reduction covers what was sent below this.
+    reduced_until: u64,
+    /// If packets are paced at all.
+    pub(crate) pacing: Option<Box<Pacing>>,
 }
 
 /// What only connections with Linux's rules remember.
@@ -156,6 +156,12 @@ impl Connection {
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
         self.nxt - self.una
+    }
+
+    /// Whether the window is being reduced, by a recovery or for an ECN echo: without that, nothing need be asked of what reduces it.
+    #[inline]
+    pub(crate) fn reduces(&self) -> bool {
+        self.phase == Phase::Recovery || self.reduced
     }
 
     /// cwnd, whole packets.

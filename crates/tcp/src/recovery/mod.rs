@@ -86,6 +86,10 @@ pub(crate) trait Repair {
     ) {
     }
 
+    /// A round trip ended: the memory that a larger window needed can be given back.
+    #[inline]
+    fn end_round(&mut self) {}
+
     /// Packets in the network, as far as is known.
     fn in_network(&self, connection: &Connection) -> u64;
 
@@ -101,9 +105,15 @@ pub(crate) trait Repair {
         None
     }
 
-    /// When the first unacknowledged packet was sent last, and when the last one was, if it keeps their times.
+    /// When the first unacknowledged packet was sent last, if it keeps their times.
     #[inline]
-    fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
+    fn first_sent(&self) -> Option<Instant> {
+        None
+    }
+
+    /// When the last packet was sent, likewise.
+    #[inline]
+    fn last_sent(&self) -> Option<Instant> {
         None
     }
 
@@ -231,6 +241,11 @@ impl Repair for LossRecovery {
     }
 
     #[inline]
+    fn end_round(&mut self) {
+        each!(self, repair => repair.end_round());
+    }
+
+    #[inline]
     fn in_network(&self, connection: &Connection) -> u64 {
         each!(self, repair => repair.in_network(connection))
     }
@@ -246,8 +261,13 @@ impl Repair for LossRecovery {
     }
 
     #[inline]
-    fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
-        each!(self, repair => repair.sent_first_and_last())
+    fn first_sent(&self) -> Option<Instant> {
+        each!(self, repair => repair.first_sent())
+    }
+
+    #[inline]
+    fn last_sent(&self) -> Option<Instant> {
+        each!(self, repair => repair.last_sent())
     }
 
     fn account(&self, connection: &Connection) -> Account {

@@ -42,9 +42,9 @@ pub(crate) struct Rack {
     state: Box<State>,
 }
 
-/// The order of the fields is the order of memory: what every packet needs comes first.
+/// The order of the fields is the order of memory: what every packet needs comes first, and begins a cache line.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 struct State {
     timers: Timers,
     probe: LossProbe,
@@ -96,6 +96,17 @@ impl Timers {
     fn first(&self) -> Instant {
         self.retransmission.min(self.probe).min(self.reordering)
     }
+
+    /// An ACK of new data that says of no loss: what [`schedule`](Rack::schedule) comes to then. The probe's is the first of them.
+    #[inline]
+    fn restart(&mut self, now: Instant, connection: &Connection, config: &TcpConfig) {
+        let outstanding = connection.max > connection.una;
+        self.reordering = Instant::MAX;
+        self.retransmission = if outstanding { now + connection.timeout(config) } else { Instant::MAX };
+        let probe = now + probe_timeout(connection, config);
+        self.probe = if outstanding { probe.min(self.retransmission) } else { Instant::MAX };
+        self.probe_started = now;
+    }
 }
 
 /// Whether an ACK undoes a reduction.
@@ -131,7 +142,7 @@ impl Rack {
         now: Instant,
         ack: &Ack,
     ) -> Option<u64> {
-        let State { segments, probe, timers, .. } = &mut *self.state;
+        let State { segments, probe, .. } = &mut *self.state;
         let plain = !self.has_holes
             && connection.phase == Phase::Open
             && ack.sack[0].is_empty()
@@ -141,11 +152,12 @@ impl Rack {
         }
         let delivered = segments.deliver_in_order(now, connection.una)?;
         probe.sampled();
-        timers.reordering = Instant::MAX;
         if connection.reduced {
             self.count_delivered(connection, Report { delivered, safe: true });
         }
-        self.schedule(connection, config, now, Restart { retransmission: true, probe: true });
+        let State { timers, .. } = &mut *self.state;
+        timers.restart(now, connection, config);
+        connection.deadline = timers.probe;
         Some(delivered)
     }
 
@@ -482,8 +494,10 @@ impl Repair for Rack {
         if segments.on_send(now, packet) {
             undo.resent(now);
         }
-        if let Some(prr) = prr.as_mut().filter(|prr| prr.governs(connection)) {
-            prr.sent();
+        if connection.reduces() {
+            if let Some(prr) = prr.as_mut().filter(|prr| prr.governs(connection)) {
+                prr.sent();
+            }
         }
         let restart =
             Restart { retransmission: packet == connection.una, probe: packet + 1 == connection.max };
@@ -492,6 +506,11 @@ impl Repair for Rack {
         if !set || restart.retransmission || self.has_holes {
             self.schedule(connection, config, now, restart);
         }
+    }
+
+    #[inline]
+    fn end_round(&mut self) {
+        self.state.segments.trim();
     }
 
     #[inline]
@@ -510,8 +529,13 @@ impl Repair for Rack {
     }
 
     #[inline]
-    fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
-        self.state.segments.sent_first_and_last()
+    fn first_sent(&self) -> Option<Instant> {
+        self.state.segments.first_sent()
+    }
+
+    #[inline]
+    fn last_sent(&self) -> Option<Instant> {
+        self.state.segments.last_sent()
     }
 
     fn account(&self, _connection: &Connection) -> Account {

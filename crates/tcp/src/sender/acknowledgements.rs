@@ -80,6 +80,9 @@ impl Sender {
             connection.take_sample(config, rtt, expected_samples(config, in_flight), round_ended);
         }
         let delivered = recovery.on_new_data(connection, config, now, ack, acked);
+        if round_ended {
+            recovery.end_round();
+        }
         let phase = if delivered.is_some() { connection.phase } else { Phase::Recovery };
         let credit = match config.rules {
             _ if !config.byte_counting => 1.0,

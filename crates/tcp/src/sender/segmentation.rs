@@ -36,11 +36,11 @@ pub(super) fn packets(
     if room == 0 || connection.phase != Phase::Open || paced.is_some_and(Pacing::is_in_burst) {
         return 0;
     }
-    let Some((first, last)) = recovery.sent_first_and_last() else { return 0 };
+    let Some(last) = recovery.last_sent() else { return 0 };
     let written = paced.map_or(last, |pacing| last.max(pacing.next()));
     let recent = now.since(written) <= SOON;
     // Cheap for most ACKs: two packets go together at least.
-    if !recent && room <= 2 {
+    if !recent && room <= 2 || !recovery.first_sent().is_some_and(|first| is_due(connection, first, now)) {
         return 0;
     }
     let burst = together(connection, config);
@@ -54,7 +54,7 @@ pub(super) fn packets(
     if rest >= buffered && supplied > buffered {
         rest -= buffered;
     }
-    let waits = supplied > 1 && SHARE * rest < connection.whole_window() && is_due(connection, first, now);
+    let waits = supplied > 1 && SHARE * rest < connection.whole_window();
     if waits {
         rest
     } else {
@@ -86,13 +86,18 @@ impl Bursts {
     /// which follow each other and are of one buffer.
     pub fn push(&mut self, packet: u64, next: Option<u64>) -> bool {
         self.packets += 1;
-        let ends = self.packets == self.most || next != Some(packet + 1) || packet.is_multiple_of(SEGMENTED);
+        let ends = self.packets == self.most || next.is_none_or(|next| !segments_together(packet, next));
         let push = ends && self.packets > 1;
         if ends {
             self.packets = 0;
         }
         push
     }
+}
+
+/// Whether two packets that are sent one after another may be segmented at once: they follow each other and are of one buffer.
+pub(super) fn segments_together(first: u64, second: u64) -> bool {
+    second == first + 1 && !first.is_multiple_of(SEGMENTED)
 }
 
 /// How many packets are segmented at once, at most.

@@ -67,6 +67,12 @@ impl Sender {
         Bursts::new(&self.connection, config, packets)
     }
 
+    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, as bursts are of
+    /// two packets at least.
+    pub fn segments_together(first: u64, second: u64) -> bool {
+        segmentation::segments_together(first, second)
+    }
+
     /// The next packet in order, of which [`burst`](Self::burst) said that it may go.
     #[inline]
     pub fn transmit_next(&mut self, config: &TcpConfig, now: Instant) -> Segment {
@@ -160,6 +166,16 @@ impl Sender {
 
     #[inline(never)]
     fn note_transmission(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
+        let Self { connection, recovery, .. } = self;
+        if connection.sampler.is_some() || connection.paces {
+            return self.note_rate(config, now, packet);
+        }
+        recovery.on_transmission(connection, config, now, packet);
+    }
+
+    /// The same, if its rate is measured or paced.
+    #[inline(never)]
+    fn note_rate(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
         let Self { connection, recovery, .. } = self;
         recovery.on_transmission(connection, config, now, packet);
         if connection.sampler.is_some() {

@@ -66,21 +66,22 @@ pub(super) struct Segments {
     packets: VecDeque<Packet>,
     newest: (Instant, u64),
     highest: u64,
-    /// The first packet whose first transmission is not yet judged.
-    fresh: u64,
+    rtt: Duration,
     sacked_count: u64,
     /// Packets lost and not yet sent again.
     lost_count: u64,
-    /// Packets found lost and not delivered since, sent again or not: `lost_out` of Linux.
-    repaired_count: u64,
-    rtt: Duration,
-    /// Whether it is that of the ACK at hand.
+    /// Whether `rtt` is that of the ACK at hand.
     has_sample: bool,
-    /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
-    lowest_original: u64,
     pub(super) reordering_seen: bool,
     pub(super) rules: Rules,
     resent: VecDeque<Resent>,
+    // Three cache lines of the recovery to here.
+    /// The first packet whose first transmission is not yet judged.
+    fresh: u64,
+    /// Packets found lost and not delivered since, sent again or not: `lost_out` of Linux.
+    repaired_count: u64,
+    /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
+    lowest_original: u64,
     /// The packets lost and not yet sent again, with some that were delivered since.
     lost: BinaryHeap<Reverse<u64>>,
     sacked: RangeSet,
@@ -132,6 +133,16 @@ impl Segments {
         *packet = Packet { sent: now, sent_again: true, lost: false, ..*packet };
         self.resent.push_back(Resent { sent: now, number, end: self.end() });
         lost
+    }
+
+    /// A queue that slow start made long gives its memory back, once the window was cut: its packets come round through all of it, and with
+    /// hundreds of flows no near cache has it.
+    #[inline]
+    pub(super) fn trim(&mut self) {
+        let capacity = self.packets.capacity();
+        if capacity > 16 && self.packets.len() < capacity / 4 {
+            self.packets.shrink_to(capacity / 2);
+        }
     }
 
     /// One past the highest packet sent.
@@ -248,7 +259,10 @@ impl Segments {
         let of_first_copy = delivery.echo.is_some_and(|echo| echo < packet.sent)
             || delivery.now.since(packet.sent) < delivery.min_rtt;
         if !(packet.sent_again && of_first_copy) {
-            delivery.newest = delivery.newest.max(Some((packet.sent, number)));
+            let this = (packet.sent, number);
+            if delivery.newest.is_none_or(|newest| newest < this) {
+                delivery.newest = Some(this);
+            }
             delivery.last = Some(packet.sent);
         }
     }
@@ -258,11 +272,12 @@ impl Segments {
     pub(super) fn detect_losses(&mut self, now: Instant, window: impl FnOnce(&Self) -> Duration) -> Losses {
         let mut found = Losses { packets: 0, retransmissions: 0, in_doubt_until: Instant::MAX };
         // Nearly always nothing that was sent later has been delivered.
-        if self.first_unjudged().is_none_or(|first| first >= self.newest) {
+        let mut first = self.first_unjudged();
+        if first.is_none_or(|first| first >= self.newest) {
             return found;
         }
         let patience = self.rtt + window(self);
-        while let Some((sent, number)) = self.first_unjudged().filter(|&first| first < self.newest) {
+        while let Some((sent, number)) = first.filter(|&first| first < self.newest) {
             if sent + patience > now {
                 found.in_doubt_until = sent + patience;
                 break;
@@ -270,6 +285,7 @@ impl Segments {
             found.packets += 1;
             found.retransmissions += u64::from(self.packets[(number - self.base) as usize].sent_again);
             self.mark_lost(number);
+            first = self.first_unjudged();
         }
         found
     }
@@ -416,9 +432,16 @@ impl Segments {
         reported && self.packets.front().is_some_and(|first| first.sent + self.rtt > now)
     }
 
-    /// When the first packet outstanding was sent last, and when the last one was.
-    pub(super) fn sent_first_and_last(&self) -> Option<(Instant, Instant)> {
-        Some((self.packets.front()?.sent, self.packets.back()?.sent))
+    /// When the first packet outstanding was sent last.
+    #[inline]
+    pub(super) fn first_sent(&self) -> Option<Instant> {
+        Some(self.packets.front()?.sent)
+    }
+
+    /// When the last one was.
+    #[inline]
+    pub(super) fn last_sent(&self) -> Option<Instant> {
+        Some(self.packets.back()?.sent)
     }
 
     /// RTT of the packet delivered last that was sent last.
