@@ -46,7 +46,7 @@ impl TcpFlows {
         };
         let (flow, group) = self.flow(flow_index);
         flow.start_now(group, core, now, bytes);
-        flow.arm(group, core);
+        flow.arm(core);
         core.queue.replace_top(now + next.gap, Entity::Own(Kind::Tcp, ARRIVAL, index));
     }
 

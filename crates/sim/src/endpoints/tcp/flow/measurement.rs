@@ -48,9 +48,9 @@ impl TcpFlow {
             self.begin_measurement(core.warm_up);
         }
         self.sample(core, end);
-        if self.application.active {
+        if self.current.active {
             self.sender.settle(end);
-            if self.application.bytes.is_some() && group.role.is_none() {
+            if self.current.bytes.is_some() && group.role.is_none() {
                 let row = self.transfer_row(group, None);
                 core.record(|tables| tables.transfers.push(row));
             }
