@@ -38,6 +38,7 @@ const LEAST_PAUSE: u32 = 200_000;
 /// How long a reader takes to wake and read, us: what comes within it is read together, and acknowledged then (`tcp_cleanup_rbuf`). So the last
 /// packet of a burst does not wait for the timer of delayed ACKs. No constant of the kernel: hosts that were watched took some 50 us.
 const READING: u32 = 50;
+const READ_IN: Duration = Duration::from_ps(READING as u64 * 1_000_000);
 
 /// What a handshake took that was not timed, as there was none.
 const UNTIMED: u32 = u32::MAX;
@@ -67,27 +68,26 @@ pub struct Receiver {
     waiting_again: bool,
     /// With Linux's rules: the window can grow.
     grows: bool,
+    /// With Linux's rules: when the round trip began of which the window's growth is measured, ms; it begins again after 65 s.
+    round: u16,
     /// With Linux's rules: what the handshake took, us; [`UNTIMED`] if there was none, 0 until the first segment tells.
     rtt: u32,
-    /// With Linux's rules: when the round trip began of which the window's growth is measured, us.
-    round: u32,
-    /// With Linux's rules, after a handshake.
-    window: Option<Box<Window>>,
-    /// Made when the first segment arrives out of order.
-    out_of_order: Option<Box<OutOfOrder>>,
+    /// Made when the first segment arrives out of order, or at a handshake with Linux's rules.
+    store: Option<Box<Store>>,
 }
 
-/// What arrived out of order, and the SACK blocks that tell of it.
+/// What few segments look at: what arrived out of order, the SACK blocks that tell of it, and the window that is offered.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
-pub struct OutOfOrder {
+pub struct Store {
     received: RangeSet,
     /// A packet of each of the blocks changed last, most recent first.
     recent: [Option<u64>; 3],
     held_back: HeldBack,
+    window: Window,
 }
 
-impl OutOfOrder {
+impl Store {
     /// The block that holds `packet` was changed last. RFC 2018 §4
     fn remember(&mut self, packet: u64) {
         let block_start = |packet: u64| self.received.run_of(packet).map(|run| run.start);
@@ -130,22 +130,20 @@ impl Receiver {
             waiting: Instant::ZERO,
             waiting_again: false,
             grows: false,
-            rtt: UNTIMED,
             round: 0,
-            window: None,
-            out_of_order: None,
+            rtt: UNTIMED,
+            store: None,
         }
     }
 
     /// A new connection between the same ends, whose first packet is `base`.
     pub fn reopen(&mut self, base: u64) {
-        let kept = self.out_of_order.take().map(|mut o| {
-            o.received.clear();
-            o.recent = [None; 3];
-            o.held_back = HeldBack::default();
-            o
+        let kept = self.store.take().map(|mut store| {
+            store.received.clear();
+            (store.recent, store.held_back) = ([None; 3], HeldBack::default());
+            store
         });
-        *self = Self { out_of_order: kept, window: self.window.take(), ..Self::new(base) };
+        *self = Self { store: kept, ..Self::new(base) };
     }
 
     /// Number of the next packet in order: everything below has arrived.
@@ -153,9 +151,9 @@ impl Receiver {
         self.next
     }
 
-    /// What arrived out of order.
-    pub fn out_of_order(&self) -> Option<&OutOfOrder> {
-        self.out_of_order.as_deref()
+    /// What the next segment will look at beside the receiver itself, as something is missing before it.
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_deref().filter(|_| self.has_holes)
     }
 
     /// When [`on_timer`](Self::on_timer) must be called; [`Instant::MAX`] if never.
@@ -194,7 +192,7 @@ impl Receiver {
         if !self.has_holes || segment.seq <= self.next {
             return false;
         }
-        let Some(store) = &self.out_of_order else { return false };
+        let Some(store) = &self.store else { return false };
         let latest = || store.recent.iter().flatten().take(BLOCKS_EXPECTED);
         let run_of = |packet: u64| store.received.run_of(packet);
         let extends = |run: Range| run.start <= segment.seq + 1 && segment.seq <= run.end;
@@ -224,19 +222,20 @@ impl Receiver {
     #[inline]
     fn waits_for_second(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
         let flagged = segment.syn | segment.push | segment.cwr | segment.congestion_experienced;
-        let hastened = self.quick > 0 || self.ecn_seen != segment.ecn_capable || self.rtt == 0;
+        let hastened = self.quick > 0 || self.grows || self.ecn_seen != segment.ecn_capable || self.rtt == 0;
         let in_order = segment.seq == self.next && !self.has_holes;
         let (Some(delay), true) = (config.delayed_ack, in_order && self.deadline == Instant::MAX) else {
             return false;
         };
         let us = in_us(now);
-        if flagged | hastened | config.accurate_ecn || us.wrapping_sub(self.last) > LEAST_PAUSE {
+        let pause = us.wrapping_sub(self.last);
+        if flagged | hastened | config.accurate_ecn || pause > LEAST_PAUSE {
             return false;
         }
         self.next += 1;
         self.last = us;
         (self.waiting, self.waiting_again) = echo_of(segment);
-        self.deadline = now + delay;
+        self.deadline = now + if pause < READING { READ_IN } else { delay };
         true
     }
 
@@ -257,9 +256,10 @@ impl Receiver {
         if segment.syn {
             let mut ack = self.acknowledge::<LINUX>(now, echo_of(segment), NO_SACK);
             self.quick = QUICK_ACKS;
-            (self.last, self.rtt, self.round) = (in_us(now), 0, in_us(now));
+            (self.last, self.rtt) = (in_us(now), 0);
             if LINUX {
-                **self.window.get_or_insert_with(|| Box::new(Window::new(0))) = Window::new(self.next);
+                self.round = in_ms(now);
+                self.store.get_or_insert_default().window = Window::new(self.next);
             }
             ack.syn = true;
             ack.congestion_echo = segment.cwr;
@@ -286,7 +286,7 @@ impl Receiver {
             let at_once = at_once || (segment.push && LINUX);
             let ack = self.maybe_delay::<LINUX>(config, now, segment, at_once);
             if follows && ack.is_none() {
-                self.deadline = now + Duration::from_ps(u64::from(READING) * 1_000_000);
+                self.deadline = now + READ_IN;
             }
             return Reception { fresh: true, ack };
         }
@@ -320,7 +320,7 @@ impl Receiver {
     /// Whether the ACK of a segment that leaves a hole waits for others.
     fn holds_back(&mut self, now: Instant, segment: &Segment) -> bool {
         let next = self.next;
-        let holds = self.out_of_order.as_mut().is_some_and(|store| store.held_back.holds(next));
+        let holds = self.store.as_mut().is_some_and(|store| store.held_back.holds(next));
         if holds && self.deadline == Instant::MAX {
             (self.waiting, self.waiting_again) = echo_of(segment);
             self.deadline = now + held_back::delay(self.rtt);
@@ -330,7 +330,7 @@ impl Receiver {
 
     /// An ACK is sent: those that were held back need none of their own.
     fn reset_held_back(&mut self) {
-        if let Some(store) = &mut self.out_of_order {
+        if let Some(store) = &mut self.store {
             store.held_back.sent();
         }
     }
@@ -365,18 +365,18 @@ impl Receiver {
     /// A packet widens the window.
     #[inline(never)]
     fn widen(&mut self) {
-        self.grows = self.window.as_mut().is_some_and(|window| window.widen());
+        self.grows = self.store.as_mut().is_some_and(|store| store.window.widen());
         self.quick |= 1;
     }
 
     /// Looks at the end of a round trip whether more was read in it than ever before: the window grows then.
     #[inline]
     fn measure(&mut self, now: Instant) {
-        let now = in_us(now);
-        if now.wrapping_sub(self.round) >= self.rtt {
+        let now = in_ms(now);
+        if u32::from(now.wrapping_sub(self.round)) * 1000 >= self.rtt {
             self.round = now;
             let next = self.next;
-            self.grows = self.window.as_mut().is_some_and(|window| window.end_round(next));
+            self.grows = self.store.as_mut().is_some_and(|store| store.window.end_round(next));
         }
     }
 
@@ -419,7 +419,7 @@ impl Receiver {
         if seq < self.next {
             return false;
         }
-        let store = self.out_of_order.get_or_insert_default();
+        let store = self.store.get_or_insert_default();
         let mut fresh = seq == self.next;
         if fresh {
             self.next = store.received.take_front_at(seq + 1).unwrap_or(seq + 1);
@@ -435,7 +435,7 @@ impl Receiver {
 
     fn blocks(&self) -> SackBlocks {
         let mut blocks = NO_SACK;
-        if let Some(store) = self.out_of_order.as_deref().filter(|_| self.has_holes) {
+        if let Some(store) = self.store.as_deref().filter(|_| self.has_holes) {
             let runs = store.recent.iter().flatten().filter_map(|&packet| store.received.run_of(packet));
             for (block, run) in blocks.iter_mut().zip(runs) {
                 *block = run;
@@ -479,6 +479,11 @@ impl Receiver {
 
 fn in_us(now: Instant) -> u32 {
     (now.as_ps() / 1_000_000) as u32
+}
+
+/// The same in ms; it begins again after 65 s.
+fn in_ms(now: Instant) -> u16 {
+    (now.as_ps() / 1_000_000_000) as u16
 }
 
 /// What an ACK echoes of a segment: when it was sent, and whether again.

@@ -30,6 +30,12 @@ pub(super) struct Window {
     from: u64,
 }
 
+impl Default for Window {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl Window {
     /// Of a connection whose first packet is `base`.
     pub(super) fn new(base: u64) -> Self {

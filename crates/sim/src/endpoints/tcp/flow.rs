@@ -159,7 +159,7 @@ impl TcpFlow {
         if let Some(first) = self.line.front() {
             prefetch(first);
         }
-        if let Some(store) = self.receiver.out_of_order() {
+        if let Some(store) = self.receiver.store() {
             prefetch(store);
         }
     }
