@@ -36,9 +36,6 @@ const MOST_SEQUENCE: u64 = 1 << (SEQUENCE_BITS - 1);
 /// Events from which on a heap's lower levels are in no near cache.
 const MANY: usize = 1 << 14;
 
-/// Events of so few flows that the first caches have them.
-const FEW: usize = 200;
-
 /// What happens next.
 pub(crate) struct EventQueue {
     /// The first packet of each flow's line and the first one of its ACKs, if there are few flows.
@@ -247,15 +244,6 @@ impl EventQueue {
     #[inline]
     pub(crate) fn calendar(&mut self) -> Option<&mut Calendar> {
         self.far.as_deref_mut()
-    }
-
-    /// The event after the earliest one, if that does not come again before it: of a heap that no cache holds with what its events are of.
-    #[inline]
-    pub(crate) fn second(&self) -> Option<Entity> {
-        if self.near.len() < FEW {
-            return None;
-        }
-        self.near.second().map(entity_of)
     }
 
     /// The events of the moment that has just begun.

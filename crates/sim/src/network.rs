@@ -78,12 +78,7 @@ impl Network {
     /// Asks for the memory of flows whose turn is soon, if there are so many that no cache has it.
     #[inline]
     fn look_ahead(&mut self) {
-        let Some(calendar) = self.core.queue.calendar() else {
-            if let Some(entity) = self.core.queue.second() {
-                self.endpoints.prefetch(entity);
-            }
-            return;
-        };
+        let Some(calendar) = self.core.queue.calendar() else { return };
         for _ in 0..2 {
             if let Some(entity) = calendar.look_ahead() {
                 self.endpoints.prefetch(entity);

@@ -52,7 +52,7 @@ pub(crate) trait Line {
     /// [`next`](Self::next), so that what the flow answers finds the line, and its place in the event queue, taken.
     fn first(&self) -> (Packet, u32);
 
-    /// The first packet has been dealt with, and what follows from it is scheduled. When the next one reaches the first link; `None`: the line is empty, and who adds to it
+    /// The first packet has been dealt with. When the next one reaches the first link; `None`: the line is empty, and who adds to it
     /// puts it into the event queue.
     fn next(&mut self, core: &mut Core) -> Option<Instant>;
 
@@ -70,9 +70,6 @@ pub(crate) trait Line {
 
     /// A packet will leave its last link, propagation included, at this time, which may be ahead of the network's.
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, tag: u32);
-
-    /// What follows from a delivery is scheduled, if [`next`](Self::next) does not come after it.
-    fn schedule(&mut self, _: &mut Core) {}
 
     /// A link lost a packet.
     fn lose(&mut self, core: &mut Core, packet: &Packet, tag: u32);
@@ -256,11 +253,7 @@ macro_rules! endpoints {
             /// [`Line::deliver`]
             pub(crate) fn deliver(&mut self, core: &mut Core, owner: Owner, at: Instant, packet: &Packet) {
                 match owner.line {
-                    $($(LineKind::$Line => {
-                        let mut line = self.$kind.$line(owner.flow);
-                        line.deliver(core, at, packet, owner.tag);
-                        line.schedule(core);
-                    })+)+
+                    $($(LineKind::$Line => self.$kind.$line(owner.flow).deliver(core, at, packet, owner.tag),)+)+
                 }
             }
 

@@ -60,12 +60,6 @@ impl Heap {
         self.get(0)
     }
 
-    /// The earliest key but for [`least`](Self::least).
-    #[inline]
-    pub(super) fn second(&self) -> Option<u128> {
-        self.families.get(1).map(|&Family([a, b, c, d])| a.min(b).min(c.min(d)))
-    }
-
     #[inline]
     pub(super) fn peek(&self) -> Option<u128> {
         let key = self.least();

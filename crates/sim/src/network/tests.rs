@@ -205,7 +205,11 @@ fn what_arrives_at_the_end_is_not_counted() {
         short["duration_ps"] = json!(end_ps);
         let network = run(&short, 0);
         let flow = &network.endpoints.tcp.flows[0];
-        assert_eq!((flow.delivered_measured(), flow.current.index), (delivered, acknowledged), "{end_ps}");
+        assert_eq!(
+            (flow.delivered_measured(), flow.application.index),
+            (delivered, acknowledged),
+            "{end_ps}"
+        );
     }
 }
 

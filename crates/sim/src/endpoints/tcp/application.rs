@@ -3,26 +3,17 @@
 use crate::random::Stream;
 use parshall_units::Instant;
 use parshall_workload::{Transfer, TransferSource};
+use std::mem::offset_of;
 
-/// What every packet looks at of an application: the transfer under way, and when the next one begins.
+/// The application of a flow. What every packet looks at comes first (`parshall_tcp::Sender` says why).
 #[derive(Debug)]
-pub(crate) struct Current {
+#[repr(C)]
+pub(crate) struct Application {
     pub(crate) start: Instant,
     /// Of the current transfer; `None`: endless.
     pub(crate) bytes: Option<u64>,
     pub(crate) active: bool,
     pub(crate) index: u32,
-}
-
-impl Default for Current {
-    fn default() -> Self {
-        Self { start: Instant::MAX, bytes: None, active: false, index: 0 }
-    }
-}
-
-/// The rest of the application of a flow.
-#[derive(Debug)]
-pub(crate) struct Application {
     /// When the current transfer began; between transfers, when the last one ended.
     pub(crate) begun: Instant,
     /// The transfer that waits for its start.
@@ -42,6 +33,9 @@ pub(crate) struct Application {
 pub(crate) const ENDLESS_BYTES: u64 = u64::MAX;
 
 impl Application {
+    /// Bytes from the beginning that every packet may touch.
+    pub(crate) const HOT_BYTES: usize = offset_of!(Self, begun);
+
     pub(crate) fn new(
         source: Option<TransferSource>,
         random: Option<Box<Stream>>,
@@ -52,7 +46,11 @@ impl Application {
             random,
             arrivals,
             pending: None,
+            start: Instant::MAX,
             begun: Instant::ZERO,
+            bytes: None,
+            index: 0,
+            active: false,
             sent_before: 0,
             retransmissions_before: 0,
             timeouts_before: 0,
@@ -68,10 +66,10 @@ impl Application {
     }
 
     /// Asks the source for the transfer after the one that ended at `now`.
-    pub(crate) fn plan(&mut self, now: Instant, current: &mut Current) {
+    pub(crate) fn plan(&mut self, now: Instant) {
         if let Some(transfer) = self.next_transfer() {
             self.pending = Some(transfer.bytes.unwrap_or(ENDLESS_BYTES));
-            current.start = now + transfer.wait;
+            self.start = now + transfer.wait;
         }
     }
 }

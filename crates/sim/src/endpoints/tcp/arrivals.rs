@@ -46,7 +46,7 @@ impl TcpFlows {
         };
         let (flow, group) = self.flow(flow_index);
         flow.start_now(group, core, now, bytes);
-        flow.arm(core);
+        flow.arm(group, core);
         core.queue.replace_top(now + next.gap, Entity::Own(Kind::Tcp, ARRIVAL, index));
     }
 

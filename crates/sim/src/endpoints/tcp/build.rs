@@ -124,9 +124,9 @@ fn flow(
     let choices = group.stream("congestion_control", index).next_u64();
     let legs = group.legs(group.rtt(index)?)?;
     let mut flow = TcpFlow::new(&all.groups[number as usize], place, choices, legs, application);
-    flow.watch(probe(group, index));
+    flow.probe = probe(group, index);
     if source.is_some() {
-        flow.begin(core, group.start(index)?);
+        flow.begin(&all.groups[number as usize], core, group.start(index)?);
     }
     group.sample_marker(flow.edge.as_deref_mut(), index, place.id);
     all.flows.push(flow);

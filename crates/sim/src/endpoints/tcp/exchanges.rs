@@ -209,10 +209,10 @@ impl TcpFlows {
     fn begin(&mut self, core: &mut Core, now: Instant, (sender, other): (u32, u32), bytes: u64) {
         let (flow, group) = self.flow(other);
         flow.send_ack_with_data(group, core, now);
-        flow.arm(core);
+        flow.arm(group, core);
         let (flow, group) = self.flow(sender);
         flow.start_now(group, core, now, bytes);
-        flow.arm(core);
+        flow.arm(group, core);
     }
 
     /// The exchanges that are under way when the simulation ends.
@@ -244,7 +244,7 @@ impl TcpFlow {
     fn arrive_uncontended(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         let packet = self.first_in_line();
         self.receive(group, core, now + self.legs.to_receiver, &packet);
-        self.arm(core);
+        self.arm(group, core);
         if let Some(at) = self.next_in_line(group, core.warm_up) {
             core.queue.push(at, Entity::Own(Kind::Tcp, EXCHANGE, self.index));
         }

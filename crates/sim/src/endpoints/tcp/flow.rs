@@ -11,7 +11,7 @@ mod measurement;
 mod transfers;
 mod watched;
 
-use super::application::{Application, Current};
+use super::application::Application;
 use super::exchanges::{Exchange, Role};
 use super::group::TcpGroup;
 use super::probe::FlowProbe;
@@ -32,8 +32,8 @@ use std::mem::offset_of;
 
 /// A TCP flow.
 ///
-/// What every packet touches stands together (`parshall_tcp::Sender` says why): all up to the first part of `sender`.
-/// The rest is looked at when something special happens.
+/// What every packet touches stands together (`parshall_tcp::Sender` says why): all up to the first part of `sender`, and the
+/// beginning of `application`. The rest is looked at when something special happens.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TcpFlow {
@@ -47,10 +47,6 @@ pub(crate) struct TcpFlow {
     base: u64,
     first_class: Class,
     measuring: bool,
-    /// Timers are armed late: see [`TcpGroup::arms_late`]. A flow that is sampled has its rows written in the order of all its timers.
-    arms_late: bool,
-    /// Its number in the records; `index` is its place among the TCP flows.
-    pub(crate) id: u32,
     // One cache line to here.
     pub(crate) legs: Legs,
     slow_armed: Instant,
@@ -66,7 +62,6 @@ pub(crate) struct TcpFlow {
     processing: SmallStream,
     pub(crate) probe: Option<Box<FlowProbe>>,
     pub(crate) edge: Option<Box<Edge>>,
-    pub(crate) current: Current,
     pub(crate) sender: Sender,
     pub(crate) application: Application,
     /// ACKs on their way to the first contended link of the way back.
@@ -77,6 +72,8 @@ pub(crate) struct TcpFlow {
     /// Of the packets sent since the warm-up: those lost in the host or on links.
     pub(crate) dropped: u64,
     pub(crate) started: Instant,
+    /// Its number in the records; `index` is its place among the TCP flows.
+    pub(crate) id: u32,
     /// The random choices of the next connection's control follow from this.
     random: u64,
     /// The ssthresh of earlier connections that the next one starts from; infinite: none.
@@ -84,9 +81,6 @@ pub(crate) struct TcpFlow {
     /// Of the server of exchanges: what it and its client do.
     pub(crate) exchange: Option<Box<Exchange>>,
 }
-
-/// Eight cache lines: two thirds of a flow.
-const _: () = assert!(TcpFlow::HOT_BYTES <= 512);
 
 impl TcpFlow {
     /// `random`: what the random choices of its controls follow from.
@@ -107,7 +101,6 @@ impl TcpFlow {
             receiver: Receiver::new(1),
             legs,
             application,
-            current: Current::default(),
             left: Instant::ZERO,
             processing: place.processing,
             slow_armed: Instant::MAX,
@@ -124,7 +117,6 @@ impl TcpFlow {
             group: place.group,
             base: 1,
             measuring: false,
-            arms_late: group.arms_late,
             random,
             ssthresh: f64::INFINITY,
             exchange: None,
@@ -132,25 +124,18 @@ impl TcpFlow {
     }
 
     /// The flow comes into being at `now` and asks for its first transfer.
-    pub(crate) fn begin(&mut self, core: &mut Core, now: Instant) {
+    pub(crate) fn begin(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         self.started = now;
-        self.application.plan(now, &mut self.current);
-        self.arm(core);
+        self.application.plan(now);
+        self.arm(group, core);
     }
-
-    /// Bytes from the beginning that every packet may touch.
-    const HOT_BYTES: usize = offset_of!(Self, sender) + Sender::HOT_BYTES;
 
     /// Asks for the memory that a packet of the flow needs.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        prefetch_bytes(self, 0..Self::HOT_BYTES);
-    }
-
-    /// The flow is sampled or logged.
-    pub(crate) fn watch(&mut self, probe: Option<Box<FlowProbe>>) {
-        self.arms_late &= probe.is_none();
-        self.probe = probe;
+        prefetch_bytes(self, 0..offset_of!(Self, sender) + Sender::HOT_BYTES);
+        let application = offset_of!(Self, application);
+        prefetch_bytes(self, application..application + Application::HOT_BYTES);
     }
 
     /// Asks for the memory that the flow points to.
@@ -178,7 +163,7 @@ impl TcpFlow {
         if packet.seq() < self.base {
             return;
         }
-        if self.receiver.may_send_before(&group.tcp, at) {
+        if self.receiver.deadline() != Instant::MAX {
             self.send_waiting_ack(group, core, at, packet);
         }
         let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
@@ -267,7 +252,7 @@ impl TcpFlow {
             }
         }
         self.pump(group, core, at);
-        if self.current.active && self.is_complete() {
+        if self.application.active && self.is_complete() {
             self.finish_transfer(group, core, at);
         }
     }
@@ -326,11 +311,11 @@ impl TcpFlow {
     #[inline]
     fn sender_deadline(&self) -> Instant {
         let sender = self.sender.rto_deadline().min(self.sender.pacing_deadline());
-        sender.min(self.current.start)
+        sender.min(self.application.start)
     }
 
     fn run_timers(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        if self.current.start <= now {
+        if self.application.start <= now {
             self.start_transfer(group, core, now);
         }
         if self.sender.rto_deadline() <= now {
@@ -366,11 +351,7 @@ impl TcpFlow {
             None => self.pump_one_by_one(group, core, now),
         };
         if packets > 1 && group.tcp.rules == Rules::Linux {
-            if packets == 2 {
-                self.push_pair();
-            } else {
-                self.push_bursts(group, packets);
-            }
+            self.push_bursts(group, packets);
         }
     }
 
@@ -383,17 +364,6 @@ impl TcpFlow {
             packets += 1;
         }
         packets
-    }
-
-    /// [`push_bursts`](Self::push_bursts) for two packets, as most ACKs let go.
-    #[inline(never)]
-    fn push_pair(&mut self) {
-        let mut last = self.line.iter_mut().rev();
-        if let (Some(second), Some(first)) = (last.next(), last.next()) {
-            if Sender::segments_together(first.seq(), second.seq()) {
-                second.push();
-            }
-        }
     }
 
     /// Of the last so many packets in line, which were sent together, those that end what Linux segments at once are pushed.
@@ -413,28 +383,28 @@ impl TcpFlow {
 
     /// Schedules the next look at this flow's timers, unless the flow is looked at early enough.
     #[inline]
-    pub(crate) fn arm(&mut self, core: &mut Core) {
-        self.arm_after(core, self.line.front().map(|_| self.first_at));
-    }
-
-    /// The same, of a flow whose next packet reaches its link at that time, if there is one. Then the flow is looked at, and timers that are due
-    /// later are armed if they still are: most are put off by what the packet leads to.
-    #[inline]
-    pub(crate) fn arm_after(&mut self, core: &mut Core, next: Option<Instant>) {
-        let looked_at = next.filter(|_| self.arms_late).unwrap_or(Instant::MAX);
-        let slow = self.sender.rto_deadline().min(self.current.start);
-        let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
-        if slow.min(fast) >= looked_at {
-            return; // as nearly always
-        }
-        let before = looked_at.min(core.end);
+    pub(crate) fn arm(&mut self, group: &TcpGroup, core: &mut Core) {
+        let before = self.next_of_line(group).min(core.end);
+        let slow = self.sender.rto_deadline().min(self.application.start);
         if slow < self.slow_armed.min(before) {
             self.slow_armed = slow;
             core.queue.push(slow, Entity::Own(Kind::Tcp, SLOW_TIMER, self.index));
         }
+        let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
         if fast < self.fast_armed.min(before) {
             self.fast_armed = fast;
             core.queue.push(fast, Entity::Own(Kind::Tcp, FAST_TIMER, self.index));
+        }
+    }
+
+    /// When the line's first packet has the flow looked at, which arms the timers that are due later: most are put off by what the packet
+    /// leads to. A flow that is sampled has its rows written in the order of all its timers.
+    #[inline]
+    fn next_of_line(&self, group: &TcpGroup) -> Instant {
+        if group.arms_late && self.probe.is_none() && !self.line.is_empty() {
+            self.first_at
+        } else {
+            Instant::MAX
         }
     }
 

@@ -114,7 +114,7 @@ impl Line for Data<'_> {
     #[inline(always)]
     fn next(&mut self, core: &mut Core) -> Option<Instant> {
         let next = self.flow.next_in_line(self.group, core.warm_up);
-        self.flow.arm_after(core, next);
+        self.flow.arm(self.group, core);
         next
     }
 
@@ -141,10 +141,7 @@ impl Line for Data<'_> {
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
         self.flow.receive(self.group, core, at + self.flow.legs.to_receiver, packet);
-    }
-
-    fn schedule(&mut self, core: &mut Core) {
-        self.flow.arm(core);
+        self.flow.arm(self.group, core);
     }
 
     #[inline]
@@ -166,8 +163,7 @@ impl Line for Acks<'_> {
     }
 
     #[inline]
-    fn next(&mut self, core: &mut Core) -> Option<Instant> {
-        self.flow.arm(core);
+    fn next(&mut self, _: &mut Core) -> Option<Instant> {
         self.flow.next_ack_in_line()
     }
 
@@ -194,10 +190,7 @@ impl Line for Acks<'_> {
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, slot: u32) {
         self.flow.receive_ack(self.group, core, at + self.flow.legs.to_sender, (packet, slot));
-    }
-
-    fn schedule(&mut self, core: &mut Core) {
-        self.flow.arm(core);
+        self.flow.arm(self.group, core);
     }
 
     fn lose(&mut self, core: &mut Core, _: &Packet, slot: u32) {
@@ -249,7 +242,7 @@ impl EndpointKind for TcpFlows {
         } else {
             flow.on_fast_timer(group, core, now);
         }
-        flow.arm(core);
+        flow.arm(group, core);
     }
 
     #[inline]
@@ -289,9 +282,8 @@ impl EndpointKind for TcpFlows {
             let before = &mut before[flow.group as usize];
             if *before < sampled && group.role != Some(Role::Client) {
                 *before += 1;
-                let mut probe = flow.probe.take().unwrap_or_default();
+                let probe = flow.probe.get_or_insert_default();
                 probe.log = Some(logs.add(tables, group, flow.id)?);
-                flow.watch(Some(probe));
             }
         }
         Ok(())

@@ -59,7 +59,7 @@ fn a_handshake_takes_a_round_trip() {
 fn a_transfer_follows_another_when_that_is_acknowledged() {
     let network = alone(1_000_000, sends(&[1, 1, 2]), 1000);
     let flow = flow(&network);
-    assert_eq!((flow.current.index, flow.application.begun), (3, us(112_000 + 112_000 + 124_000)));
+    assert_eq!((flow.application.index, flow.application.begun), (3, us(112_000 + 112_000 + 124_000)));
     assert_eq!(flow.delivered_measured(), 4 * 1460);
 }
 
@@ -114,7 +114,7 @@ fn each_arrival_of_an_open_loop_takes_an_idle_connection_or_a_new_one() {
     group["rtt_ps"] = json!({"constant": 3 * MS});
     let idle = alone(100_000_000, group, 5000);
     let transfers = |network: &Network| -> u32 {
-        network.endpoints.tcp.flows.iter().map(|flow| flow.current.index).sum()
+        network.endpoints.tcp.flows.iter().map(|flow| flow.application.index).sum()
     };
     // The same arrivals; they overlap if they take 100 ms each, and rarely if they take 3 ms.
     assert!((80..120).contains(&transfers(&busy)), "{}", transfers(&busy));
@@ -260,7 +260,7 @@ fn a_mark_is_echoed_and_a_syn_answered_on_a_contended_way_back() {
     let links = [link("forth", 1_000_000, &step), link("back", 1_000_000, &drop_tail(99))];
     let network = run(&scenario(&links, &[group], 3000), 0);
     let statistics = flow(&network).sender.statistics();
-    assert_eq!((flow(&network).current.index, statistics.timeouts, statistics.syns), (1, 0, 1));
+    assert_eq!((flow(&network).application.index, statistics.timeouts, statistics.syns), (1, 0, 1));
     assert!(statistics.ecn_reductions > 0);
 }
 
@@ -283,7 +283,7 @@ fn a_pause_takes_the_window_to_the_restart_window() {
         let network = with_pauses(persistent);
         let flow = flow(&network);
         // One transfer ended; the next began 5 s later, and ended after the same two round trips: RFC 5681 §4.1.
-        assert_eq!(flow.current.index, 2);
+        assert_eq!(flow.application.index, 2);
         let once = Duration::from_ps((100_012 + 24_500 + 20 * 12 + 75_500) * MS / 1000);
         assert_eq!(flow.application.begun, us(0) + once + Duration::from_secs(5) + once, "{persistent}");
     }
@@ -298,6 +298,6 @@ fn an_ssthresh_that_is_kept_is_where_the_next_connection_starts_from() {
         group["tcp"]["ssthresh_cached"] = json!(cached);
         let network = run(&scenario(&[link("link", 1_000_000_000, &drop_tail(10))], &[group], 3000), 0);
         let flow = flow(&network);
-        assert_eq!((flow.current.index, flow.sender.statistics().loss_events), (2, losses), "{cached}");
+        assert_eq!((flow.application.index, flow.sender.statistics().loss_events), (2, losses), "{cached}");
     }
 }

@@ -101,7 +101,7 @@ impl TcpFlow {
     /// Size on the wire: the last packet of a transfer carries what is left.
     #[inline]
     fn wire_bytes(&self, group: &TcpGroup, seq: u64) -> u32 {
-        match self.current.bytes {
+        match self.application.bytes {
             Some(bytes) if self.sender.is_last(seq) => group.last_bytes(bytes),
             _ => group.packet_bytes,
         }

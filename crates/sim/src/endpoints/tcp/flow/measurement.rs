@@ -48,9 +48,9 @@ impl TcpFlow {
             self.begin_measurement(core.warm_up);
         }
         self.sample(core, end);
-        if self.current.active {
+        if self.application.active {
             self.sender.settle(end);
-            if self.current.bytes.is_some() && group.role.is_none() {
+            if self.application.bytes.is_some() && group.role.is_none() {
                 let row = self.transfer_row(group, None);
                 core.record(|tables| tables.transfers.push(row));
             }

@@ -23,7 +23,7 @@ impl TcpFlow {
             self.started = now;
         }
         self.application.pending = Some(bytes);
-        self.current.start = now;
+        self.application.start = now;
         self.advance(group, core, now);
         self.run_timers(group, core, now);
     }
@@ -31,28 +31,29 @@ impl TcpFlow {
     /// The transfer that is due begins.
     pub(super) fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         let Some(bytes) = self.application.pending.take() else { return };
-        self.current.start = Instant::MAX;
+        self.application.start = Instant::MAX;
         // Of exchanges, the other end may have all before this one knows: then more follows on what is under way.
-        self.current.index += u32::from(self.current.active);
-        let own_connection = !group.tcp.persistent || self.current.index == 0;
+        self.application.index += u32::from(self.application.active);
+        let own_connection = !group.tcp.persistent || self.application.index == 0;
         if own_connection {
             self.open_connection(group, now);
-        } else if !self.current.active {
+        } else if !self.application.active {
             self.resume_connection(group, now);
         }
-        self.current.active = true;
         let application = &mut self.application;
+        application.active = true;
         application.begun = now;
         let statistics = self.sender.statistics();
         application.sent_before = statistics.packets_sent;
         application.retransmissions_before = statistics.retransmissions;
         application.timeouts_before = statistics.timeouts;
         self.tell_transfer(core, now, (bytes != ENDLESS_BYTES).then_some(bytes), own_connection);
+        let application = &mut self.application;
         if bytes == ENDLESS_BYTES {
-            self.current.bytes = None;
+            application.bytes = None;
             self.sender.supply(ENDLESS);
         } else {
-            self.current.bytes = Some(bytes);
+            application.bytes = Some(bytes);
             self.sender.supply(bytes.div_ceil(u64::from(group.payload_bytes())));
         }
         if self.is_complete() {
@@ -100,17 +101,17 @@ impl TcpFlow {
             let row = self.transfer_row(group, Some(now));
             core.record(|tables| tables.transfers.push(row));
         }
-        let Self { application, current, .. } = self;
-        current.active = false;
+        let application = &mut self.application;
+        application.active = false;
         let stood_still = application.begun == now;
         application.begun = now;
-        current.index += 1;
+        application.index += 1;
         if let Some(process) = application.arrivals {
             core.freed.push((process, now, self.index));
         } else if group.role.is_none() {
-            application.plan(now, current);
-            if stood_still && current.start == now && core.is_standstill(now) {
-                current.start = Instant::MAX;
+            application.plan(now);
+            if stood_still && application.start == now && core.is_standstill(now) {
+                application.start = Instant::MAX;
             }
             if group.awaited && application.pending.is_none() {
                 core.awaited_is_done(now);
@@ -120,15 +121,14 @@ impl TcpFlow {
 
     /// What the records say of it.
     pub(crate) fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
-        let Self { application, current, .. } = self;
-        let statistics = self.sender.statistics();
+        let (application, statistics) = (&self.application, self.sender.statistics());
         TransferRow {
             group: group.name.clone(),
             flow: self.id,
-            transfer: current.index,
+            transfer: application.index,
             start_s: application.begun.as_secs_f64(),
             completion_s: completed.map(Instant::as_secs_f64),
-            size_bytes: current.bytes,
+            size_bytes: application.bytes,
             packets_sent: statistics.packets_sent.wrapping_sub(application.sent_before),
             retransmissions: statistics.retransmissions.wrapping_sub(application.retransmissions_before),
             timeouts: statistics.timeouts.wrapping_sub(application.timeouts_before),
