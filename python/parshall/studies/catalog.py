@@ -35,7 +35,7 @@ STUDIES: tuple[Study, ...] = (
         "what a slope that follows predicted contention gains under self-similar traffic (Figs 1, 6 to 13)",
         "Park & Tuan, ACM TOMACS 10(2), 2000",
         "parshall.studies.multiple_time_scale",
-        {"quick": "4 CPU minutes", "paper": "some 2 CPU hours, by an estimate from single runs"},
+        {"quick": "4 CPU minutes", "paper": "some 2 CPU hours"},
     ),
     Study(
         "rio",
