@@ -384,13 +384,16 @@ impl TcpFlow {
     /// Schedules the next look at this flow's timers, unless the flow is looked at early enough.
     #[inline]
     pub(crate) fn arm(&mut self, group: &TcpGroup, core: &mut Core) {
-        let before = self.next_of_line(group).min(core.end);
         let slow = self.sender.rto_deadline().min(self.application.start);
+        let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
+        if slow >= self.slow_armed && fast >= self.fast_armed {
+            return;
+        }
+        let before = self.next_of_line(group).min(core.end);
         if slow < self.slow_armed.min(before) {
             self.slow_armed = slow;
             core.queue.push(slow, Entity::Own(Kind::Tcp, SLOW_TIMER, self.index));
         }
-        let fast = self.sender.pacing_deadline().min(self.receiver.deadline());
         if fast < self.fast_armed.min(before) {
             self.fast_armed = fast;
             core.queue.push(fast, Entity::Own(Kind::Tcp, FAST_TIMER, self.index));
