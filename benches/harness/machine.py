@@ -32,7 +32,7 @@ def versions(repository: Path) -> dict[str, str | None]:
         "parshall": version("parshall"),
         "commit": _first_line(["git", "-C", str(repository), "describe", "--always", "--dirty"]),
         "rustc": _first_line(["rustc", "--version"]),
-        "build": "with a profile" if PROFILE_GUIDED else "without a profile",
+        "build": "profile-guided" if PROFILE_GUIDED else "plain",
         "python": platform.python_version(),
     }
 

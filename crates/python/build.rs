@@ -1,4 +1,4 @@
-//! Says whether the compiler was handed a profile of what the code does (`-Cprofile-use`, docs/how-to/install.md).
+//! Says whether the compiler was handed a profile of what the code does (`-Cprofile-use`, CONTRIBUTING.md).
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(profile_guided)");

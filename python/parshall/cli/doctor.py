@@ -77,7 +77,7 @@ def _simulator() -> Finding:
         controls = len(families()["congestion_controls"])
     except ImportError as error:
         return Finding("simulator", False, str(error), "everything", "make setup, or pip install .", required=True)
-    built = "built with a profile" if PROFILE_GUIDED else "built without a profile"
+    built = "profile-guided build" if PROFILE_GUIDED else "plain build"
     return Finding("simulator", True, f"{controls} congestion controls, {built}", "everything", required=True)
 
 

@@ -114,7 +114,9 @@ impl Line for Data<'_> {
     #[inline(always)]
     fn next(&mut self, core: &mut Core) -> Option<Instant> {
         let next = self.flow.next_in_line(self.group, core.warm_up);
-        self.flow.arm(self.group, core);
+        if self.group.arms_late {
+            self.flow.arm(self.group, core); // what waited for the packet that has left the line
+        }
         next
     }
 
