@@ -6,6 +6,7 @@ import html
 from typing import Any
 
 import polars as pl
+import pytest
 
 import parshall as ps
 from parshall.report import page_html
@@ -68,3 +69,29 @@ def test_nothing_is_said_where_all_get_something() -> None:
     assert starved(made) == []
     assert "Flows were locked out." not in page_html(made)
     assert starved(run("unlimited", "1 packet")) == []
+
+
+@pytest.mark.parametrize(("queue", "starve"), [("drop_tail", True), ("fq_codel", False)])
+def test_flows_that_all_starve_beside_datagrams_are_named(queue: str, starve: bool) -> None:
+    """Among themselves they have equal shares of next to nothing."""
+    datagrams = {"name": "flood", "workload": {"name": "cbr", "rate": "15 Mbit/s"}}
+    tcp = {"name": "tcp", "count": 4, "congestion_control": "reno"}
+    made = ps.run(
+        Scenario.from_document(
+            {
+                "duration": "60 s",
+                "warm_up": "10 s",
+                "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": queue, "limit": "20 packets"}},
+                "flows": [{"rtt": "30 ms", **group} for group in (datagrams, tcp)],
+            }
+        ),
+        workers=1,
+    )
+    sentences = starved(made)
+    if not starve:
+        assert sentences == []
+        return
+    (sentence,) = sentences
+    assert sentence.startswith("tcp: 4 of 4")
+    assert "a flow of flood had" in sentence
+    assert "No ACK holds its datagrams back" in sentence

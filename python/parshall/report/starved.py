@@ -3,7 +3,8 @@
 At a full drop-tail queue a flow that is clocked by its own ACKs can find every place that falls free, while the packets
 of others, sent again after longer and longer timeouts, find none (phase effects: Floyd & Jacobson 1992). Such a flow
 
-- has less than `SHARE` of an equal share of what all TCP flows of its repetition delivered,
+- has less than `SHARE` of an equal share of what all flows of its repetition delivered, datagrams too: a source that no
+  ACK holds back locks out all TCP flows alike, and among themselves these still have equal shares,
 - has lost at least `LOST` of the packets that it sent,
 - and has had at least `TIMEOUTS` timeouts, so that it tried for a while.
 
@@ -26,16 +27,16 @@ TIMEOUTS = 3
 
 
 def with_shares(flows: pl.DataFrame) -> pl.DataFrame:
-    """The TCP flows of a table of flows whose goodput is known.
+    """Those of a table of flows whose goodput is known.
 
     They have the column ``share``: their goodput over an equal share of what all of them had in their repetition.
     """
-    tcp = flows.filter((pl.col("congestion_control") != "") & pl.col("goodput_bps").is_not_null())
-    return tcp.with_columns(share=pl.col("goodput_bps") / pl.col("goodput_bps").mean().over("repetition"))
+    known = flows.filter(pl.col("goodput_bps").is_not_null())
+    return known.with_columns(share=pl.col("goodput_bps") / pl.col("goodput_bps").mean().over("repetition"))
 
 
 def locked_out(flows: pl.DataFrame) -> pl.DataFrame:
-    """Those of `with_shares` that got next to nothing."""
+    """Those of `with_shares` that got next to nothing; datagrams have no timeouts, and are none of them."""
     return with_shares(flows).filter(
         (pl.col("share") < SHARE) & (pl.col("loss_rate") >= LOST) & (pl.col("timeouts") >= TIMEOUTS)
     )
@@ -46,21 +47,25 @@ def starved(run: Result) -> list[str]:
     flows = run.tables.get("flows")
     if flows is None:
         return []
-    tcp = with_shares(flows)
-    hungry = locked_out(flows)
+    known = with_shares(flows)
     sentences = []
-    for (group,), rows in hungry.group_by("group", maintain_order=True):
-        of = tcp.filter(pl.col("group") == group).height
-        best = (
-            tcp.filter(pl.col("repetition").is_in(rows["repetition"].unique().to_list()))
-            .sort("goodput_bps")
-            .row(-1, named=True)
-        )
+    for (group,), rows in locked_out(flows).group_by("group", maintain_order=True):
+        of = known.filter(pl.col("group") == group).height
+        beside = known.filter(pl.col("repetition").is_in(rows["repetition"].unique().to_list()))
+        best = beside.sort("goodput_bps").row(-1, named=True)
         sentences.append(
             f"{group}: {rows.height} of {counted(of, 'flow')} (in all repetitions) got less than {SHARE:.0%} of an "
             f"equal share, and at least half of what they sent was dropped, while a flow of {best['group']} had "
-            f"{quantity(best['goodput_bps'], 'bit/s')}. Where a queue is always full and hosts take no time, who is "
-            "first may be decided for the whole run: give the flows a window limit, a processing_time, or a queue that "
-            "drops at random."
+            f"{quantity(best['goodput_bps'], 'bit/s')}. {_remedy(datagrams=not best['congestion_control'])}"
         )
     return sentences
+
+
+def _remedy(*, datagrams: bool) -> str:
+    """What to do about flows of datagrams that have the link, or flows of TCP."""
+    if datagrams:
+        return "No ACK holds its datagrams back: give it a lower rate, or the link a queue for each flow (fq_codel)."
+    return (
+        "Where a queue is always full and hosts take no time, who is first may be decided for the whole run: give the "
+        "flows a window limit, a processing_time, or a queue that drops at random."
+    )
