@@ -51,7 +51,7 @@ STUDIES: tuple[Study, ...] = (
         "what heavy-tailed flow sizes do to loss, delay and throughput, and to the Hurst parameter",
         "Goga, Loiseau & Gonçalves 2011; Park & Tuan 2000, §4",
         "parshall.studies.tail_index",
-        {"quick": "some 5 CPU minutes", "paper": "some 3.5 CPU hours, by an estimate from two of its runs"},
+        {"quick": "some 5 CPU minutes", "paper": "some 75 CPU minutes"},
     ),
 )
 
