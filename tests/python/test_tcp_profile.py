@@ -28,6 +28,17 @@ def test_it_sets_every_key_that_it_lists() -> None:
     assert resolved(tcp="linux")["tcp"] == resolved(**given)["tcp"]
 
 
+@pytest.mark.parametrize(("rate", "plain_us", "linux_us"), [("10 Mbit/s", 1200, 200), ("1 Gbit/s", 12, 12)])
+def test_its_hosts_take_no_longer_than_those_that_were_watched(rate: str, plain_us: int, linux_us: int) -> None:
+    def processing_us(**keys: Any) -> float:
+        given = {"duration": "5 s", "bottleneck": {"rate": rate}, "flows": [{"rtt": "40 ms", **keys}]}
+        time: int = ps.Scenario.from_document(given).resolve()["flows"][0]["processing_ps"]
+        return time / 1e6
+
+    assert (processing_us(), processing_us(tcp="linux")) == (plain_us, linux_us)
+    assert processing_us(tcp="linux", processing_time="3 ms") == 3000, "what a scenario says in seconds holds"
+
+
 def test_linux_is_the_newest_kernel() -> None:
     assert PROFILES["linux"] is max(PROFILES.values(), key=lambda each: each.name)
     assert resolved(tcp="linux") == resolved(tcp=LINUX.name)

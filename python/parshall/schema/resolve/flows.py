@@ -12,7 +12,7 @@ from parshall import _core
 from parshall.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, CongestionControl, FlowGroup
 from parshall.schema.model import Problem
 from parshall.schema.problems import quoted, shown
-from parshall.schema.profiles import kernels_own
+from parshall.schema.profiles import PROFILES, kernels_own
 from parshall.schema.quantities import PS_PER_S, Duration, ProcessingTime, base_of
 from parshall.schema.resolve.values import Context, configuration, parameters, within
 from parshall.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
@@ -31,7 +31,7 @@ class Route:
 
 
 LONGEST_SERVICE_PS = PS_PER_S // 100
-"""A processing time in packets is no longer than this (docs/simulator.md), and no longer than the run."""
+"""A processing time in packets is no longer than this (docs/simulator.md), than the profile says, or than the run."""
 
 _NO_TIME = ProcessingTime("0 s")
 
@@ -56,7 +56,7 @@ def flow_group(
         "access_bps": base_of(group.access_rate),
         "access_packets": _access_packets(group, datagrams=datagrams),
         "dscp": DSCP[group.dscp],
-        "processing_ps": _processing_ps(processing_time, packet_bytes, route, duration_ps),
+        "processing_ps": _processing_ps(group, processing_time, route, duration_ps),
         "marker": _marker(group, packet_bytes, context),
         "start_ps": _start(group, duration_ps),
         "packet_bytes": packet_bytes,
@@ -108,11 +108,12 @@ def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
     return spread
 
 
-def _processing_ps(time: ProcessingTime, packet_bytes: int, route: Route, duration_ps: int) -> int:
+def _processing_ps(group: FlowGroup, time: ProcessingTime, route: Route, duration_ps: int) -> int:
     """The range of the random time that each packet is processed."""
     if time.service_times is not None:
-        service_ps = packet_bytes * 8 * PS_PER_S / max(route.slowest_bps, 1.0)
-        return min(round(time.service_times * service_ps), LONGEST_SERVICE_PS, duration_ps)
+        service_ps = group.packet_size.bytes * 8 * PS_PER_S / max(route.slowest_bps, 1.0)
+        longest_ps = PROFILES[group.tcp].processing_ps if group.tcp else LONGEST_SERVICE_PS
+        return min(round(time.service_times * service_ps), longest_ps, duration_ps)
     if time.ps >= duration_ps:
         raise Problem(("processing_time",), f'found "{time}"; write less than the duration')
     return time.ps
