@@ -47,6 +47,7 @@ def tcp(**changes: Any) -> dict[str, Any]:
         "max_rto": 60 * PS,
         "initial_rto": PS,
         "rto_granularity": PS // 1000,
+        "timer_tick": None,
         "timestamps": True,
         "ecn": False,
         "pacing": False,

@@ -20,6 +20,7 @@
 //! | `recovery/prr.rs` | proportional rate reduction | RFC 6937 |
 //! | `pacing` | packets spaced one by one, or in Linux's bursts | Linux |
 //! | [`rto`] | retransmission timeout | RFC 6298 |
+//! | `timer_wheel` | timers that expire at ticks of a clock | Linux |
 //! | `rules` | where Linux does otherwise than the RFCs: whose rules hold | Linux |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
@@ -41,6 +42,7 @@ pub mod segment;
 pub mod sender;
 pub mod ssthresh_cache;
 pub mod statistics;
+mod timer_wheel;
 
 pub use config::TcpConfig;
 pub use info::Info;

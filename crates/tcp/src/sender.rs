@@ -19,6 +19,7 @@ use crate::recovery::{LossRecovery, Repair};
 use crate::rules::Rules;
 use crate::ssthresh_cache::Ending;
 use crate::statistics::Statistics;
+use crate::timer_wheel;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, Control};
 use parshall_units::{Duration, Instant};
@@ -188,7 +189,7 @@ impl Sender {
 
     /// Time has come to [`rto_deadline`](Self::rto_deadline).
     pub fn on_timer(&mut self, config: &TcpConfig, now: Instant) {
-        if now < self.connection.deadline {
+        if now < self.connection.deadline || self.waits_for_tick(config, now) {
             return;
         }
         self.settle(now);
@@ -197,5 +198,21 @@ impl Sender {
         } else {
             self.recovery.on_timer(&mut self.connection, config, now);
         }
+    }
+
+    /// Whether the timer that has come to its time expires at a later tick of the clock; then it is put off until that.
+    fn waits_for_tick(&mut self, config: &TcpConfig, now: Instant) -> bool {
+        let Self { connection, recovery } = self;
+        let Some(tick) = config.timer_tick.filter(|&tick| !timer_wheel::is_tick(now, tick)) else {
+            return false;
+        };
+        let lasts = if connection.phase == Phase::Connecting {
+            connection.syn_timeout(config)
+        } else {
+            recovery.timer_lasts(connection, config, now)
+        };
+        connection.deadline = timer_wheel::expiry(now, lasts, tick);
+        recovery.put_off_timers(now, connection.deadline);
+        true
     }
 }

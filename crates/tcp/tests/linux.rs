@@ -394,6 +394,29 @@ fn the_probe_of_linux_waits_longer() {
     }
 }
 
+/// `calc_wheel_index`, with a tick of 4 ms: a SYN's timeout of 1001 ms, 251 ticks, expires in a step of eight ticks; a probe that is due at 302 ms,
+/// 51 ticks after the ACK of 100 ms, a tick after these; one of a single packet that is due at 401 ms, 76 ticks after it, in a step of eight.
+#[test]
+fn timers_expire_at_ticks() {
+    let min_rto = Duration::from_millis(301);
+    let timer_tick = Some(Duration::from_millis(4));
+    let linux = TcpConfig { rules: Rules::Linux, min_rto, timer_tick, ..config(Recovery::Rack) };
+    for (packets, at) in [(2, 308), (1, 416)] {
+        let mut path =
+            Path::new(TcpConfig { initial_window: Packets(10), ..linux.clone() }, 6).losing(&[6, 7]);
+        path.run();
+        path.sender.supply(packets);
+        path.run();
+        let probe = path.sent.iter().find(|segment| segment.retransmission).unwrap();
+        assert_eq!(milliseconds(probe.sent), at, "{packets} packets");
+    }
+    let mut path =
+        Path::new(TcpConfig { handshake: true, initial_rto: Duration::from_millis(1001), ..linux }, 1)
+            .losing(&[0]);
+    path.run();
+    assert_eq!(milliseconds(path.sent[1].sent), 1024);
+}
+
 /// The sixth packet is reported before the fifth, which is in doubt for a quarter of the RTT (`tcp_rack_mark_lost`).
 #[test]
 fn the_timer_of_linux_for_packets_in_doubt_waits_longer() {

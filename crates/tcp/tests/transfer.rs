@@ -307,13 +307,14 @@ proptest! {
         segments in prop::collection::btree_set(0u64..200, 0..60),
         acks in prop::collection::btree_set(0u64..200, 0..60),
         delayed: bool, prr: bool, limited: bool, handshake: bool, timestamps: bool, pacing: bool,
-        window in prop::option::of(1u64..40),
+        window in prop::option::of(1u64..40), ticks: bool,
     ) {
         for recovery in RECOVERIES {
             let config = TcpConfig {
                 delayed_ack: delayed.then_some(Duration::from_millis(40)),
                 prr, limited_transmit: limited, handshake, timestamps, pacing,
                 receive_window: window.map(Packets),
+                timer_tick: ticks.then_some(Duration::from_millis(4)),
                 ..config(recovery)
             };
             let mut path = Path::new(config, packets);

@@ -57,6 +57,7 @@ LINUX = Profile(
         Setting("rto_floor", "variation", "`tcp_rtt_estimator`, `__tcp_set_rto`", "SRTT + 200 ms at least"),
         Setting("max_rto", "120 s", "`tcp_retransmit_timer`", "`TCP_RTO_MAX`"),
         Setting("initial_rto", "1 s", "`tcp_connect_init`", "`TCP_TIMEOUT_INIT`"),
+        Setting("timer_tick", "4 ms", "`calc_wheel_index`", "`CONFIG_HZ` = 250, as many distributions have it"),
         Setting("pacing", False, "`tcp_pacing_check`", "only controls that pace, and hosts with `fq`, do"),
         Setting("ssthresh_cached", "off", "`tcp_update_metrics`", "`tcp_no_ssthresh_metrics_save`"),
         Setting("byte_counting", True, "`tcp_slow_start`, `tcp_cong_avoid_ai`", "by packets acknowledged"),

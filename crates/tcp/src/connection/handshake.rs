@@ -30,7 +30,7 @@ impl Connection {
     }
 
     /// Until when a SYN that is sent now must be answered.
-    fn syn_timeout(&self, config: &TcpConfig) -> Duration {
+    pub(crate) fn syn_timeout(&self, config: &TcpConfig) -> Duration {
         let lost = self.rto.backoff();
         match config.rules {
             Rules::Rfc => self.timeout(config),

@@ -53,6 +53,14 @@ pub(crate) trait Repair {
     /// Time has come to the connection's deadline.
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant);
 
+    /// How long the timer that comes to its time now was to last.
+    fn timer_lasts(&self, connection: &Connection, config: &TcpConfig, _now: Instant) -> Duration {
+        connection.timeout(config)
+    }
+
+    /// The timers that have come to their time expire later, as the connection's deadline does.
+    fn put_off_timers(&mut self, _now: Instant, _until: Instant) {}
+
     /// Whether what goes next must be asked of [`next`](Self::next): it is not simply the next packet in order.
     fn chooses_next(&self, phase: Phase) -> bool;
 
@@ -200,6 +208,14 @@ impl Repair for LossRecovery {
 
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         each!(self, repair => repair.on_timer(connection, config, now));
+    }
+
+    fn timer_lasts(&self, connection: &Connection, config: &TcpConfig, now: Instant) -> Duration {
+        each!(self, repair => repair.timer_lasts(connection, config, now))
+    }
+
+    fn put_off_timers(&mut self, now: Instant, until: Instant) {
+        each!(self, repair => repair.put_off_timers(now, until));
     }
 
     #[inline]

@@ -428,6 +428,26 @@ impl Repair for Rack {
         }
     }
 
+    fn timer_lasts(&self, connection: &Connection, config: &TcpConfig, now: Instant) -> Duration {
+        let timers = &self.state.timers;
+        if timers.reordering <= now {
+            LINUX_SLACK // it was started when the packet came in doubt, with the rest of a reordering window
+        } else if timers.probe <= now {
+            now.since(timers.probe_started)
+        } else {
+            connection.timeout(config)
+        }
+    }
+
+    fn put_off_timers(&mut self, now: Instant, until: Instant) {
+        let Timers { retransmission, probe, reordering, .. } = &mut self.state.timers;
+        for timer in [retransmission, probe, reordering] {
+            if *timer <= now {
+                *timer = until;
+            }
+        }
+    }
+
     #[inline]
     fn chooses_next(&self, phase: Phase) -> bool {
         phase != Phase::Open || self.has_holes

@@ -96,6 +96,7 @@ impl Path {
         if next == Instant::MAX {
             return false;
         }
+        assert!(next >= self.now, "a deadline that has passed");
         self.now = next;
         if delayed == next {
             let reply = self.receiver.on_timer(next);
