@@ -227,6 +227,15 @@ def test_ours_over_published_is_drawn_by_verdict() -> None:
     assert forest([check for check in found.checks if check.published is None]) is None
 
 
+def test_signs_have_no_row_and_readings_are_told_apart() -> None:
+    readings = [Check("fig1", "packets", 10.0, 9.0, 8.0, 10.0, 1.0, reading=reading) for reading in ("one", "another")]
+    signs = [sign("fig1", "loss rate with heavier tails", 1, Interval(0.2, 0.1, 0.3, 3))]
+    drawn = forest([*readings, *signs])
+    assert drawn is not None
+    assert drawn.plot.panels[0].y.names == ("fig1: packets (another)", "fig1: packets (one)")
+    assert forest(signs) is None
+
+
 def test_of_many_values_those_that_are_not_reproduced_are_drawn() -> None:
     good = [Check("fig1", f"value {number}", 1.0, 1.0, 1.0, 1.0, 0.1) for number in range(60)]
     bad = Check("fig9", "the last", 1.0, 2.0, 2.0, 2.0, 0.1)

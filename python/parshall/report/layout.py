@@ -71,9 +71,10 @@ def laid_out(plot: Plot, entries: Sequence[str], width_in: float = WIDTH_IN) -> 
 
 
 def shortened(name: str, width_in: float = WIDTH_IN) -> str:
-    """A name that fits beside the axis."""
+    """A name that fits beside the axis: its beginning and its end, as names that begin alike often end otherwise."""
     most = int(width_in / 3 / _NAME_IN) - 2
-    return name if len(name) <= most else name[: most - 1] + "…"
+    end = most // 2
+    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[-end:]}"
 
 
 def has_few_decades(panel: Panel, letter: Literal["x", "y"]) -> bool:

@@ -31,6 +31,9 @@ from parshall.stats.confidence import Interval, prediction_interval
 
 Verdict = Literal["reproduced", "not_reproduced", "undecided", "consistent_with_theory", "extended"]
 
+SIGN = ": sign"
+"""How the quantity of a check of a sign ends."""
+
 DECISIVE_SHARE = 0.1
 """Where nothing else is said, an interval of more than 10 % of the reference on either side decides nothing."""
 
@@ -115,6 +118,16 @@ class Check:
             return "undecided"
         return "consistent_with_theory" if self.published is None else "reproduced"
 
+    @property
+    def named(self) -> str:
+        """The quantity, and which reading of the source it rests on."""
+        return f"{self.quantity} ({self.reading})" if self.reading else self.quantity
+
+    @property
+    def is_sign(self) -> bool:
+        """Whether it is a published sign (`sign`): the verdict says all of it."""
+        return self.quantity.endswith(SIGN)
+
     def as_json(self) -> dict[str, Any]:
         """What ``parshall study --json`` prints; docs/json.md describes it."""
         return {**asdict(self), "verdict": self.verdict}
@@ -129,8 +142,7 @@ class Check:
         verdict = self.verdict.replace("_", " ")
         if self.theory is not None and self.verdict == "not_reproduced":
             verdict = "not as our theory says"
-        quantity = f"{self.quantity} ({self.reading})" if self.reading else self.quantity
-        return (self.artefact, quantity, reference, f"{self.ours:.4g}", interval, tolerance, verdict, self.note)
+        return (self.artefact, self.named, reference, f"{self.ours:.4g}", interval, tolerance, verdict, self.note)
 
 
 def single_run(
@@ -200,4 +212,4 @@ def sign(
     low, high = (float((end > negligible) - (end < -negligible)) for end in ends)
     ours = low if low == high else 0.0
     reference = None if published is None else float(published)
-    return Check(artefact, f"{quantity}: sign", reference, ours, low, high, 0.4, note, decisive=0.4, reading=reading)
+    return Check(artefact, f"{quantity}{SIGN}", reference, ours, low, high, 0.4, note, decisive=0.4, reading=reading)

@@ -31,19 +31,21 @@ class _Row:
 
 
 def forest(checks: Sequence[Check]) -> Chart | None:
-    """Ratios with their 95 % intervals, of values above 0 that were published; None without any."""
+    """Ratios with their 95 % intervals, of values above 0 that were published, but for signs; None without any."""
     rows = [
         _row(
-            f"{check.artefact}: {check.quantity}",
+            f"{check.artefact}: {check.named}",
             check.verdict,
             Interval(check.ours, check.ci_low, check.ci_high, 1),
             check.published,
         )
         for check in checks
-        if check.published is not None and check.published > 0 and check.ours > 0
+        if check.published is not None and check.published > 0 and check.ours > 0 and not check.is_sign
     ]
     order = ("not_reproduced", "undecided", "reproduced")
-    caption = "Each row is a published value; the bar is the 95 % interval of ours. Tolerances are in the tables."
+    caption = (
+        "Each row is a published number; the bar is the 95 % interval of ours. Tolerances and signs are in the tables."
+    )
     return (
         _drawn("published-and-ours", rows, order, title="Ours over published", guide="as published", caption=caption)
         if rows

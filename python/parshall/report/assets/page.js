@@ -76,7 +76,7 @@
       if (drawing.clientWidth < 480) {
         layout.font.size = 11;
         for (const axis of Object.values(layout).filter((each) => each?.ticktext)) {
-          axis.ticktext = axis.ticktext.map((label) => (label.length > 22 ? `${label.slice(0, 21)}…` : label));
+          axis.ticktext = axis.ticktext.map((label) => (label.length > 22 ? `${label.slice(0, 10)}…${label.slice(-11)}` : label));
         }
         for (const trace of data) if (trace.texttemplate && trace.z[0].length > 6) delete trace.texttemplate;
       }
