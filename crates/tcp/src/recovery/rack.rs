@@ -431,7 +431,7 @@ impl Repair for Rack {
     fn timer_lasts(&self, connection: &Connection, config: &TcpConfig, now: Instant) -> Duration {
         let timers = &self.state.timers;
         if timers.reordering <= now {
-            LINUX_SLACK // it was started when the packet came in doubt, with the rest of a reordering window
+            LINUX_SLACK // a part of an RTT more, which is not kept: a few ticks in all
         } else if timers.probe <= now {
             now.since(timers.probe_started)
         } else {
