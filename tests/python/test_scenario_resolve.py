@@ -243,6 +243,7 @@ OPTIONAL = {
     "initial_ssthresh",
     "link_samples",
     "receive_window",
+    "timer_tick",
 }
 """What may be null: serde reads an absent value as null there, whatever the struct says."""
 

@@ -150,7 +150,7 @@ def test_every_entry_and_key_is_drawn(tmp_path: Path) -> None:
     """A new entry of a catalog, or a new key, is tried by the random scenarios without a change of theirs."""
     folder = folder_with_files(tmp_path)
     seen: set[str] = set()
-    for seed in range(1000):
+    for seed in range(2000):
         scenario = accepted(seed, folder)
         if scenario is not None:
             seen |= set(drawn(scenario.document()))
