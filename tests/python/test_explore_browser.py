@@ -180,9 +180,11 @@ def test_a_metric_and_a_parameter_of_a_sweep_are_chosen(browser: Any, results: s
         page.goto(f"{results}results")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.click("#list a:text-is('grid')")
-        page.select_option("select[name=parameter]", "flows.0.rtt")
+        with page.expect_navigation():  # what is chosen on a page that is being left is lost
+            page.select_option("select[name=parameter]", "flows.0.rtt")
         page.wait_for_selector("figcaption:has-text('against flows.0.rtt')")
-        page.select_option("select[name=metric]", "loss_rate")
+        with page.expect_navigation():
+            page.select_option("select[name=metric]", "loss_rate")
         page.wait_for_selector("figcaption:has-text('Loss')")
         assert page.input_value("select[name=parameter]") == "flows.0.rtt"
         assert page.evaluate("document.documentElement.scrollWidth") <= width
