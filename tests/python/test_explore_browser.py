@@ -179,8 +179,9 @@ def test_a_metric_and_a_parameter_of_a_sweep_are_chosen(browser: Any, results: s
     with tab(browser, width) as (page, errors):
         page.goto(f"{results}results")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.click("#list a:text-is('grid')")
-        with page.expect_navigation():  # what is chosen on a page that is being left is lost
+        with page.expect_navigation():  # what is chosen before a page is there, or when it is being left, is lost
+            page.click("#list a:text-is('grid')")
+        with page.expect_navigation():
             page.select_option("select[name=parameter]", "flows.0.rtt")
         page.wait_for_selector("figcaption:has-text('against flows.0.rtt')")
         with page.expect_navigation():

@@ -106,8 +106,8 @@ def test_killed_in_the_first_moments_of_a_restart_it_has_no_fewer_runs(file: Pat
     for number in range(KILLS):
         before_it = path.stat().st_mtime_ns
         process = subprocess.Popen(command(file, "--store", store), stderr=subprocess.PIPE, text=True)
-        # In the first moments after the record was written, or at any moment of the start. That may be when all is done,
-        # and then none of the later ones would find it running.
+        # In the first moments after the record was written, or at any moment of the start. All may be done by then, and
+        # none of the later kills would find it running, so that is not the first one.
         started = number % 2 == 0
         while started and process.poll() is None and path.stat().st_mtime_ns == before_it:
             time.sleep(0.001)
