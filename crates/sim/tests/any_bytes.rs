@@ -21,7 +21,7 @@ proptest! {
     }
 }
 
-/// The decoding is of use only if many inputs get as far as the event loop.
+/// The decoding is of use only if most inputs get as far as the event loop.
 #[test]
 fn many_inputs_are_scenarios_that_run() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -37,5 +37,5 @@ fn many_inputs_are_scenarios_that_run() {
             scenario.is_some_and(|each| simulate(&each, 0, &mut Tables::none(), &Monitor::default()).is_ok()),
         );
     }
-    assert!(ran >= 400 / 3, "{ran} of 400 ran"); // some 180 do, with a standard deviation of 10
+    assert!(ran >= 160, "{ran} of 400 ran"); // two in five: of other inputs some 176 run, with a standard deviation of 10
 }

@@ -7,7 +7,7 @@ least, and what share a competing connection had at the least.
 | symbol | meaning |
 | --- | --- |
 | kept | what the clients carry beside the measured connections over what they carry alone, together |
-| share | goodput of a competing connection over an equal share of what all connections of its run have |
+| share | goodput of a competing connection over an equal share of what all flows of its run have |
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def section(results: Results) -> Section:
             answer(results),
             "Locked out is who has less than 1 % of an equal share, has lost half of what it sent, and has tried for a "
             "while. What the clients kept is what they carry beside the measured connections over what they carry "
-            "alone, together; a share is over an equal one of all connections. Both are the least of any single run.",
+            "alone, together; a share is over an equal one of all flows. Both are the least of any single run.",
         ),
         [table(results)],
     )

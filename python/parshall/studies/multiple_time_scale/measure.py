@@ -40,7 +40,7 @@ class Measured:
     competing_mbps: Mapping[str, float] = field(default_factory=dict)
     """Reliable throughput of the connections that compete, by control."""
     least_share: float | None = None
-    """What the connection of these had that had least, over an equal share of all connections; None: none competes."""
+    """What the connection of these had that had least, over an equal share of all flows; None: none competes."""
     locked_out: tuple[str, ...] = ()
     """The groups of connections that got next to nothing (`parshall.report.starved`), one a connection."""
     levels: tuple[float, ...] = ()
