@@ -163,7 +163,7 @@ impl TcpFlow {
         if packet.seq() < self.base {
             return;
         }
-        if self.receiver.deadline() != Instant::MAX {
+        if self.receiver.may_send_before(&group.tcp, at) {
             self.send_waiting_ack(group, core, at, packet);
         }
         let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
@@ -369,8 +369,16 @@ impl TcpFlow {
     /// Of the last so many packets in line, which were sent together, those that end what Linux segments at once are pushed.
     #[inline(never)]
     fn push_bursts(&mut self, group: &TcpGroup, packets: usize) {
+        let first = self.line.len() - packets;
+        if packets == 2 {
+            // Most are of two, which are a burst or are none.
+            if Sender::segments_together(self.line[first].seq(), self.line[first + 1].seq()) {
+                self.line[first + 1].push();
+            }
+            return;
+        }
         let mut bursts = self.sender.bursts(&group.tcp, packets);
-        for place in self.line.len() - packets..self.line.len() {
+        for place in first..self.line.len() {
             let next = self.line.get(place + 1).map(|next| next.seq());
             let packet = &mut self.line[place];
             if bursts.push(packet.seq(), next) {
