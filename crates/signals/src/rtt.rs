@@ -31,8 +31,6 @@ pub struct Deviation {
     mean: u32,
     /// The largest of the round trip.
     largest: u32,
-    /// What lasts of that: the estimate's variation.
-    lasting: u32,
 }
 
 const PS_PER_US: u64 = 1_000_000;
@@ -72,9 +70,8 @@ impl RttEstimate {
         if self.srtt == 0 {
             self.srtt = sample.max(1);
             let mean = (sample / PS_PER_US) as u32 * 2;
-            let largest = mean.max(least);
-            *deviation = Deviation { mean, largest, lasting: largest };
-            self.variation = u64::from(largest) * (PS_PER_US / 4);
+            *deviation = Deviation { mean, largest: mean.max(least) };
+            self.variation = u64::from(deviation.largest) * (PS_PER_US / 4);
             return;
         }
         let off = sample.cast_signed() - self.srtt.cast_signed();
@@ -84,11 +81,10 @@ impl RttEstimate {
         more >>= if off < 0 && more > 0 { 3 } else { 0 };
         deviation.mean = deviation.mean.saturating_add_signed(more as i32);
         deviation.largest = deviation.largest.max(deviation.mean);
-        let mut variation = deviation.lasting.max(deviation.largest);
+        let mut variation = ((self.variation * 4 / PS_PER_US) as u32).max(deviation.largest);
         // No branches: what an ACK is in this respect, no processor guesses.
         variation -= if ends_round { (variation - deviation.largest) / 4 } else { 0 };
         deviation.largest = if ends_round { least } else { deviation.largest };
-        deviation.lasting = variation;
         self.variation = u64::from(variation) * (PS_PER_US / 4);
     }
 

@@ -165,7 +165,7 @@ fn linux_pushes_the_last_packet_of_what_is_segmented_at_once() {
     send(&mut sender, &config, at_us(0));
     sender.on_ack(&config, at_us(100_000), &ack(3, at_us(100_000), 100_000, Range::default()));
     let pushed = |numbers: &[u64]| -> Vec<u64> {
-        let mut bursts = sender.bursts(&config, numbers.len());
+        let mut bursts = sender.bursts(&config);
         let next = numbers.iter().copied().skip(1).map(Some).chain([None]);
         numbers
             .iter()

@@ -76,10 +76,9 @@ pub struct Bursts {
 }
 
 impl Bursts {
-    /// `packets` were sent together.
-    pub(super) fn new(connection: &Connection, config: &TcpConfig, packets: usize) -> Self {
-        let most = if packets > 2 { together(connection, config) } else { 2 };
-        Self { most, packets: 0 }
+    /// None yet, of a connection whose packets are sent together now.
+    pub(super) fn new(connection: &Connection, config: &TcpConfig) -> Self {
+        Self { most: together(connection, config), packets: 0 }
     }
 
     /// Whether a packet is pushed, with the number of the one that was sent after it: if it is the last of several that are segmented at once,

@@ -62,9 +62,9 @@ impl Sender {
         Some(self.room(config, Some(now)))
     }
 
-    /// The bursts of so many packets that were sent together, by Linux's rules.
-    pub fn bursts(&self, config: &TcpConfig, packets: usize) -> Bursts {
-        Bursts::new(&self.connection, config, packets)
+    /// The bursts of packets that were sent together, by Linux's rules.
+    pub fn bursts(&self, config: &TcpConfig) -> Bursts {
+        Bursts::new(&self.connection, config)
     }
 
     /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, as bursts are of

@@ -371,13 +371,13 @@ impl TcpFlow {
     fn push_bursts(&mut self, group: &TcpGroup, packets: usize) {
         let first = self.line.len() - packets;
         if packets == 2 {
-            // Most are of two, which are a burst or are none.
+            // As most often: they are one burst or none, for which its size need not be asked.
             if Sender::segments_together(self.line[first].seq(), self.line[first + 1].seq()) {
                 self.line[first + 1].push();
             }
             return;
         }
-        let mut bursts = self.sender.bursts(&group.tcp, packets);
+        let mut bursts = self.sender.bursts(&group.tcp);
         for place in first..self.line.len() {
             let next = self.line.get(place + 1).map(|next| next.seq());
             let packet = &mut self.line[place];
