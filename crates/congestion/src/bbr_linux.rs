@@ -165,10 +165,12 @@ impl BbrLinux {
     }
 
     /// The RTT of the handshake, or else of the first ACK (`bbr_init`, `bbr_init_pacing_rate_from_rtt`).
-    fn learn_first_rtt(&mut self, srtt: Duration, min_rtt: Duration) {
+    fn learn_first_rtt(&mut self, now: Instant, srtt: Duration, min_rtt: Duration) {
         if let Some(rate) = self.first_rate.measured(srtt) {
             self.pacing_rate = rate;
-            self.min_rtt = self.min_rtt.min(min_rtt);
+            if min_rtt < self.min_rtt {
+                (self.min_rtt, self.min_rtt_at) = (min_rtt, now);
+            }
         }
     }
 
@@ -275,7 +277,7 @@ impl BbrLinux {
     fn update_min_rtt(&mut self, ack: &AckEvent, sample: &RateSample) {
         let expired = ack.now > self.min_rtt_at + self.config.probe_rtt_interval;
         if let Some(rtt) = ack.rtt {
-            if rtt <= self.min_rtt || expired {
+            if rtt < self.min_rtt || expired {
                 self.min_rtt = rtt;
                 self.min_rtt_at = ack.now;
             }
@@ -402,7 +404,7 @@ impl CongestionControl for BbrLinux {
         self.check_drain(ack.now, sample);
         self.update_min_rtt(ack, sample);
         self.set_gains();
-        self.learn_first_rtt(ack.srtt, ack.min_rtt);
+        self.learn_first_rtt(ack.now, ack.srtt, ack.min_rtt);
         self.set_pacing_rate(self.pacing_gain);
         self.update_window(ack.phase, sample);
     }
@@ -441,7 +443,7 @@ impl CongestionControl for BbrLinux {
     }
 
     fn on_transmission_start(&mut self, start: &TransmissionStart) {
-        self.learn_first_rtt(start.srtt, start.min_rtt);
+        self.learn_first_rtt(start.now, start.srtt, start.min_rtt);
         if !start.app_limited {
             return;
         }

@@ -99,6 +99,11 @@ impl TcpInfo {
         Nanos::from(self.srtt_us.unwrap_or(0)) * 1000
     }
 
+    /// Payload that is known to have arrived: acknowledged, or reported by SACK, in packets of `mss` bytes.
+    pub(crate) fn arrived(&self) -> Option<u64> {
+        Some(self.acked? + u64::from(self.sacked) * u64::from(self.mss))
+    }
+
     /// Packets sent and neither acknowledged nor found lost (RFC 6675, pipe).
     pub(crate) fn in_flight(&self) -> u64 {
         u64::from((self.unacked + self.retransmitted).saturating_sub(self.sacked + self.lost))
@@ -128,10 +133,12 @@ mod tests {
         let new = TcpInfo::parse(&bytes).unwrap();
         assert_eq!((new.in_flight(), new.cwnd, new.ssthresh, new.srtt_us), (14, 12, None, None));
         assert_eq!((new.acked, new.sent, new.timeouts), (Some(1000), Some(4000), Some(7)));
+        assert_eq!(new.arrived(), Some(1000 + 5 * 1448), "a hole keeps back what has arrived behind it");
         let older = TcpInfo::parse(&bytes[..232]).unwrap(); // Linux 5.4
         assert_eq!((older.timeouts, older.sent), (None, Some(4000)));
         let oldest = TcpInfo::parse(&bytes[..104]).unwrap(); // Linux 3.x
         assert_eq!((oldest.acked, oldest.sent, oldest.data_packets, oldest.cwnd), (None, None, None, 12));
+        assert_eq!(oldest.arrived(), None);
         assert_eq!(TcpInfo::parse(&bytes[..60]), None);
     }
 }

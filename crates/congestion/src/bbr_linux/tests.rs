@@ -117,3 +117,20 @@ fn after_an_idle_time_it_paces_at_the_bandwidth_and_does_not_probe_the_rtt() {
     bbr.on_ack(&feed.ack(|sample| sample.in_flight = 1));
     assert_eq!(bbr.mode, Mode::ProbeBw);
 }
+
+/// `bbr_init`: the smallest RTT is that of the handshake, and is as old as the connection is open, not as its SYN. `bbr_update_min_rtt`: an equal
+/// one later does not renew it.
+#[test]
+fn the_handshakes_rtt_expires_ten_seconds_after_it() {
+    let rtt = Duration::from_millis(100);
+    let (mut feed, mut bbr) = (Feed::new(), bbr());
+    feed.wait(3_000);
+    let opens = feed.now;
+    bbr.on_transmission_start(&TransmissionStart { now: opens, app_limited: true, srtt: rtt, min_rtt: rtt });
+    for _ in 0..100 {
+        bbr.on_ack(&feed.round(|_| ()));
+        assert_ne!(bbr.mode, Mode::ProbeRtt, "{:?}", feed.now.since(opens));
+    }
+    bbr.on_ack(&feed.round(|_| ()));
+    assert_eq!(bbr.mode, Mode::ProbeRtt);
+}

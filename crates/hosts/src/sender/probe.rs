@@ -5,7 +5,7 @@
 //! | `packets_sent` | `tcpi_data_segs_out`, and a SYN a connection; SYNs sent again are in both counts |
 //! | `retransmissions` | `tcpi_total_retrans` |
 //! | `timeouts` | `tcpi_total_rto`; null before Linux 6.7, where those of transfers are readings that find the state Loss anew |
-//! | `goodput_bps` | payload acknowledged, `tcpi_bytes_acked` |
+//! | `goodput_bps` | payload acknowledged, `tcpi_bytes_acked`, and packets that have arrived behind a hole, `tcpi_sacked` |
 //! | `loss_events` | readings that find the state Recovery anew |
 //! | `mean_cwnd_packets`, `mean_rtt_s` | `tcpi_snd_cwnd` and `tcpi_rtt` (smoothed), each for the time since the reading before |
 //! | `min_rtt_s` | the least `tcpi_min_rtt`, which may be of the warm-up |
@@ -41,7 +41,7 @@ pub struct FlowOutcome {
     pub row: FlowRow,
     /// Its place in the plan; connections of an open loop have that of the loop.
     pub plan: u32,
-    /// Payload acknowledged since the warm-up; `None` of datagrams.
+    /// Payload acknowledged since the warm-up, selectively too; `None` of datagrams.
     pub acked_bytes: Option<u64>,
     /// What held it back since the warm-up, besides the network.
     pub limited: Limited,
@@ -266,7 +266,7 @@ impl Probe {
             ssthresh_packets: info.ssthresh.map(f64::from),
             in_flight_packets: Some(info.in_flight()),
             srtt_s: info.srtt_us.map(|us| f64::from(us) / 1e6),
-            delivered_bytes: info.acked.map(|acked| closed.acked + acked),
+            delivered_bytes: info.arrived().map(|arrived| closed.arrived + arrived),
             retransmissions: Some(closed.retransmissions + u64::from(info.retransmissions)),
             largest_slope: None,
         }
@@ -282,7 +282,7 @@ impl Probe {
         let row = FlowRow {
             group: self.group.clone(),
             flow: self.number,
-            goodput_bps: self.knows_acked.then(|| own.acked as f64 * 8.0 / measured_s),
+            goodput_bps: self.knows_acked.then(|| own.arrived as f64 * 8.0 / measured_s),
             packets_sent: self.knows_packets.then_some(own.packets),
             retransmissions: Some(own.retransmissions),
             loss_events: (10 * self.blind < self.means.time).then_some(self.loss_events),
@@ -296,7 +296,7 @@ impl Probe {
         FlowOutcome {
             row,
             plan: 0,
-            acked_bytes: self.knows_acked.then_some(own.acked),
+            acked_bytes: self.knows_acked.then_some(own.arrived),
             limited: own.limited(seconds(self.starved)),
             refused: 0,
             unsent: 0,

@@ -22,8 +22,8 @@ pub(super) struct Totals {
     pub(super) packets: u64,
     pub(super) retransmissions: u64,
     pub(super) timeouts: u64,
-    /// Payload acknowledged, bytes.
-    pub(super) acked: u64,
+    /// Payload that is known to have arrived, bytes.
+    pub(super) arrived: u64,
     busy_us: Option<u64>,
     receive_window_us: Option<u64>,
     send_buffer_us: Option<u64>,
@@ -35,7 +35,7 @@ impl Totals {
             packets: info.data_packets.map_or(0, u64::from) + 1,
             retransmissions: info.retransmissions.into(),
             timeouts: info.timeouts.map_or(0, u64::from),
-            acked: info.acked.unwrap_or(0),
+            arrived: info.arrived().unwrap_or(0),
             busy_us: info.busy_us,
             receive_window_us: info.receive_window_limited_us,
             send_buffer_us: info.send_buffer_limited_us,
@@ -50,7 +50,7 @@ impl Totals {
             packets: combine(self.packets, other.packets),
             retransmissions: combine(self.retransmissions, other.retransmissions),
             timeouts: combine(self.timeouts, other.timeouts),
-            acked: combine(self.acked, other.acked),
+            arrived: combine(self.arrived, other.arrived),
             busy_us: both(self.busy_us, other.busy_us),
             receive_window_us: both(self.receive_window_us, other.receive_window_us),
             send_buffer_us: both(self.send_buffer_us, other.send_buffer_us),

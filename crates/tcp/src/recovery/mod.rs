@@ -107,7 +107,7 @@ pub(crate) trait Repair {
         0
     }
 
-    /// The RTT of the packet sent last that the ACK at hand reports, if it keeps their times.
+    /// The RTT that the ACK at hand gives without its timestamp, by Linux's rules, if it keeps the packets' times.
     #[inline]
     fn newest_rtt(&self) -> Option<Duration> {
         None

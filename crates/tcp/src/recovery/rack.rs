@@ -212,7 +212,7 @@ impl Rack {
         }
         let found = self.find_losses(connection, now);
         let report = Report { delivered, safe: advances && found.packets == 0 };
-        let restarts = advances || self.state.segments.is_first_resent_since(now);
+        let restarts = advances || self.state.segments.is_first_resent_since_sacked();
         let may_start = match connection.phase {
             Phase::Open => true,
             Phase::Loss => self.answers_anew(found.retransmissions),

@@ -63,7 +63,9 @@ impl Sender {
             }
         }
         if self.connection.sampler.is_some() {
-            self.tell_with_sample(self.event(config, now, ack, self.connection.phase));
+            let rtt = self.recovery.newest_rtt();
+            let event = self.event(config, now, ack, self.connection.phase);
+            self.tell_with_sample(config, AckEvent { rtt, ..event });
         }
     }
 
@@ -103,7 +105,7 @@ impl Sender {
         let event =
             AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(config, now, ack, phase) };
         if self.connection.sampler.is_some() {
-            self.tell_with_sample(event);
+            self.tell_with_sample(config, event);
         } else {
             self.connection.control.on_ack(&event);
         }
@@ -132,9 +134,9 @@ impl Sender {
     }
 
     /// For a control that needs rate samples: told of the ACK if it reports packets as delivered, in SACK blocks too. The
-    /// sample's RTT is that of the packet sent last, with or without timestamps.
+    /// sample's RTT is that of the packet sent last, with or without timestamps; by Linux's rules it is the ACK's (`tcp_ack_update_rtt`).
     #[inline(never)]
-    fn tell_with_sample(&mut self, event: AckEvent) {
+    fn tell_with_sample(&mut self, config: &TcpConfig, event: AckEvent) {
         let Self { connection, recovery, .. } = self;
         let progress = Progress {
             una: connection.una,
@@ -145,6 +147,7 @@ impl Sender {
         };
         let Some(sampler) = &mut connection.sampler else { return };
         let Some((sample, rtt)) = sampler.on_ack(event.now, &progress) else { return };
+        let rtt = if config.rules == Rules::Linux { event.rtt } else { rtt };
         connection.control.on_ack(&AckEvent { rtt, sample: Some(sample), ..event });
     }
 }

@@ -70,8 +70,8 @@ pub(super) struct Segments {
     sacked_count: u64,
     /// Packets lost and not yet sent again.
     lost_count: u64,
-    /// Whether `rtt` is that of the ACK at hand.
-    has_sample: bool,
+    /// RTT that the ACK at hand gives of packets that were sent once; [`Duration::MAX`]: none.
+    sample: Duration,
     pub(super) reordering_seen: bool,
     pub(super) rules: Rules,
     resent: VecDeque<Resent>,
@@ -82,6 +82,8 @@ pub(super) struct Segments {
     repaired_count: u64,
     /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
     lowest_original: u64,
+    /// Of the packets that the ACK at hand reports by SACK and that were sent once, when the lowest was sent; [`Instant::MAX`]: none.
+    first_sacked: Instant,
     /// The packets lost and not yet sent again, with some that were delivered since.
     lost: BinaryHeap<Reverse<u64>>,
     sacked: RangeSet,
@@ -111,8 +113,9 @@ impl Segments {
             lost_count: 0,
             repaired_count: 0,
             rtt: Duration::ZERO,
-            has_sample: false,
+            sample: Duration::MAX,
             lowest_original: u64::MAX,
+            first_sacked: Instant::MAX,
             reordering_seen: false,
             rules,
             resent: VecDeque::new(),
@@ -160,15 +163,19 @@ impl Segments {
         (echo, min_rtt): (Option<Instant>, Duration),
         mut sacked: impl FnMut(Range),
     ) -> u64 {
-        let mut delivery = Delivery { now, echo, min_rtt, newest: None, last: None, count: 0 };
+        let mut delivery =
+            Delivery { now, echo, min_rtt, newest: None, last: None, originals: None, count: 0 };
         self.lowest_original = u64::MAX;
+        let mut again = false;
         while self.base < una {
             let Some(packet) = self.packets.pop_front() else { break };
+            again |= packet.sent_again;
             self.deliver(self.base, packet, &mut delivery);
             self.sacked_count -= u64::from(packet.sacked);
             self.base += 1;
         }
         let last_acknowledged = delivery.last.take();
+        let acknowledged = delivery.originals.take().filter(|_| !again);
         self.base = self.base.max(una);
         if !self.sacked.is_empty() {
             self.sacked.remove_below(una, |_| {});
@@ -176,7 +183,9 @@ impl Segments {
         if !blocks[0].is_empty() {
             self.take_blocks(*blocks, &mut delivery, &mut sacked);
         }
-        self.has_sample = delivery.newest.is_some();
+        let sacked = delivery.originals;
+        self.first_sacked = sacked.map_or(Instant::MAX, |(first, _)| first);
+        self.sample = sacked.or(acknowledged).map_or(Duration::MAX, |(_, last)| now.since(last));
         if let Some(newest) = delivery.newest {
             self.rtt = match self.rules {
                 Rules::Rfc => now.since(newest.0),
@@ -209,7 +218,7 @@ impl Segments {
         self.highest = una - 1;
         self.newest = newest;
         self.rtt = now.since(last.sent);
-        self.has_sample = true;
+        self.sample = self.rtt;
         Some(count)
     }
 
@@ -246,6 +255,8 @@ impl Segments {
         delivery.count += 1;
         if !packet.sent_again {
             self.lowest_original = self.lowest_original.min(number);
+            let first = delivery.originals.map_or(packet.sent, |(first, _)| first);
+            delivery.originals = Some((first, packet.sent));
         }
         self.lost_count -= u64::from(packet.lost);
         self.repaired_count -= u64::from(packet.repaired);
@@ -416,9 +427,10 @@ impl Segments {
         self.sacked_count
     }
 
-    /// The RTT that the ACK at hand gives, if it reports a packet whose copy it answers is known.
+    /// The RTT that the ACK at hand gives without its timestamp: of the last packet that it reports, those of its blocks first. None of what
+    /// was sent again, nor if it acknowledges such a packet cumulatively. `tcp_clean_rtx_queue`, `tcp_sacktag_one`
     pub(super) fn newest_rtt(&self) -> Option<Duration> {
-        self.has_sample.then_some(self.rtt)
+        (self.sample < Duration::MAX).then_some(self.sample)
     }
 
     /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
@@ -426,10 +438,11 @@ impl Segments {
         self.lowest_original
     }
 
-    /// Whether the first packet outstanding was sent after one that the ACK at hand reports, so that Linux starts the timers anew (`tcp_clean_rtx_queue`).
-    pub(super) fn is_first_resent_since(&self, now: Instant) -> bool {
-        let reported = self.has_sample && self.rules == Rules::Linux;
-        reported && self.packets.front().is_some_and(|first| first.sent + self.rtt > now)
+    /// Whether the first packet outstanding was sent after one that the ACK at hand reports by SACK, so that Linux starts the timers anew
+    /// (`tcp_clean_rtx_queue`).
+    pub(super) fn is_first_resent_since_sacked(&self) -> bool {
+        let later = |first: &Packet| first.sent > self.first_sacked;
+        self.rules == Rules::Linux && self.packets.front().is_some_and(later)
     }
 
     /// When the first packet outstanding was sent last.
@@ -464,6 +477,8 @@ struct Delivery {
     newest: Option<(Instant, u64)>,
     /// When the one reported last was sent.
     last: Option<Instant>,
+    /// When the first and the last one of those that were sent once were sent.
+    originals: Option<(Instant, Instant)>,
     count: u64,
 }
 
@@ -490,5 +505,40 @@ mod tests {
         assert_eq!((segments.pipe(), segments.next_lost()), (3, None));
         segments.on_ack(later, 4, &Default::default(), (None, Duration::MAX), |_| {});
         assert_eq!((segments.pipe(), segments.has_holes()), (0, false));
+    }
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn block(start: u64, end: u64) -> [Range; 3] {
+        [Range { start, end }, Range::default(), Range::default()]
+    }
+
+    /// `tcp_clean_rtx_queue`, `tcp_sacktag_one`: what was sent again gives no RTT but by the timestamp's echo, in a block or not.
+    #[test]
+    fn only_packets_that_were_sent_once_give_an_rtt() {
+        let mut segments = Segments::new(1, Rules::Linux);
+        for number in 1..=9 {
+            segments.on_send(at(number), number);
+        }
+        let hears = |segments: &mut Segments, ms, una, blocks| {
+            segments.on_ack(at(ms), una, &blocks, (None, Duration::ZERO), |_| {});
+            (segments.newest_rtt(), segments.is_first_resent_since_sacked())
+        };
+        let ms = |ms| Some(Duration::from_millis(ms));
+        assert_eq!(hears(&mut segments, 100, 2, [Range::default(); 3]), (ms(99), false), "acknowledged");
+        assert_eq!(hears(&mut segments, 105, 2, block(4, 6)), (ms(100), false), "the last of a block");
+        segments.on_send(at(110), 2);
+        segments.on_send(at(111), 3);
+        assert_eq!(hears(&mut segments, 115, 2, block(6, 7)), (ms(109), true), "the first packet went later");
+        assert_eq!(hears(&mut segments, 211, 2, block(3, 7)), (None, false), "sent again, in a block");
+        assert_eq!(
+            hears(&mut segments, 212, 7, [Range::default(); 3]),
+            (None, false),
+            "sent again, acknowledged"
+        );
+        segments.on_send(at(220), 7);
+        assert_eq!(hears(&mut segments, 320, 10, [Range::default(); 3]), (None, false), "with others");
     }
 }
