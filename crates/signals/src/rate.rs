@@ -84,6 +84,12 @@ impl RateSampler {
         }
     }
 
+    /// The handshake counts as a packet delivered, as in Linux (`tcp_clean_rtx_queue`). Before anything is sent.
+    pub fn count_handshake(&mut self) {
+        self.origin -= 1;
+        (self.delivered, self.delivered_before) = (1, 1);
+    }
+
     /// A packet is sent; `in_flight` counts it.
     #[inline]
     pub fn on_send(&mut self, now: Instant, packet: u64, in_flight: u64) {
@@ -218,6 +224,25 @@ mod tests {
         let (sample, rtt) = sampler.on_ack(at(200), &progress(1, 4)).expect("a packet was delivered");
         assert_eq!((sample.newly_delivered, sample.newly_lost, sample.prior_delivered), (1, 2, 3));
         assert_eq!(rtt, None, "sent twice");
+    }
+
+    /// `tcp_rate_check_app_limited`: what is sent before anything is acknowledged is limited by the application; with a handshake that ends with the
+    /// first ACK, be it for a single packet.
+    #[test]
+    fn the_first_ack_ends_the_limit_of_a_connection_that_was_opened() {
+        for (handshake, limited) in [(true, false), (false, true)] {
+            let mut sampler = RateSampler::new(1);
+            if handshake {
+                sampler.count_handshake();
+            }
+            sampler.out_of_data(0);
+            (1..=2).for_each(|number| sampler.on_send(at(0), number, number));
+            let (sample, _) = sampler.on_ack(at(100), &progress(2, 0)).expect("a packet was delivered");
+            let syn = u64::from(handshake);
+            assert_eq!((sample.delivered, sample.newly_delivered, sample.prior_delivered), (1 + syn, 1, syn));
+            assert!(sample.app_limited);
+            assert_eq!(sampler.is_app_limited(), limited);
+        }
     }
 
     proptest! {

@@ -115,6 +115,9 @@ impl Connection {
         let needs = control.needs();
         let mut sampler = needs.rate_samples.then(|| Box::new(RateSampler::new(base)));
         if let Some(sampler) = sampler.as_mut().filter(|_| config.rules == Rules::Linux) {
+            if config.handshake {
+                sampler.count_handshake();
+            }
             sampler.out_of_data(0); // while it opened, there was nothing to send (`tcp_rate_check_app_limited`)
         }
         let paces = config.pacing || needs.pacing;
