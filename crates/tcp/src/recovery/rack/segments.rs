@@ -72,10 +72,10 @@ pub(super) struct Segments {
     lost_count: u64,
     /// RTT that the ACK at hand gives of packets that were sent once; [`Duration::MAX`]: none.
     sample: Duration,
-    pub(super) reordering_seen: bool,
-    pub(super) rules: Rules,
     resent: VecDeque<Resent>,
     // Three cache lines of the recovery to here.
+    pub(super) reordering_seen: bool,
+    pub(super) rules: Rules,
     /// The first packet whose first transmission is not yet judged.
     fresh: u64,
     /// Packets found lost and not delivered since, sent again or not: `lost_out` of Linux.
