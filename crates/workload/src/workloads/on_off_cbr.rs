@@ -17,7 +17,7 @@ use rand_core::RngCore;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Mean ON times must not be shorter than the spacing of packets over this: a departure takes as many draws.
+/// Mean ON times must not be shorter than the spacing of packets over this, with longer ones counted as a spacing: a departure takes as many draws.
 const MOST_PERIODS_A_PACKET: u64 = 1000;
 
 parshall_units::configuration! {
@@ -46,15 +46,31 @@ impl Application for OnOffCbrConfig {
         let spacing = Spacing::new(self.rate, packet_bytes);
         let (on, off) = (build("on", &self.on)?, build("off", &self.off)?);
         let shortest = spacing.as_duration().over(MOST_PERIODS_A_PACKET).max(Duration::from_ps(1));
-        if on.mean() < shortest.as_secs_f64() {
+        let refuse = |found| {
             let accepted =
                 format!("a mean of at least {shortest}, a thousandth of a packet's time at this rate");
-            return Err(ConfigError::new("on", format!("a mean of {} s", on.mean()), accepted));
+            Err(ConfigError::new("on", found, accepted))
+        };
+        if on.mean() < shortest.as_secs_f64() {
+            return refuse(format!("a mean of {} s", on.mean()));
+        }
+        let packet = shortest.times(MOST_PERIODS_A_PACKET);
+        let usual = mean_up_to(&on, packet.as_secs_f64());
+        if usual < shortest.as_secs_f64() {
+            return refuse(format!("times that are in the mean {usual} s, without what is beyond {packet}"));
         }
         let left = (self.begins == Begins::Off).then_some(Duration::ZERO);
         let source = OnOffCbr { model: Arc::new(Model { spacing, on, off }), pace: Pace::default(), left };
         Ok(Source::Datagrams(DatagramSource(Datagrams::OnOffCbr(source))))
     }
+}
+
+/// Mean of values of which larger ones count as `most`: an average over the quantiles, which is known to a two-thousandth of `most` as they
+/// grow with their place.
+fn mean_up_to(law: &Distribution, most: f64) -> f64 {
+    const PLACES: u32 = 1000;
+    let at = |place: u32| law.quantile((f64::from(place) + 0.5) / f64::from(PLACES)).min(most);
+    (0..PLACES).map(at).sum::<f64>() / f64::from(PLACES)
 }
 
 /// Datagrams in bursts.

@@ -243,6 +243,12 @@ fn refusals_name_the_key() {
             "on: found a mean of 0.001 s; write a mean of at least 12 ms",
         ),
         (
+            r#"{"name": "on_off_cbr", "rate": 1000000, "on": {"name": "bounded_pareto",
+                "tail_index": 0.5, "minimum": 1e-12, "maximum": 1e6}, "off": {"name": "constant", "value": 0}, "begins": "on"}"#
+                .to_owned(),
+            "on: found times that are in the mean",
+        ),
+        (
             format!(
                 r#"{{"name": "on_off_cbr", "rate": 1000, "on": {zero}, "off": {}, "begins": "off"}}"#,
                 law("0.001")
