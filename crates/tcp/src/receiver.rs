@@ -16,7 +16,6 @@ mod window;
 use crate::ranges::{Range, RangeSet};
 use crate::rules::Rules;
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
-use crate::timer_wheel;
 use crate::TcpConfig;
 use held_back::HeldBack;
 use parshall_units::{Duration, Instant};
@@ -39,9 +38,7 @@ const LEAST_PAUSE: u32 = 200_000;
 /// How long a reader takes to wake and read, us: what comes within it is read together, and acknowledged then (`tcp_cleanup_rbuf`). So the last
 /// packet of a burst does not wait for the timer of delayed ACKs. No constant of the kernel: hosts that were watched took some 50 us.
 const READING: u32 = 50;
-const READ_IN: Duration = Duration::from_ps(READING as u64 * PS_PER_US);
-
-const PS_PER_US: u64 = 1_000_000;
+const READ_IN: Duration = Duration::from_ps(READING as u64 * 1_000_000);
 
 /// What a handshake took that was not timed, as there was none.
 const UNTIMED: u32 = u32::MAX;
@@ -168,22 +165,6 @@ impl Receiver {
     /// The time of an ACK that waits has come: returns it.
     pub fn on_timer(&mut self, now: Instant) -> Option<Ack> {
         (now >= self.deadline).then(|| self.acknowledge_waiting(now))
-    }
-
-    /// The time of an ACK that waits has come, but with Linux's rules the timer of delayed ACKs expires at a tick of the clock, as the sender's
-    /// do (`tcp_send_delayed_ack`): whether it waits for that one. What is held back, or read together with others, has timers of its own.
-    pub fn put_off(&mut self, config: &TcpConfig, now: Instant) -> bool {
-        let (Rules::Linux, Some(tick), Some(delay)) = (config.rules, config.timer_tick, config.delayed_ack)
-        else {
-            return false;
-        };
-        let waited = Duration::from_ps(u64::from(in_us(now).wrapping_sub(self.last)) * PS_PER_US);
-        let is_due = now >= self.deadline && !self.has_holes && waited >= delay;
-        if !is_due || timer_wheel::is_tick(now, tick) {
-            return false;
-        }
-        self.deadline = timer_wheel::expiry(now, delay, tick);
-        true
     }
 
     /// Something is sent to the other end before the delayed ACK's time: returns that ACK, if one waits.
@@ -497,7 +478,7 @@ impl Receiver {
 }
 
 fn in_us(now: Instant) -> u32 {
-    (now.as_ps() / PS_PER_US) as u32
+    (now.as_ps() / 1_000_000) as u32
 }
 
 /// The same in ms; it begins again after 65 s.
@@ -617,25 +598,6 @@ mod tests {
         assert_eq!(receiver.deadline(), Instant::MAX);
         // Out of order: at once.
         assert!(receiver.on_segment(&config, now, &segment(9)).ack.is_some());
-    }
-
-    /// `tcp_send_delayed_ack`: after ten ticks of 4 ms, and what is left of the one in which the packet came. What is read together is not late.
-    #[test]
-    fn linux_delays_acks_until_a_tick() {
-        let at = |us: u64| Instant::from_ps(us * PS_PER_US);
-        let (delayed_ack, timer_tick) = (Some(Duration::from_millis(40)), Some(Duration::from_millis(4)));
-        let config = TcpConfig { rules: Rules::Linux, delayed_ack, timer_tick, ..config() };
-        let mut receiver = Receiver { quick: 0, rtt: 10_000, ..Receiver::new(0) };
-        assert!(receiver.on_segment(&config, at(1_000), &segment(0)).ack.is_none());
-        assert!(receiver.put_off(&config, receiver.deadline()));
-        assert_eq!(receiver.deadline(), at(44_000));
-        assert!(!receiver.put_off(&config, at(44_000)));
-        assert_eq!(receiver.on_timer(at(44_000)).unwrap().cumulative, 1);
-        assert!(receiver.on_segment(&config, at(50_000), &segment(1)).ack.is_none());
-        assert!(receiver.on_segment(&config, at(50_010), &segment(2)).ack.is_some());
-        assert!(receiver.on_segment(&config, at(50_020), &segment(3)).ack.is_none());
-        assert_eq!(receiver.deadline(), at(50_070));
-        assert!(!receiver.put_off(&config, at(50_070)));
     }
 
     #[test]

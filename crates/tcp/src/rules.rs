@@ -33,7 +33,6 @@
 //! | the RTT estimate | samples count so that it remembers as many round trips as with one in each (RFC 7323 Appendix G) | each counts for 1/8; the variation is the largest of a round trip (`tcp_rtt_estimator`); what is SACKed and was sent once gives samples too (`tcp_ack_update_rtt`) | `parshall_signals::RttEstimate` |
 //! | what starts the retransmission timer anew | an ACK of new data (RFC 6298 (5.3)) | also a SACK of a packet that was sent before the first one was sent again (`tcp_clean_rtx_queue`) | `recovery/rack.rs` |
 //! | the RTT that controls are told | of the earliest packet acknowledged, by timestamp | of the last one reported that was sent once, SACKed ones first; else by timestamp (`tcp_clean_rtx_queue`, `tcp_ack_update_rtt`) | `recovery/rack/segments.rs`, `sender/acknowledgements.rs` |
-//! | delayed ACKs | go at their time | at a tick of the clock (`tcp_send_delayed_ack`) | `receiver.rs` |
 //! | first samples of the delivery rate | as others | limited by the application until the first ACK, as the SYN counts as delivered (`tcp_rate_check_app_limited`) | `connection.rs` |
 //! | `RACK.rtt` | of the packet sent last (RFC 8985 §6.2 step 2) | of the last packet that an ACK reports, SACKed ones first (`tcp_rack_advance`) | `recovery/rack/segments.rs` |
 //!
