@@ -157,7 +157,7 @@ impl HostsMeasured {
 /// The share of a flow's datagrams that were due and not sent; `None`: it has none.
 fn unsent_share(flow: &FlowOutcome) -> Option<f64> {
     let due = flow.row.packets_sent? + flow.unsent;
-    (flow.acked_bytes.is_none() && due > 0).then(|| flow.unsent as f64 / due as f64)
+    (flow.arrived_bytes.is_none() && due > 0).then(|| flow.unsent as f64 / due as f64)
 }
 
 impl Validity {

@@ -251,8 +251,8 @@ impl FlowLog {
         let bytes = |packets: f64| (packets * payload).round() as u64;
         let metrics = Metrics {
             window: bytes(control.window()),
-            in_flight: sender.flight() * u64::from(self.group.payload),
-            packets_in_flight: sender.flight(),
+            in_flight: sender.in_network() * u64::from(self.group.payload),
+            packets_in_flight: sender.in_network(),
             ssthresh: Some(control.ssthresh()).filter(|packets| packets.is_finite()).map(bytes),
             pacing_rate: control
                 .pacing_rate()

@@ -143,6 +143,11 @@ impl Sender {
         self.connection.flight()
     }
 
+    /// Packets sent that are in the network as far as is known: neither acknowledged, by SACK either, nor found lost (RFC 6675, pipe).
+    pub fn in_network(&self) -> u64 {
+        self.recovery.in_network(&self.connection)
+    }
+
     /// Smoothed RTT; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
         let srtt = self.connection.rtt.srtt();

@@ -52,6 +52,32 @@ fn a_single_loss_is_repaired_within_a_round_trip_without_a_timeout() {
 }
 
 #[test]
+fn in_the_network_is_what_is_neither_sacked_nor_found_lost() {
+    for recovery in [Recovery::Sack, Recovery::Rack] {
+        let mut path = Path::new(config(recovery), 60).losing(&[9]);
+        path.pump();
+        let mut sacked = 0;
+        while path.step() {
+            let under_way = (path.segments.len() + path.acks.len()) as u64;
+            match path.sender.phase() {
+                Phase::Recovery => {
+                    assert_eq!(
+                        path.sender.in_network(),
+                        under_way,
+                        "{recovery:?} at {} ms",
+                        milliseconds(path.now)
+                    );
+                    sacked = sacked.max(path.sender.flight() - under_way);
+                }
+                // What is lost and not yet found counts still.
+                _ => assert!((under_way..=under_way + 1).contains(&path.sender.in_network()), "{recovery:?}"),
+            }
+        }
+        assert!(sacked > 3, "{recovery:?}: {sacked}");
+    }
+}
+
+#[test]
 fn newreno_repairs_one_hole_a_round_trip_and_sack_all_at_once() {
     let holes = [20, 22, 24];
     let repair_times = |recovery| {

@@ -138,7 +138,7 @@ impl DatagramFlow {
         FlowOutcome {
             row,
             plan: self.plan,
-            acked_bytes: None,
+            arrived_bytes: None,
             is_datagrams: true,
             measured_s: measured_s(context.warm_up, now),
             limited: Limited::default(),

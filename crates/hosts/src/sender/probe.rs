@@ -41,8 +41,8 @@ pub struct FlowOutcome {
     pub row: FlowRow,
     /// Its place in the plan; connections of an open loop have that of the loop.
     pub plan: u32,
-    /// Payload acknowledged since the warm-up, selectively too; `None` of datagrams.
-    pub acked_bytes: Option<u64>,
+    /// Payload that arrived since the warm-up, as far as ACKs and SACKs report; `None` of datagrams.
+    pub arrived_bytes: Option<u64>,
     /// What held it back since the warm-up, besides the network.
     pub limited: Limited,
     /// Datagrams that the kernel had no room for when they were sent.
@@ -104,7 +104,7 @@ pub(super) struct Probe {
     /// What the kernel of these sockets cannot say.
     knows_timeouts: bool,
     knows_packets: bool,
-    knows_acked: bool,
+    knows_arrived: bool,
     uses_ecn: bool,
 }
 
@@ -150,7 +150,7 @@ impl Probe {
             blind: 0,
             knows_timeouts: true,
             knows_packets: true,
-            knows_acked: true,
+            knows_arrived: true,
             uses_ecn: false,
         }
     }
@@ -193,7 +193,7 @@ impl Probe {
     fn note(&mut self, info: &TcpInfo) {
         self.knows_timeouts &= info.timeouts.is_some();
         self.knows_packets &= info.data_packets.is_some();
-        self.knows_acked &= info.acked.is_some();
+        self.knows_arrived &= info.acked.is_some();
         self.uses_ecn |= info.ecn;
         self.min_rtt_us = match (self.min_rtt_us, info.min_rtt_us) {
             (Some(least), Some(now)) => Some(least.min(now)),
@@ -282,7 +282,7 @@ impl Probe {
         let row = FlowRow {
             group: self.group.clone(),
             flow: self.number,
-            goodput_bps: self.knows_acked.then(|| own.arrived as f64 * 8.0 / measured_s),
+            goodput_bps: self.knows_arrived.then(|| own.arrived as f64 * 8.0 / measured_s),
             packets_sent: self.knows_packets.then_some(own.packets),
             retransmissions: Some(own.retransmissions),
             loss_events: (10 * self.blind < self.means.time).then_some(self.loss_events),
@@ -296,7 +296,7 @@ impl Probe {
         FlowOutcome {
             row,
             plan: 0,
-            acked_bytes: self.knows_acked.then_some(own.arrived),
+            arrived_bytes: self.knows_arrived.then_some(own.arrived),
             limited: own.limited(seconds(self.starved)),
             refused: 0,
             unsent: 0,

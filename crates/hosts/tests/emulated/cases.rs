@@ -268,7 +268,7 @@ fn transfer_sizes(persistent: bool) -> Result<(), HostsError> {
     assert_eq!(found, sizes);
     let bytes: u64 = sizes.iter().sum();
     assert_eq!(ran.outcome.received_bytes, bytes);
-    assert_eq!(ran.outcome.flows[0].acked_bytes, Some(bytes));
+    assert_eq!(ran.outcome.flows[0].arrived_bytes, Some(bytes));
     for (number, row) in ran.transfers.iter().enumerate() {
         let took = row.completion_s.expect("complete") - row.start_s;
         let round_trips =
@@ -299,7 +299,7 @@ fn many_connections() -> Result<(), HostsError> {
     let row = &ran.outcome.flows[0].row;
     assert!(row.packets_sent.is_some_and(|packets| packets >= 2 * complete as u64), "{row:?}");
     assert!(ran.outcome.flows[0]
-        .acked_bytes
+        .arrived_bytes
         .is_some_and(|bytes| (0..=1).contains(&(bytes - complete as u64))));
     Ok(())
 }

@@ -67,7 +67,7 @@ impl FlowProbe {
                 cwnd_packets: Some(sender.control().window()),
                 rate_pps: sender.control().pacing_rate(),
                 ssthresh_packets: ssthresh.is_finite().then_some(ssthresh),
-                in_flight_packets: Some(sender.flight()),
+                in_flight_packets: Some(sender.in_network()),
                 srtt_s: sender.srtt().map(Duration::as_secs_f64),
                 delivered_bytes: Some(delivered),
                 retransmissions: Some(self.retransmissions_before + sender.statistics().retransmissions),
