@@ -249,10 +249,11 @@ impl FlowLog {
         self.min_rtt = rtt.map_or(self.min_rtt, |rtt| rtt.min(self.min_rtt));
         let (control, payload) = (sender.control(), f64::from(self.group.payload));
         let bytes = |packets: f64| (packets * payload).round() as u64;
+        let in_network = sender.in_network();
         let metrics = Metrics {
             window: bytes(control.window()),
-            in_flight: sender.in_network() * u64::from(self.group.payload),
-            packets_in_flight: sender.in_network(),
+            in_flight: in_network * u64::from(self.group.payload),
+            packets_in_flight: in_network,
             ssthresh: Some(control.ssthresh()).filter(|packets| packets.is_finite()).map(bytes),
             pacing_rate: control
                 .pacing_rate()

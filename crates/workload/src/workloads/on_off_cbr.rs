@@ -70,9 +70,9 @@ impl Application for OnOffCbrConfig {
 
 /// Mean of values of which larger ones count as `most`: an average over the quantiles, which is known to a two-thousandth of `most` as they
 /// grow with their place.
-fn mean_up_to(law: &Distribution, most: f64) -> f64 {
+fn mean_up_to(distribution: &Distribution, most: f64) -> f64 {
     const PLACES: u32 = 1000;
-    let at = |place: u32| law.quantile((f64::from(place) + 0.5) / f64::from(PLACES)).min(most);
+    let at = |place: u32| distribution.quantile((f64::from(place) + 0.5) / f64::from(PLACES)).min(most);
     (0..PLACES).map(at).sum::<f64>() / f64::from(PLACES)
 }
 

@@ -264,12 +264,12 @@ fn refusals_name_the_key() {
 /// What a refusal asks for is accepted: a mean of a thousandth of a packet's time, which is 12 ms at 1 Mbit/s: 12 us.
 #[test]
 fn on_times_of_the_least_mean_are_accepted() {
-    for law in [r#""constant", "value": 1.2e-5"#, r#""exponential", "mean": 1.2e-5"#] {
+    for distribution in [r#""constant", "value": 1.2e-5"#, r#""exponential", "mean": 1.2e-5"#] {
         let json = format!(
-            r#"{{"name": "on_off_cbr", "rate": 1000000, "on": {{"name": {law}}},
+            r#"{{"name": "on_off_cbr", "rate": 1000000, "on": {{"name": {distribution}}},
                 "off": {{"name": "constant", "value": 0}}, "begins": "on"}}"#
         );
-        assert!(parse(&json).source(NonZeroU32::MIN.saturating_add(1499)).is_ok(), "{law}");
+        assert!(parse(&json).source(NonZeroU32::MIN.saturating_add(1499)).is_ok(), "{distribution}");
     }
 }
 
