@@ -32,6 +32,7 @@ from parshall.schema.model import Part, Problem
 from parshall.schema.probes import Probes
 from parshall.schema.problems import messages, shown
 from parshall.schema.quantities import Duration, PositiveDuration, ProcessingTime
+from parshall.schema.resolve.flows import control_of
 from parshall.schema.resolve.scenario import resolve
 from parshall.templates.shipped import located
 
@@ -185,11 +186,13 @@ class Scenario(Part):
     def complete_document(self) -> dict[str, Any]:
         """The scenario as plain tables, every default filled in that has a meaning there."""
         document = self.model_dump(mode="json", by_alias=True, exclude_none=True)
-        for group, resolved in zip(document["flows"], self.resolve()["flows"], strict=True):
+        for given, written, resolved in zip(self.flows, document["flows"], self.resolve()["flows"], strict=True):
             if resolved["tcp"] is None:
                 for key in TCP_KEYS:
                     if key != "congestion_control" or resolved[key] is None:
-                        group.pop(key, None)
+                        written.pop(key, None)
+            elif control_of(given) is not given.congestion_control:
+                written["congestion_control"] = {"name": given.congestion_control.name}
         return document
 
     def external_controls(self) -> list[dict[str, Any]]:

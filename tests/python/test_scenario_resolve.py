@@ -204,6 +204,9 @@ def test_latency_is_measured_unless_there_are_very_many_flows(document: Document
 
 def test_documents_are_read_back_as_they_are(document: Document) -> None:
     document["flows"].append({"rtt": "40 ms", "workload": {"name": "cbr", "rate": "10 kbit/s"}})
+    for name in ("reno", "cubic", "bbr"):  # those of a profile have parameters of their own
+        document["flows"].append({"rtt": "40 ms", "congestion_control": name, "tcp": "linux"})
+    document["flows"].append({**document["flows"][-2], "slow_start": "hystart++"})
     scenario = ps.Scenario.from_document(document)
     for again in (scenario.document(), scenario.complete_document()):
         assert ps.Scenario.from_document(again).resolve() == scenario.resolve()

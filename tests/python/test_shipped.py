@@ -111,6 +111,18 @@ def test_a_run_is_repeated_from_its_directory(tmp_path: Path) -> None:
     assert "accepted: runs and emulations" in parshall("rerun", tmp_path / "predicted").stderr
 
 
+@pytest.mark.parametrize("control", ["cubic", "bbr", "reno"])
+def test_a_run_with_the_tcp_of_linux_is_repeated(control: str, tmp_path: Path) -> None:
+    given = ps.Scenario.from_document(
+        {**SCENARIO, "flows": [{"rtt": "40 ms", "congestion_control": control, "tcp": "linux"}]}
+    )
+    ps.run(given, tmp_path / "first")
+    assert parshall("rerun", tmp_path / "first", "--output", tmp_path / "again", "--no-page").exit_code == 0
+    again = ps.load(tmp_path / "again")
+    assert again.flows.equals(ps.load(tmp_path / "first").flows)
+    assert again.scenario.flows[0].congestion_control.name == control
+
+
 def test_a_rate_trace_is_found_again(tmp_path: Path) -> None:
     ps.run(ps.Scenario.load("lte", {"duration": "1 s", "warm_up": "0 s", "repetitions": 1}), tmp_path / "first")
     assert parshall("rerun", tmp_path / "first", "--output", tmp_path / "again", "--no-page").exit_code == 0

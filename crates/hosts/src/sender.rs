@@ -13,6 +13,7 @@
 
 pub(crate) mod datagrams;
 mod probe;
+mod recoveries;
 mod rounds;
 pub(crate) mod tcp;
 mod totals;

@@ -6,7 +6,7 @@
 //! | `retransmissions` | `tcpi_total_retrans` |
 //! | `timeouts` | `tcpi_total_rto`; null before Linux 6.7, where those of transfers are readings that find the state Loss anew |
 //! | `goodput_bps` | payload acknowledged, `tcpi_bytes_acked`, and packets that have arrived behind a hole, `tcpi_sacked` |
-//! | `loss_events` | readings that find the state Recovery anew |
+//! | `loss_events` | [`Recoveries`] |
 //! | `mean_cwnd_packets`, `mean_rtt_s` | `tcpi_snd_cwnd` and `tcpi_rtt` (smoothed), each for the time since the reading before |
 //! | `min_rtt_s` | the least `tcpi_min_rtt`, which may be of the warm-up |
 //! | [`Limited`] | `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` |
@@ -15,6 +15,7 @@
 //! than lets all flows together be read 20,000 times a second. While readings are further apart than half a round trip,
 //! recoveries may be missed: if that is so for a tenth of the time, `loss_events` is null.
 
+use super::recoveries::Recoveries;
 use super::rounds::Rounds;
 use super::totals::{Limited, Totals};
 use super::Context;
@@ -23,7 +24,7 @@ use crate::error::{HostsError, Tried};
 use crate::hosts::Row;
 use crate::plan::{FlowPlan, Sampling, Transport};
 use crate::receiver::Arrived;
-use crate::tcp_info::{TcpInfo, LOSS, RECOVERY};
+use crate::tcp_info::{TcpInfo, LOSS};
 use parshall_records::{FlowRow, FlowSampleRow};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -96,7 +97,7 @@ pub(super) struct Probe {
     /// Time in which the window was open, nothing was left to send, and the application had more.
     starved: Nanos,
     min_rtt_us: Option<u32>,
-    loss_events: u64,
+    recoveries: Recoveries,
     /// Readings of all connections that find the state Loss anew: timeouts, where the kernel does not count them.
     loss_states: u64,
     /// Time in which readings were too far apart to see each recovery.
@@ -145,7 +146,7 @@ impl Probe {
             means: Means::default(),
             starved: 0,
             min_rtt_us: None,
-            loss_events: 0,
+            recoveries: Recoveries::default(),
             loss_states: 0,
             blind: 0,
             knows_timeouts: true,
@@ -158,6 +159,7 @@ impl Probe {
     /// A connection opens.
     pub(super) fn begin_connection(&mut self, now: Nanos) {
         self.last = None;
+        self.recoveries.begin_connection();
         if let Some(rounds) = &mut self.rounds {
             rounds.begin_connection(now);
         }
@@ -211,7 +213,7 @@ impl Probe {
         self.before = self.totals(socket)?;
         self.means = Means::default();
         self.starved = 0;
-        self.loss_events = 0;
+        self.recoveries.count = 0;
         self.blind = 0;
         Ok(())
     }
@@ -244,7 +246,7 @@ impl Probe {
             }
         }
         let was = before.map_or(0, |before| before.info.ca_state);
-        self.loss_events += u64::from(info.ca_state == RECOVERY && was != RECOVERY);
+        self.recoveries.look(info);
         self.loss_states += u64::from(info.ca_state == LOSS && was != LOSS);
         let closed = self.closed;
         if let Some(rounds) = &mut self.rounds {
@@ -285,7 +287,7 @@ impl Probe {
             goodput_bps: self.knows_arrived.then(|| own.arrived as f64 * 8.0 / measured_s),
             packets_sent: self.knows_packets.then_some(own.packets),
             retransmissions: Some(own.retransmissions),
-            loss_events: (10 * self.blind < self.means.time).then_some(self.loss_events),
+            loss_events: (10 * self.blind < self.means.time).then_some(self.recoveries.count),
             timeouts: self.knows_timeouts.then_some(own.timeouts),
             ecn_reductions: (!self.uses_ecn).then_some(0),
             mean_cwnd_packets: self.means.cwnd(),

@@ -195,7 +195,7 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     """The endpoint as Rust reads it."""
     tcp = parameters(group, TCP_PARAMETERS, context)
     with within("congestion_control"):
-        control = configuration(_control_of(group), context)
+        control = configuration(control_of(group), context)
     if not tcp["timestamps"] and _core.needs_timestamps(json.dumps(control)):
         needed = f"{group.congestion_control.name} measures delays with every ACK"
         raise Problem(("timestamps",), f"found false, but {needed}; write timestamps = true")
@@ -209,8 +209,14 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     return tcp
 
 
-def _control_of(group: FlowGroup) -> Any:
-    """The group's control, or the one that the kernel of its profile has by that name."""
+def control_of(group: FlowGroup) -> Any:
+    """The group's control, or the one that the kernel of its profile has by that name.
+
+    Raises
+    ------
+    Problem
+        Parameters are given, of a control that is not the kernel's.
+    """
     given = group.congestion_control
     other_slow_start = group.model_dump(include={"slow_start"}) != {"slow_start": "standard"}
     name, parameters = kernels_own(given.name, group.tcp, other_slow_start=other_slow_start)
@@ -229,6 +235,6 @@ def _congestion_control(group: FlowGroup, longest_ps: int, context: Context, *, 
     which checks the longest of them in the same way.
     """
     with within("congestion_control"):
-        resolved = configuration(_control_of(group), context)
+        resolved = configuration(control_of(group), context)
         _core.check_control(json.dumps(resolved), longest_ps, controlled)
     return resolved
