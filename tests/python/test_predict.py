@@ -16,6 +16,7 @@ from parshall.errors import InputError
 from parshall.models.latency import transfer_latency
 from parshall.models.throughput import evaluate
 from parshall.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
+from parshall.prediction.network import read
 
 # --- resolved scenarios, made by hand: models and ranges are tested without the schema ---
 
@@ -63,6 +64,7 @@ def tcp(**changes: Any) -> dict[str, Any]:
 PARAMETERS: dict[str, dict[str, Any]] = {
     "reno": {"increase": 1.0, "decrease": 0.5, "ecn_decrease": 0.0},
     "cubic": {"c": 0.4, "beta": 0.7, "beta_ecn": 0.0, "fast_convergence": True, "reno_friendly": True},
+    "cubic_linux": {"tick": 4 * 10**9, "fast_convergence": True, "reno_friendly": True, "hystart": True},
     "vegas": {"alpha": 2.0, "beta": 4.0, "gamma": 1.0},
 }
 
@@ -143,6 +145,16 @@ def test_a_lossy_medium_gives_the_formula_itself(model: str) -> None:
     assert row.limited_by == "loss"
     assert goodput(row) == pytest.approx(float(answer.value) * 1460 * 8)
     assert row.window_packets == pytest.approx(float(answer.value) * rtt_s)
+
+
+def test_the_kernels_own_controls_have_the_models_of_those_they_follow() -> None:
+    for law, own in (("reno", "reno_linux"), ("cubic", "cubic_linux")):
+        predicted, other = (predict(scenario([flows(name)], [link(rate_bps=1e9, loss=1e-4)])) for name in (law, own))
+        assert other == predicted
+        assert goodput(other.throughput[0]) > 0
+    given = {"name": "cubic_linux", **PARAMETERS["cubic_linux"], "reno_friendly": False}
+    (group,) = read(scenario([flows("cubic_linux", congestion_control=given)])).groups
+    assert (group.control, group.parameters["reno_friendly"], group.parameters["c"]) == ("cubic", False, 0.4)
 
 
 def test_both_readings_of_independent_cubic_losses_are_there() -> None:
@@ -583,6 +595,7 @@ def test_transfers_at_what_was_measured() -> None:
     ("groups", "expected"),
     [
         ([flows("vegas", workload={"name": "transfer", "sizes": [10_000]})], "slow start of 'vegas'"),
+        ([flows("cubic_linux", workload={"name": "transfer", "sizes": [10_000]})], "slow start is hystart"),
         ([flows(workload={"name": "transfer", "sizes": [10_000]}), flows(name="b")], "depends on group 'b' (bulk)"),
         (
             [flows(workload={"name": "transfer", "sizes": [10_000]}, tcp=tcp(ssthresh_cached="lowest"))],

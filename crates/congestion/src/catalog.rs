@@ -12,9 +12,9 @@ use crate::{
     ExternalConfig, ExternalControl, Fast, FastConfig, Gcc, GccConfig, HighSpeed, HighSpeedConfig, Htcp,
     HtcpConfig, HyStart, Hybla, HyblaConfig, Illinois, IllinoisConfig, Knowledge, Ledbat, LedbatConfig,
     Level, LimitedSlowStart, Lp, LpConfig, MultipleTimeScale, MultipleTimeScaleConfig, Needs, Nv, NvConfig,
-    Prague, PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, Scalable, ScalableConfig, Scream,
-    ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, TransmissionStart, Vegas, VegasConfig,
-    Veno, VenoConfig, Westwood, WestwoodConfig, Yeah, YeahConfig,
+    Prague, PragueConfig, RateBased, RateBasedConfig, Reno, RenoConfig, RenoLinux, RenoLinuxConfig, Scalable,
+    ScalableConfig, Scream, ScreamConfig, Start, TcpRate, TcpRateConfig, Tfrc, TfrcConfig, TransmissionStart,
+    Vegas, VegasConfig, Veno, VenoConfig, Westwood, WestwoodConfig, Yeah, YeahConfig,
 };
 use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration, Instant};
@@ -210,6 +210,7 @@ macro_rules! controls {
 
 controls! {
     "reno" as "Reno" => Reno(RenoConfig) inline,
+    "reno_linux" => RenoLinux(RenoLinuxConfig) inline,
     "cubic" as "CUBIC" => Cubic(CubicConfig),
     "cubic_2005" => Cubic2005(Cubic2005Config),
     "cubic_linux" => CubicLinux(CubicLinuxConfig),

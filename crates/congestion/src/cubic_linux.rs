@@ -6,7 +6,7 @@
 //! | last_max_cwnd | `w_max` | packets, window before the last reduction; 0: none since the start or a timeout |
 //! | bic_K, bic_origin_point | `k`, `origin` | 1/1024 s, packets |
 //! | tcp_cwnd, ack_cnt | `w_est`, `acked` | packets: what Reno would have, and what was acknowledged towards its next packet |
-//! | snd_cwnd_cnt | `count` | packets acknowledged towards the next packet of the window |
+//! | snd_cwnd_cnt | `towards_next` | packets acknowledged towards the next packet of the window |
 //!
 //! How it differs from RFC 9438 (`cubic.rs`): before its first loss, and from a timeout to the next, it grows by a twentieth of the window a round
 //! trip at least; it goes towards the window of Reno, which grows by 0.53 packets a round trip for ever, where RFC 9438 §4.3 sets the window to it, and lets it grow by
@@ -18,13 +18,14 @@
 //!
 //! Left out: its clock stands still while nothing is sent (`CA_EVENT_TX_START`); here it does so while the window is not used.
 //!
-//! Read: net/ipv4/tcp_cubic.c and tcp_cong_avoid_ai of Linux 6, for constants and conditions; held against recordings of 6.18
+//! Read: net/ipv4/tcp_cubic.c of Linux 6, for constants and conditions; held against recordings of 6.18
 //! (docs/linux.md).
 
 mod hystart;
 
 use crate::epoch::Epoch;
 use crate::last_maximum::W_MAX;
+use crate::linux_window::TowardsNext;
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};
 use hystart::{HyStart, Sample};
@@ -68,7 +69,7 @@ pub type CubicLinux = WindowBased<CubicLinuxRule>;
 pub struct CubicLinuxRule {
     config: CubicLinuxConfig,
     for_one: u64,
-    count: f64,
+    towards_next: TowardsNext,
     w_max: u64,
     k: u64,
     origin: u64,
@@ -171,7 +172,7 @@ impl WindowRule for CubicLinuxRule {
         Self {
             config: config.clone(),
             for_one: 0,
-            count: 0.0,
+            towards_next: TowardsNext::default(),
             w_max: 0,
             k: 0,
             origin: 0,
@@ -215,17 +216,7 @@ impl WindowRule for CubicLinuxRule {
     fn avoid_congestion(&mut self, windows: &mut Windows, ack: &AckEvent, acked: f64, slope: f64) {
         let acked = slope * acked;
         self.update(ack.now, windows.window as u64, acked);
-        let for_one = self.for_one as f64;
-        if self.count >= for_one {
-            self.count = 0.0;
-            windows.window += 1.0;
-        }
-        self.count += acked;
-        if self.count >= for_one {
-            let grown = libm::floor(self.count / for_one);
-            self.count -= grown * for_one;
-            windows.window += grown;
-        }
+        self.towards_next.grow(windows, self.for_one as f64, acked);
     }
 
     fn window_to_reduce(windows: &Windows, _: &CongestionEvent) -> f64 {
@@ -236,6 +227,7 @@ impl WindowRule for CubicLinuxRule {
         let window = used as u64;
         let lower = self.config.fast_convergence && window < self.w_max;
         self.w_max = if lower { window * (1024 + BETA) / 2048 } else { window };
+        self.towards_next.reset();
         self.epoch.end();
         libm::floor(window as f64 * BETA as f64 / 1024.0) / used
     }
@@ -292,6 +284,25 @@ mod tests {
         assert_eq!(cubic.window(), 700.0); // 1000 * 717 / 1024, whatever is in flight
         run(&mut cubic, Instant::ZERO, libm::cbrt(300.0 / 0.4));
         assert!((cubic.window() - 1000.0).abs() <= 2.0, "{}", cubic.window());
+    }
+
+    #[test]
+    fn what_was_acknowledged_before_a_reduction_counts_no_more_for_the_next_packet() {
+        let start = Start { window: 4.0, ssthresh: 2.0, ..Start::NEW };
+        let mut cubic = CubicLinux::new(&config(), start);
+        let ack = AckEvent::of_one_packet(Instant::ZERO, Duration::from_millis(100));
+        while cubic.window() == 4.0 {
+            cubic.on_ack(&ack);
+        }
+        cubic.on_congestion(&loss());
+        assert_eq!(cubic.window(), 3.0); // 5 * 717 / 1024
+        cubic.on_ack(&ack);
+        assert_eq!(cubic.window(), 3.0, "a packet more takes two that are acknowledged at least");
+        let mut again = cubic.clone();
+        cubic.on_congestion(&loss());
+        again.on_congestion(&loss());
+        again.on_ack(&ack);
+        assert_eq!((cubic.window(), again.window()), (2.0, 2.0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use parshall_replay::{replay, Quantity, Recording, Replayed};
 use std::path::Path;
 
 const RENO: &str = r#"{"name":"reno","increase":1.0,"decrease":0.5,"ecn_decrease":0.0}"#;
+const RENO_LINUX: &str = r#"{"name":"reno_linux"}"#;
 const CUBIC: &str =
     r#"{"name":"cubic","c":0.4,"beta":0.7,"beta_ecn":0.0,"fast_convergence":true,"reno_friendly":true}"#;
 const CUBIC_LINUX: &str =
@@ -55,6 +56,15 @@ fn reno_has_the_window_of_linux_within_a_packet() {
     hold("reno", RENO, WINDOWS, [[0, 0], [0, 0], [0, 1], [0, 1], [0, 0], [0, 0]]);
     let ecn = replayed("reno", "ecn", RENO);
     assert!(ecn.first[0].cause.starts_with("ours reduces the packets in flight"), "{:?}", ecn.first);
+}
+
+#[test]
+fn reno_linux_has_the_window_of_linux_to_the_packet() {
+    hold("reno", RENO_LINUX, WINDOWS, [[0, 0]; 6]);
+    for situation in SITUATIONS {
+        let replayed = replayed("reno", situation, RENO_LINUX);
+        assert!(replayed.compared.iter().all(|each| each.largest == 0.0), "{situation}: {:?}", replayed.compared);
+    }
 }
 
 /// But for the time that passed while nothing was sent.

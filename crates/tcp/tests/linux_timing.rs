@@ -263,3 +263,37 @@ fn sacks_of_what_was_sent_before_put_the_timeout_off_in_linux() {
         assert_eq!(after.1.is_some(), rules == Rules::Linux);
     }
 }
+
+/// Forty packets that pacing spaces over 10 ms, of which four are lost: what goes together after the SACKs of all others.
+fn repairs(rules: Rules) -> Vec<Vec<u64>> {
+    let config = TcpConfig { rules, pacing: true, initial_window: Packets(40), handshake: false, ..linux() };
+    let mut sender = sender(&config);
+    sender.supply(1000);
+    let mut now = at_us(0);
+    while now < Instant::MAX {
+        send(&mut sender, &config, now);
+        now = sender.pacing_deadline();
+    }
+    now = at_us(100_000);
+    for sacked in [2..5, 6..8, 10..12, 13..41].map(|part| Range { start: part.start, end: part.end }) {
+        sender.on_ack(&config, now, &ack(2, now, 100_000, sacked));
+    }
+    let mut together = Vec::new();
+    while now < Instant::MAX && together.len() < 6 {
+        let sent = std::iter::from_fn(|| sender.poll_transmit(&config, now).map(|segment| segment.seq));
+        together.push(sent.collect());
+        now = sender.pacing_deadline();
+    }
+    together
+}
+
+/// `tcp_xmit_retransmit_queue` asks `tcp_pacing_check` for each buffer, and SACKs have split them: holes are repaired one by one, and what is
+/// new goes by itself.
+#[test]
+fn linux_paces_each_hole_by_itself() {
+    let linux = repairs(Rules::Linux);
+    assert_eq!(linux[..3], [vec![5], vec![8, 9], vec![12]], "{linux:?}");
+    assert!(linux[3][0] == 41 && linux[3].len() > 1, "{linux:?}");
+    let rfc = repairs(Rules::Rfc);
+    assert_eq!(rfc[..4], [vec![5], vec![8], vec![9], vec![12]], "{rfc:?}");
+}

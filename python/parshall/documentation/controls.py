@@ -27,7 +27,7 @@ from parshall.scenario import Scenario
 from parshall.schema.catalog import family
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "usual": ("reno", "cubic", "cubic_linux", "cubic_2005", "bic"),
+    "usual": ("reno", "reno_linux", "cubic", "cubic_linux", "cubic_2005", "bic"),
     "fast": ("highspeed", "scalable", "htcp"),
     "delay": ("vegas", "fast", "dctcp"),
     "delay_and_loss": ("illinois", "yeah", "compound"),

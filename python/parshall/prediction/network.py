@@ -22,6 +22,7 @@ import numpy as np
 
 from parshall import properties
 from parshall.models.inputs import FloatArray
+from parshall.schema.profiles import as_published
 
 MOST_POINTS = 500
 PS_PER_S = 1e12
@@ -201,7 +202,9 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
         transmission += sum(tcp["ack_size"] * 8 / links[i].rate_bps for i in spec["reverse_path"])
     rtt, weights = _points(spec["rtt_ps"], spec["count"])
     start, start_weights = _points(spec["start_ps"], spec["count"])
-    control = dict(spec["congestion_control"] or {})
+    control, parameters = _law(spec["congestion_control"] or {})
+    if parameters.get("hystart"):
+        tcp = {**(tcp or {}), "slow_start": "hystart"}
     return Group(
         name=spec["name"],
         count=spec["count"],
@@ -214,11 +217,19 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
         payload_bytes=float(spec["packet_bytes"] - spec["header_bytes"]),
         workload=spec["workload"],
         tcp=tcp,
-        control=str(control.pop("name", "")),
-        parameters=control,
+        control=control,
+        parameters=parameters,
         marker={name: value for name, value in spec["marker"].items() if name != "name"},
         host_loses=spec.get("access_packets") is not None,
     )
+
+
+def _law(spec: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The control that models know, and its parameters: a kernel's own has those of the published one that it does not name."""
+    own = str(spec.get("name", ""))
+    parameters = {key: value for key, value in spec.items() if key != "name"}
+    law = as_published(own)
+    return law, parameters if law == own else {**properties.defaults(law), **parameters}
 
 
 def _points(spread: Mapping[str, Any], count: int) -> tuple[FloatArray, FloatArray]:

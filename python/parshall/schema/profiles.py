@@ -63,7 +63,7 @@ LINUX = Profile(
         Setting("byte_counting", True, "`tcp_slow_start`, `tcp_cong_avoid_ai`", "by packets acknowledged"),
         Setting("rules", "linux", "those of the table of rules below", "where Linux differs from the RFCs"),
     ),
-    {"cubic": "cubic_linux", "bbr": "bbr_linux"},
+    {"reno": "reno_linux", "cubic": "cubic_linux", "bbr": "bbr_linux"},
     processing_ps=200_000_000,  # docs/linux.md, "The profile": hosts that were watched
 )
 """Linux 6.18, as it comes: net/ipv4 with its default sysctls."""
@@ -79,3 +79,13 @@ def kernels_own(control: str, profile: str | None, *, other_slow_start: bool) ->
     """
     name = PROFILES[profile].controls.get(control, control) if profile else control
     return name, {"hystart": False} if name == "cubic_linux" != control and other_slow_start else {}
+
+
+def as_published(control: str) -> str:
+    """The control whose law a kernel's own one has, and of which models therefore speak.
+
+    >>> as_published("cubic_linux"), as_published("vegas")
+    ('cubic', 'vegas')
+    """
+    laws = {own: law for profile in PROFILES.values() for law, own in profile.controls.items()}
+    return laws.get(control, control)

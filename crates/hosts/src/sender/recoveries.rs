@@ -44,7 +44,12 @@ mod tests {
     fn count(readings: &[(u8, u64, u64)]) -> u64 {
         let mut recoveries = Recoveries::default();
         for &(ca_state, acked, sent) in readings {
-            recoveries.look(&TcpInfo { ca_state, acked: Some(acked), sent: Some(sent), ..TcpInfo::default() });
+            recoveries.look(&TcpInfo {
+                ca_state,
+                acked: Some(acked),
+                sent: Some(sent),
+                ..TcpInfo::default()
+            });
         }
         recoveries.count
     }

@@ -94,8 +94,14 @@ pub(crate) trait Repair {
     ) {
     }
 
-    /// A round trip ended: the memory that a larger window needed can be given back.
+    /// Whether the packet that goes after `packet` may be segmented at once with it: it follows it in order, and both are sent for the first
+    /// time or again.
     #[inline]
+    fn is_segmented_with_next(&mut self, _packet: u64, _retransmission: bool) -> bool {
+        true
+    }
+
+    /// A round trip ended: the memory that a larger window needed can be given back.
     fn end_round(&mut self) {}
 
     /// Packets in the network, as far as is known.
@@ -254,6 +260,11 @@ impl Repair for LossRecovery {
         packet: u64,
     ) {
         each!(self, repair => repair.on_transmission(connection, config, now, packet));
+    }
+
+    #[inline]
+    fn is_segmented_with_next(&mut self, packet: u64, retransmission: bool) -> bool {
+        each!(self, repair => repair.is_segmented_with_next(packet, retransmission))
     }
 
     #[inline]

@@ -21,7 +21,7 @@ use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
 use crate::rules::Rules;
 use crate::segment::Ack;
-use crate::TcpConfig;
+use crate::{Sender, TcpConfig};
 use parshall_congestion::CongestionControl;
 use parshall_units::{Duration, Instant};
 use probe::{LossProbe, ProbeAnswer};
@@ -529,6 +529,13 @@ impl Repair for Rack {
     }
 
     #[inline]
+    fn is_segmented_with_next(&mut self, packet: u64, retransmission: bool) -> bool {
+        match self.state.segments.next_lost() {
+            Some(next) => retransmission && next == packet + 1,
+            None => !retransmission && Sender::segments_together(packet, packet + 1),
+        }
+    }
+
     fn end_round(&mut self) {
         self.state.segments.trim();
     }

@@ -134,7 +134,7 @@ impl Sender {
             self.start_timer(config, now);
         }
         if self.connection.noted {
-            self.note_transmission(config, now, packet);
+            self.note_transmission(config, now, packet, retransmission);
         }
         let connection = &mut self.connection;
         let cwr = !retransmission && std::mem::take(&mut connection.send_cwr); // RFC 3168 §6.1.2: with new data
@@ -165,17 +165,17 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn note_transmission(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
+    fn note_transmission(&mut self, config: &TcpConfig, now: Instant, packet: u64, retransmission: bool) {
         let Self { connection, recovery, .. } = self;
         if connection.sampler.is_some() || connection.paces {
-            return self.note_rate(config, now, packet);
+            return self.note_rate(config, now, packet, retransmission);
         }
         recovery.on_transmission(connection, config, now, packet);
     }
 
     /// The same, if its rate is measured or paced.
     #[inline(never)]
-    fn note_rate(&mut self, config: &TcpConfig, now: Instant, packet: u64) {
+    fn note_rate(&mut self, config: &TcpConfig, now: Instant, packet: u64, retransmission: bool) {
         let Self { connection, recovery, .. } = self;
         recovery.on_transmission(connection, config, now, packet);
         if connection.sampler.is_some() {
@@ -186,8 +186,14 @@ impl Sender {
         }
         if connection.paces {
             let gap = pacing_gap(connection, config);
+            // Each buffer waits for its own time (`tcp_pacing_check`): holes are repaired one by one.
+            let ends =
+                config.rules == Rules::Linux && !recovery.is_segmented_with_next(packet, retransmission);
             if let Some(pacing) = &mut connection.pacing {
                 pacing.on_transmission(now, gap, connection.rtt.min());
+                if ends {
+                    pacing.end_burst();
+                }
             }
         }
     }

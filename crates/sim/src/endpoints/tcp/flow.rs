@@ -59,6 +59,8 @@ pub(crate) struct TcpFlow {
     pub(crate) receiver: Receiver,
     /// When the packet before left the host: what is sent later does not overtake it.
     left: Instant,
+    /// When that packet was sent.
+    sent_before: Instant,
     processing: SmallStream,
     pub(crate) probe: Option<Box<FlowProbe>>,
     pub(crate) edge: Option<Box<Edge>>,
@@ -102,6 +104,7 @@ impl TcpFlow {
             legs,
             application,
             left: Instant::ZERO,
+            sent_before: Instant::MAX,
             processing: place.processing,
             slow_armed: Instant::MAX,
             fast_armed: Instant::MAX,

@@ -8,7 +8,7 @@ use crate::event::Entity;
 use crate::memory::prefetch_ahead;
 use crate::packet::{Flags, Packet, Waiting};
 use crate::shared::Core;
-use parshall_tcp::{Ack, Segment};
+use parshall_tcp::{Ack, Rules, Segment};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -78,7 +78,13 @@ impl TcpFlow {
     fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Option<Instant> {
         let mut leaves = packet.sent;
         if group.processing_time > Duration::ZERO {
-            leaves += self.processing.below(group.processing_time);
+            // What Linux sends at once is processed at once.
+            if group.tcp.rules == Rules::Linux && packet.sent == self.sent_before {
+                leaves = self.left;
+            } else {
+                leaves += self.processing.below(group.processing_time);
+                self.sent_before = packet.sent;
+            }
             if group.access.is_none() {
                 leaves = leaves.max(self.left);
                 self.left = leaves;
