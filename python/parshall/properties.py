@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from parshall import _core
 from parshall.errors import InputError
 from parshall.schema.catalog import family
+from parshall.schema.profiles import PROFILES
 from parshall.schema.quantities import is_none
 
 Resolved = Mapping[str, Any]
@@ -208,6 +209,18 @@ def defaults(name: str, of: str = "congestion_controls") -> Mapping[str, Any]:
         if entry.name == name:
             return {each.name: _value(each.kind, each.default) for each in entry.parameters if each.default is not None}
     raise InputError(f"{of.removesuffix('s').replace('_', ' ')}: found {name!r}, which is not in the catalog")
+
+
+def law(control: str) -> str:
+    """The congestion control of which models speak: of a kernel's own one, the published one that it follows.
+
+    Examples
+    --------
+    >>> law("cubic_linux"), law("vegas")
+    ('cubic', 'vegas')
+    """
+    followed = {own: published for profile in PROFILES.values() for published, own in profile.controls.items()}
+    return followed.get(control, control)
 
 
 def _value(kind: str, default: str) -> Any:

@@ -22,7 +22,6 @@ import numpy as np
 
 from parshall import properties
 from parshall.models.inputs import FloatArray
-from parshall.schema.profiles import as_published
 
 MOST_POINTS = 500
 PS_PER_S = 1e12
@@ -202,7 +201,7 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
         transmission += sum(tcp["ack_size"] * 8 / links[i].rate_bps for i in spec["reverse_path"])
     rtt, weights = _points(spec["rtt_ps"], spec["count"])
     start, start_weights = _points(spec["start_ps"], spec["count"])
-    control, parameters = _law(spec["congestion_control"] or {})
+    control, parameters = _control(spec["congestion_control"] or {})
     if parameters.get("hystart"):
         tcp = {**(tcp or {}), "slow_start": "hystart"}
     return Group(
@@ -224,11 +223,11 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
     )
 
 
-def _law(spec: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The control that models know, and its parameters: a kernel's own has those of the published one that it does not name."""
+def _control(spec: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The control that models know, and its parameters: those of the published one that a kernel's own does not name."""
     own = str(spec.get("name", ""))
     parameters = {key: value for key, value in spec.items() if key != "name"}
-    law = as_published(own)
+    law = properties.law(own)
     return law, parameters if law == own else {**properties.defaults(law), **parameters}
 
 

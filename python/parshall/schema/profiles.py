@@ -79,13 +79,3 @@ def kernels_own(control: str, profile: str | None, *, other_slow_start: bool) ->
     """
     name = PROFILES[profile].controls.get(control, control) if profile else control
     return name, {"hystart": False} if name == "cubic_linux" != control and other_slow_start else {}
-
-
-def as_published(control: str) -> str:
-    """The control whose law a kernel's own one has, and of which models therefore speak.
-
-    >>> as_published("cubic_linux"), as_published("vegas")
-    ('cubic', 'vegas')
-    """
-    laws = {own: law for profile in PROFILES.values() for law, own in profile.controls.items()}
-    return laws.get(control, control)
