@@ -78,7 +78,7 @@ MARKING = ("codel", "fq_codel")
 TRANSFERS = "transfers"
 """The group of flows that send one transfer after another, beside those whose controls are held against each other."""
 
-SIMULATIONS = 10
+SIMULATIONS = 40
 """So many repetitions of a simulation at least: they cost seconds, and only the kernel's are then what is not known."""
 
 

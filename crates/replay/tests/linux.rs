@@ -63,7 +63,11 @@ fn reno_linux_has_the_window_of_linux_to_the_packet() {
     hold("reno", RENO_LINUX, WINDOWS, [[0, 0]; 6]);
     for situation in SITUATIONS {
         let replayed = replayed("reno", situation, RENO_LINUX);
-        assert!(replayed.compared.iter().all(|each| each.largest == 0.0), "{situation}: {:?}", replayed.compared);
+        assert!(
+            replayed.compared.iter().all(|each| each.largest == 0.0),
+            "{situation}: {:?}",
+            replayed.compared
+        );
     }
 }
 

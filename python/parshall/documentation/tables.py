@@ -156,12 +156,13 @@ def references() -> str:
 def tcp_profiles() -> str:
     """What the keys of a group are with a profile."""
     parts = []
+    sources = {entry.name: entry.reference for entry in family("congestion_controls")}
     for profile in {each.name: each for each in PROFILES.values()}.values():
         rows = [(f"`{each.key} = {json.dumps(each.value)}`", each.functions, each.what) for each in profile.settings]
         rows += [
             (
                 f'`congestion_control = "{name}"`',
-                f"those of net/ipv4/tcp_{name}.c",
+                f"those of {sources[ours].partition(', ')[2]}",
                 f"[`{ours}`](catalogs.md#congestion-controls)",
             )
             for name, ours in profile.controls.items()

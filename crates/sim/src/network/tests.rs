@@ -98,6 +98,25 @@ fn the_host_takes_its_time_and_keeps_the_order() {
     assert_eq!((statistics.packets_sent, statistics.loss_events), (10, 0), "no ACK told of a gap");
 }
 
+/// One draw for ten packets that Linux sends at once, and each later packet has its own.
+#[test]
+fn what_linux_sends_at_once_leaves_the_host_at_once() {
+    let mut group = tcp_group("twenty", 1, &transfer(&[20 * 1460]));
+    group["processing_ps"] = json!(5 * MS);
+    group["tcp"]["rules"] = json!("linux");
+    let mut network = network(&scenario(&[link("link", 1000 * MBIT, &drop_tail(100))], &[group], 1000), 0);
+    let arrivals: Vec<u64> = (245..=295)
+        .map(|until| {
+            advance(&mut network, at(until));
+            network.links[0].link.measured(at(until)).0.arrivals
+        })
+        .collect();
+    assert_eq!((arrivals[0], arrivals[50]), (0, 10));
+    assert!(arrivals.iter().all(|&packets| packets == 0 || packets == 10), "{arrivals:?}");
+    advance(&mut network, Instant::MAX);
+    assert_eq!(network.endpoints.tcp.flows[0].sender.statistics().packets_sent, 20);
+}
+
 #[test]
 fn two_flows_wait_in_the_order_in_which_they_come() {
     for (starts, order) in [([0, 2], [0, 1]), ([2, 0], [1, 0])] {

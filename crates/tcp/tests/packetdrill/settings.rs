@@ -225,7 +225,7 @@ const PASSED_OVER: &[&str] = &[
 pub fn control(name: &str) -> Result<&'static str, String> {
     Ok(match name {
         "cubic" => "cubic_linux",
-        "reno" => "reno",
+        "reno" => "reno_linux",
         "bic" => "bic",
         "htcp" => "htcp",
         "vegas" => "vegas",
@@ -311,7 +311,7 @@ mod tests {
              tc qdisc replace dev tun0 root fq; echo 0 > /sys/module/tcp_cubic/parameters/hystart",
         );
         let expected = Settings {
-            control: "reno",
+            control: "reno_linux",
             sack: false,
             asks_for_ecn: true,
             probes: false,
