@@ -50,7 +50,9 @@ def test_a_key_that_is_given_wins() -> None:
     assert group["tcp"]["rules"] == "linux", "the others stay"
 
 
-@pytest.mark.parametrize(("name", "ours"), [("cubic", "cubic_linux"), ("bbr", "bbr_linux"), ("reno", "reno_linux"), ("bic", "bic")])
+@pytest.mark.parametrize(
+    ("name", "ours"), [("cubic", "cubic_linux"), ("bbr", "bbr_linux"), ("reno", "reno_linux"), ("bic", "bic")]
+)
 def test_controls_are_those_of_the_kernel(name: str, ours: str) -> None:
     assert resolved(tcp="linux", congestion_control=name)["congestion_control"]["name"] == ours
     assert resolved(congestion_control=name)["congestion_control"]["name"] == name
