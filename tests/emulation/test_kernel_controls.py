@@ -27,6 +27,10 @@ BPF = Path(__file__).parents[2] / "bpf"
 CLANG = next(filter(shutil.which, ["clang", *(f"clang-{version}" for version in range(30, 13, -1))]), None)
 
 
+SET_STATE, RECOVERY = 5, 3
+"""Of the calls that are recorded (crates/replay/src/call.rs), and of the states of a connection (`TCP_CA_Recovery`)."""
+
+
 def why_not() -> str | None:
     """Why there are no BPF programs; without clang there are none even where emulation is required."""
     if CLANG is None:
@@ -75,6 +79,17 @@ def test_nothing_stays_after_sigkill(tmp_path: Path) -> None:
         assert eventually(lambda: any(name.startswith("cubic_") for name in available()))
         running.send_signal(signal.SIGKILL)
     assert eventually(lambda: available() == before)
+
+
+def test_recoveries_that_follow_each_other_are_counted_each(tmp_path: Path) -> None:
+    """As often as the kernel's calls say, but for a fifth that readings a quarter of a round trip apart may miss."""
+    queue = {"name": "drop_tail", "limit": "20 packets"}
+    flows = [{"name": name, "rtt": "100 ms", "congestion_control": "bbr"} for name in "abc"]
+    given = scenario(*flows, seconds=8, bottleneck={"rate": "10 Mbit/s", "queue": queue})
+    made = ps.emulate(given, tmp_path / "run", record_controls=True)
+    table = pl.read_csv(calls(made), comment_prefix="#").filter(kind=SET_STATE, argument=RECOVERY)
+    assert table.height > 30
+    assert 0.8 * table.height <= made.flows["loss_events"].sum() <= table.height
 
 
 @pytest.mark.parametrize(
