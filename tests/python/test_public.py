@@ -153,7 +153,7 @@ def test_a_scenario_is_predicted_without_being_run(tmp_path: Path) -> None:
         ("list cub", ["cubic", "cubic_2005", "cubic_linux"]),
         ("itb --cc reno,hy", ["reno,hybla"]),
         ("study rio --scale p", ["paper"]),
-        ("check-control ren", ["reno"]),
+        ("check-control ren", ["reno", "reno_linux"]),
     ],
 )
 def test_a_shell_completes_names_of_the_catalogs(line: str, expected: list[str]) -> None:

@@ -1,7 +1,7 @@
 """The families that the Rust crates list, as Python objects.
 
 >>> [entry.name for entry in family("congestion_controls")][:2]
-['reno', 'cubic']
+['reno', 'reno_linux']
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ impl TcpFlow {
     fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Option<Instant> {
         let mut leaves = packet.sent;
         if group.processing_time > Duration::ZERO {
-            // What Linux sends at once is processed at once.
-            if group.tcp.rules == Rules::Linux && packet.sent == self.sent_before {
+            // What Linux sends at once is processed at once; an access link spaces it anyway.
+            if group.tcp.rules == Rules::Linux && packet.sent == self.sent_before && group.access.is_none() {
                 leaves = self.left;
             } else {
                 leaves += self.processing.below(group.processing_time);
