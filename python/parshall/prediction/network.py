@@ -224,7 +224,7 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
 
 
 def _control(spec: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The control that models know, and its parameters: what a kernel's own does not name as published."""
+    """The control that models know, and its parameters: a kernel's own has the published one's for the rest."""
     own = str(spec.get("name", ""))
     parameters = {key: value for key, value in spec.items() if key != "name"}
     law = properties.law(own)

@@ -102,6 +102,7 @@ pub(crate) trait Repair {
     }
 
     /// A round trip ended: the memory that a larger window needed can be given back.
+    #[inline]
     fn end_round(&mut self) {}
 
     /// Packets in the network, as far as is known.

@@ -536,6 +536,7 @@ impl Repair for Rack {
         }
     }
 
+    #[inline]
     fn end_round(&mut self) {
         self.state.segments.trim();
     }
