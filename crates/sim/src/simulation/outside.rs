@@ -66,10 +66,11 @@ impl Simulation {
         self.network.core.captures.as_ref().map_or(0, |captures| captures.left_out())
     }
 
-    /// A packet comes from outside. A time that is past is now; of one flow and direction, packets keep the order in which they are
-    /// handed in.
+    /// A packet comes from outside. A time that is past is now. Packets keep the order in which they are handed in, those of several flows
+    /// too: each comes a picosecond after the one before at least. At one and the same time flows take turns, and bursts would be mixed.
     pub fn hand_in(&mut self, at: Instant, arrival: &Arrival) {
-        let at = at.max(self.now);
+        let at = at.max(self.now).max(self.next_in);
+        self.next_in = at + Duration::from_ps(1);
         let endpoints = &mut self.network.endpoints;
         let mut packets = endpoints.external.packets(arrival.flow, arrival.direction);
         packets.hand_in(&mut self.network.core, at, arrival);

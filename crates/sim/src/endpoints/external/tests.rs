@@ -204,6 +204,18 @@ fn a_time_that_is_past_is_now() {
     assert_eq!(simulation.end(), end, "never later than it would");
 }
 
+#[test]
+fn bursts_of_several_flows_that_come_together_stay_whole() {
+    let flows = external(datagram_group("others", 2, 1_000_000));
+    let mut simulation = begin(&scenario(&[link("only", 2_000_000, &drop_tail(10))], &[flows], 3000));
+    for slot in 0..6 {
+        simulation.hand_in(ms(5), &Arrival { flow: slot / 3, ..data(slot) });
+    }
+    advance(&mut simulation, ms(100));
+    let due = taken(&mut simulation, ms(100));
+    assert_eq!(due.iter().map(|delivery| delivery.slot).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+}
+
 /// Time in us, length on the link and headers of the packets of a capture.
 fn captured(path: &Path) -> Vec<(u64, u32, Vec<u8>)> {
     let bytes = std::fs::read(path).unwrap();
