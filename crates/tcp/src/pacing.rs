@@ -86,6 +86,11 @@ pub(crate) fn packets_together(gap: Duration, min_rtt: Duration) -> u8 {
     (in_time + for_short).clamp(least, SEGMENTED) as u8
 }
 
+/// Whether two packets that are sent one after another may be segmented at once: they follow each other and are of one buffer.
+pub(crate) fn segments_together(first: u64, second: u64) -> bool {
+    second == first + 1 && !first.is_multiple_of(SEGMENTED)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 mod path;
 
 use parshall_tcp::ranges::Range;
-use parshall_tcp::{Ack, Receiver, Recovery, Rules, Segment, Sender, TcpConfig};
+use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Rules, Segment, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
 use path::{config, sender};
 
@@ -262,6 +262,43 @@ fn sacks_of_what_was_sent_before_put_the_timeout_off_in_linux() {
         assert_eq!(after.0 > before.0, rules == Rules::Linux, "{rules:?}: {before:?}, {after:?}");
         assert_eq!(after.1.is_some(), rules == Rules::Linux);
     }
+}
+
+/// Sixty round trips of 300 ms; in each, half of ten packets are acknowledged at its beginning, and half 10 ms later. For how many ms the
+/// probe waits after the first ACK of the last one, with or without data to send.
+fn probe_waits_ms(rules: Rules, with_data: bool) -> u64 {
+    let rto_floor = RtoFloor::Variation;
+    let (initial_window, initial_ssthresh) = (Packets(10), Some(Packets(10)));
+    let config =
+        TcpConfig { rules, rto_floor, initial_window, initial_ssthresh, handshake: false, ..linux() };
+    let mut sender = sender(&config);
+    sender.supply(10);
+    send(&mut sender, &config, at_us(0));
+    for round in 1..=60 {
+        for half in 0..2 {
+            let now = at_us(300_000 * round + 10_000 * half);
+            let last = (round, half) == (60, 0);
+            if !last || with_data {
+                sender.supply(5);
+            }
+            let cumulative = 1 + 10 * (round - 1) + 5 * (half + 1);
+            sender.on_ack(&config, now, &ack(cumulative, now, 300_000, Range::default()));
+            send(&mut sender, &config, now);
+            if last {
+                return sender.rto_deadline().since(now).as_ps() / 1_000_000_000;
+            }
+        }
+    }
+    unreachable!("the last round returns")
+}
+
+/// `tcp_schedule_loss_probe`: two RTTs and 2 ms, but no more than the timeout of 500 ms; after a transmission that of the first packet counts,
+/// which was sent 290 ms before.
+#[test]
+fn the_probe_waits_no_longer_than_the_timeout_of_the_first_packet_in_linux() {
+    assert_eq!(probe_waits_ms(Rules::Linux, true), 210);
+    assert_eq!(probe_waits_ms(Rules::Linux, false), 500);
+    assert_eq!(probe_waits_ms(Rules::Rfc, true), 500);
 }
 
 /// Forty packets that pacing spaces over 10 ms, of which four are lost: what goes together after the SACKs of all others.

@@ -19,9 +19,10 @@ mod undo;
 use super::prr::{has_room, window_now, Prr, Report};
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
+use crate::pacing::segments_together;
 use crate::rules::Rules;
 use crate::segment::Ack;
-use crate::{Sender, TcpConfig};
+use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
 use parshall_units::{Duration, Instant};
 use probe::{LossProbe, ProbeAnswer};
@@ -83,6 +84,8 @@ struct Timers {
     reordering: Instant,
     /// When the probe's started last, or was found not to be needed.
     probe_started: Instant,
+    /// Whether the probe's is one of a transmission ([`limit_probe`](Rack::limit_probe)).
+    limited: bool,
 }
 
 impl Timers {
@@ -91,6 +94,7 @@ impl Timers {
         probe: Instant::MAX,
         reordering: Instant::MAX,
         probe_started: Instant::MAX,
+        limited: false,
     };
 
     fn first(&self) -> Instant {
@@ -106,6 +110,7 @@ impl Timers {
         let probe = now + probe_timeout(connection, config);
         self.probe = if outstanding { probe.min(self.retransmission) } else { Instant::MAX };
         self.probe_started = now;
+        self.limited = false;
     }
 }
 
@@ -339,8 +344,22 @@ impl Rack {
         }
         if restart.probe {
             timers.probe_started = now;
+            timers.limited = false;
         }
         connection.deadline = timers.first();
+    }
+
+    /// After a transmission Linux's probe waits no longer than the retransmission timeout of the first packet, counted from when that was sent
+    /// (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`): with long RTTs that is less than two of them.
+    #[inline]
+    fn limit_probe(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
+        let State { segments, timers, .. } = &mut *self.state;
+        timers.limited = true;
+        let limit = segments.first_sent().map_or(Instant::MAX, |first| first + connection.timeout(config));
+        if limit > now && limit < timers.probe && timers.probe != Instant::MAX {
+            timers.probe = limit;
+            connection.deadline = timers.first();
+        }
     }
 
     /// The retransmission timer expired: what is lost, and the timers.
@@ -526,13 +545,16 @@ impl Repair for Rack {
         if !set || restart.retransmission || self.has_holes {
             self.schedule(connection, config, now, restart);
         }
+        if restart.probe && config.rules == Rules::Linux && !self.state.timers.limited {
+            self.limit_probe(connection, config, now);
+        }
     }
 
     #[inline]
     fn is_segmented_with_next(&mut self, packet: u64, retransmission: bool) -> bool {
         match self.state.segments.next_lost() {
             Some(next) => retransmission && next == packet + 1,
-            None => !retransmission && Sender::segments_together(packet, packet + 1),
+            None => !retransmission && segments_together(packet, packet + 1),
         }
     }
 

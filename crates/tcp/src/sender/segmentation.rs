@@ -14,7 +14,7 @@
 
 use super::transmission::pacing_gap;
 use crate::connection::{Connection, Phase};
-use crate::pacing::{packets_together, Pacing, SEGMENTED};
+use crate::pacing::{packets_together, segments_together, Pacing, SEGMENTED};
 use crate::recovery::{LossRecovery, Repair};
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
@@ -92,11 +92,6 @@ impl Bursts {
         }
         push
     }
-}
-
-/// Whether two packets that are sent one after another may be segmented at once: they follow each other and are of one buffer.
-pub(super) fn segments_together(first: u64, second: u64) -> bool {
-    second == first + 1 && !first.is_multiple_of(SEGMENTED)
 }
 
 /// How many packets are segmented at once, at most.

@@ -3,6 +3,7 @@
 use super::segmentation::{self, Bursts};
 use super::{Phase, Sender};
 use crate::connection::Connection;
+use crate::pacing;
 use crate::recovery::Repair;
 use crate::rules::Rules;
 use crate::segment::Segment;
@@ -70,7 +71,7 @@ impl Sender {
     /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, as bursts are of
     /// two packets at least.
     pub fn segments_together(first: u64, second: u64) -> bool {
-        segmentation::segments_together(first, second)
+        pacing::segments_together(first, second)
     }
 
     /// The next packet in order, of which [`burst`](Self::burst) said that it may go.
