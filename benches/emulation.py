@@ -7,7 +7,7 @@
 
 `speed`: flows and rates against the goals of docs/emulation.md. `arithmetic`: round trips, rates, losses, waits against
 what can be computed, and the decisions of queues against those of a replay. `shapers`: beside the kernel's tbf and htb.
-`recording`: the calls of the controls of 100 flows at 1 Gbit/s, and how many are lost (docs/linux.md).
+`recording`: the calls of the controls of 100 flows at 1 Gbit/s, and how many are lost (docs/kernel_recordings.md).
 It takes the scenarios' time, and asks for a machine on which nothing else runs. Exit status 1 if something is not as it
 is to be.
 """

@@ -1,4 +1,4 @@
-"""A congestion control driven through the calls that a kernel's control got (docs/linux.md)."""
+"""A congestion control driven through the calls that a kernel's control got (docs/kernel_recordings.md)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@
 //! Left out: the clock of `min_rtt_stamp` and `probe_rtt_done_stamp` has ticks of a jiffy there; a smallest RTT that expired is renewed there
 //! by an ACK that was not delayed only. Bursts are counted in packets of an MSS of 1448 bytes.
 //!
-//! Read for these facts: net/ipv4/tcp_bbr.c of Linux; held against recordings of 6.18 (docs/linux.md).
+//! Read for these facts: net/ipv4/tcp_bbr.c of Linux; held against recordings of 6.18 (docs/kernel_recordings.md).
 
 mod aggregation;
 mod policer;

@@ -19,7 +19,7 @@
 //! Left out: its clock stands still while nothing is sent (`CA_EVENT_TX_START`); here it does so while the window is not used.
 //!
 //! Read: net/ipv4/tcp_cubic.c of Linux 6, for constants and conditions; held against recordings of 6.18
-//! (docs/linux.md).
+//! (docs/kernel_recordings.md).
 
 mod hystart;
 

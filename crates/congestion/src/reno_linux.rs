@@ -8,7 +8,7 @@
 //! What differs from RFC 5681 ([`Reno`](crate::Reno)): the window is reduced, not what is in flight (eq. (4)); and a part of a packet, up to which
 //! the window has grown, is lost in a reduction: half a packet of a window on average, which is much of the windows of few packets.
 //!
-//! Read for these facts: net/ipv4/tcp_cong.c of Linux 6.18; held against recordings of it (docs/linux.md).
+//! Read for these facts: net/ipv4/tcp_cong.c of Linux 6.18; held against recordings of it (docs/kernel_recordings.md).
 
 use crate::linux_window::TowardsNext;
 use crate::window_based::{WindowBased, WindowRule, Windows};

@@ -77,7 +77,7 @@ fn cubic_linux_has_the_window_of_linux_within_a_packet() {
     hold("cubic", CUBIC_LINUX, WINDOWS, [[0, 0], [0, 0], [0, 0], [0, 0], [0, 0], [6, 0]]);
 }
 
-/// What RFC 9438 says otherwise than Linux does: docs/linux.md.
+/// What RFC 9438 says otherwise than Linux does: docs/kernel_recordings.md.
 #[test]
 fn cubic_of_the_rfc_differs_where_linux_does() {
     hold("cubic", CUBIC, WINDOWS, [[30, 1], [2, 3], [148, 4], [243, 3], [0, 0], [2, 2]]);

@@ -35,13 +35,13 @@ def missing(*controls: str) -> str | None:
     >>> missing(), missing("reno")
     (None, None)
     >>> missing("reno", "bic-2")
-    'this kernel has no bic-2, and BPF is not permitted or was not built (docs/linux.md)'
+    'this kernel has no bic-2, and BPF is not permitted or was not built (docs/kernel_controls.md)'
     """
     known = abilities().controls
     absent = [each for each in controls if each not in known]
     if not absent:
         return None
-    return f"this kernel has no {', '.join(absent)}, and BPF is not permitted or was not built (docs/linux.md)"
+    return f"this kernel has no {', '.join(absent)}, and BPF is not permitted or was not built (docs/kernel_controls.md)"
 
 
 def times_of_programs(
