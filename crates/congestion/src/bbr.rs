@@ -221,6 +221,7 @@ impl Bbr {
         }
         if expired && self.mode != Mode::ProbeRtt && !restarts_from_idle(sample) {
             self.mode = Mode::ProbeRtt;
+            self.held_back.begin(sample);
             (self.pacing_gain, self.cwnd_gain) = (1.0, 1.0);
             self.prior.before_probe_rtt(self.window);
             self.probe_rtt_end = Instant::MAX;

@@ -284,6 +284,7 @@ impl BbrLinux {
         }
         if expired && !self.restarts && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
+            self.held_back.begin(sample);
             self.save_window();
             self.probe_rtt_end = Instant::MAX;
         }

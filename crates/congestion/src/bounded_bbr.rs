@@ -596,6 +596,7 @@ impl<V: Version> BoundedBbr<V> {
         }
         if expired && self.state != State::ProbeRtt && !restarts_from_idle(sample) {
             self.state = State::ProbeRtt;
+            self.held_back.begin(sample);
             (self.pacing_gain, self.cwnd_gain) = (1.0, PROBE_RTT_GAIN);
             self.prior.before_probe_rtt(self.window);
             self.probe_rtt_end = Instant::MAX;

@@ -158,11 +158,13 @@ impl Default for HeldBack {
 }
 
 impl HeldBack {
-    /// An ACK in ProbeRTT: what is sent from here until all that is in flight now is delivered.
+    /// ProbeRTT begins with this ACK: what is sent from here.
+    pub(crate) fn begin(&mut self, sample: &RateSample) {
+        self.since = sample.delivered;
+    }
+
+    /// An ACK in ProbeRTT: until all that is in flight now is delivered.
     pub(crate) fn mark(&mut self, sample: &RateSample) {
-        if sample.delivered > self.until {
-            self.since = sample.delivered;
-        }
         self.until = sample.delivered + sample.in_flight;
     }
 
@@ -303,14 +305,19 @@ mod tests {
     fn what_is_sent_in_probe_rtt_is_held_back_and_nothing_else() {
         let mut held = HeldBack::default();
         assert!(!held.read(&sample(0, 1, 10)).app_limited);
+        held.begin(&sample(90, 100, 10));
         held.mark(&sample(90, 100, 10));
         held.mark(&sample(100, 110, 4));
         // Sent before, at the first and the last ACK, until what was in flight then is delivered, and after that.
         let limited = [99, 100, 110, 114, 115].map(|prior| held.read(&sample(prior, 120, 4)).app_limited);
         assert_eq!(limited, [false, true, true, true, false]);
-        held.mark(&sample(480, 500, 4));
+        held.begin(&sample(480, 500, 2));
+        held.mark(&sample(480, 500, 2));
         assert!(!held.read(&sample(112, 510, 4)).app_limited);
         assert!(held.read(&sample(501, 510, 4)).app_limited);
+        // Also of what was sent before an ACK that reports more than was in flight at the one before.
+        held.mark(&sample(500, 503, 1));
+        assert!(held.read(&sample(500, 504, 1)).app_limited);
     }
 
     #[test]
