@@ -144,7 +144,8 @@ def module_edges(source: Path) -> Iterator[Edge]:
     home = {name.strip(): module for module, names in exported for name in names.split(",")}
     for path in sorted(source.rglob("*.rs")):
         user = path.relative_to(source).with_suffix("").parts[0]
-        for name in sorted(set(re.findall(r"\bcrate::(\w+)", rust_code(path)))):
+        named = re.findall(r"\bcrate::(?:(\w+)|\{([^}]*)\})", rust_code(path))
+        for name in sorted({each for one, several in named for each in re.findall(r"(?:^|,)\s*(\w+)", one or several)}):
             used = home.get(name, name)
             if "config" not in (user, used) and user not in (used, "lib"):
                 yield user, used, str(path)
@@ -169,9 +170,10 @@ def test_the_check_of_modules_can_fail(tmp_path: Path) -> None:
     (tmp_path / "lib.rs").write_text("pub use config::TcpConfig;\npub use sender::{Sender, ENDLESS};\n")
     code = "use crate::Sender;\nuse crate::TcpConfig;\n#[cfg(test)]\nmod tests { use crate::sender::Phase; }\n"
     (tmp_path / "recovery" / "classic.rs").write_text(code)
+    (tmp_path / "recovery" / "sack.rs").write_text("use crate::{TcpConfig, Sender};\n")
     (tmp_path / "connection.rs").write_text("/// As [`crate::Sender`] says.\nuse crate::segment::Ack;\n")
     found = violations(module_edges(tmp_path), arrows("tcp"))
-    assert [each.rsplit(": ", 1)[1] for each in found] == ["recovery must not use sender"]
+    assert [each.rsplit(": ", 1)[1] for each in found] == ["recovery must not use sender"] * 2
 
 
 # --- Python ---
