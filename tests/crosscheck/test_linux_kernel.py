@@ -16,8 +16,8 @@ import pytest
 VALUES = json.loads(Path(__file__).with_name("linux_values.json").read_text())["scenarios"]
 SEEDS = range(1, 4)
 MIXED_SEEDS = range(1, 41)
-"""Of BBR beside CUBIC: how often BBR probes beside others varies from run to run, and losses and shares with it: of forty
-runs our means are known to a tenth, and only the kernel's three leave a margin."""
+"""Of BBR beside CUBIC: how often BBR probes beside others varies from run to run, and losses and shares with it. Of
+forty runs our means are known to a tenth, and only the kernel's three leave a margin."""
 
 
 def name(stored: dict[str, Any]) -> str:

@@ -41,7 +41,8 @@ def missing(*controls: str) -> str | None:
     absent = [each for each in controls if each not in known]
     if not absent:
         return None
-    return f"this kernel has no {', '.join(absent)}, and BPF is not permitted or was not built (docs/kernel_controls.md)"
+    names = ", ".join(absent)
+    return f"this kernel has no {names}, and BPF is not permitted or was not built (docs/kernel_controls.md)"
 
 
 def times_of_programs(
