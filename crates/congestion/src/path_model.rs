@@ -158,12 +158,12 @@ impl Default for HeldBack {
 }
 
 impl HeldBack {
-    /// ProbeRTT begins with this ACK: what is sent from here.
+    /// ProbeRTT begins with this ACK: what is sent from here on is held back.
     pub(crate) fn begin(&mut self, sample: &RateSample) {
         self.since = sample.delivered;
     }
 
-    /// An ACK in ProbeRTT: until all that is in flight now is delivered.
+    /// An ACK in ProbeRTT: it lasts until all that is in flight now is delivered.
     pub(crate) fn mark(&mut self, sample: &RateSample) {
         self.until = sample.delivered + sample.in_flight;
     }

@@ -19,7 +19,7 @@
 //! | a SYN that is not answered | sent again after twice the time (RFC 6298 (5.5)) | after the same time, five times (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`) | `connection/handshake.rs` |
 //! | the window after a lost SYN | one packet (RFC 5681 §3.1) | that after two (`tcp_init_transfer`) | `connection/handshake.rs` |
 //! | the RTT of a SYN that was sent again | unknown, and the first timeout of data is 3 s (RFC 6298 (5.7)) | by its timestamp (`tcp_ack_update_rtt`) | `connection/handshake.rs` |
-//! | the loss probe | after 2 SRTT, and the delay of an ACK for a single packet (RFC 8985 §7.2) | the same and 2 ms, or 200 ms for a single packet; no later than the timeout, after a transmission that of the first packet from when it was sent (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`) | `recovery/rack.rs` |
+//! | the loss probe | after 2 SRTT, and the delay of an ACK for a single packet (RFC 8985 §7.2) | the same and 2 ms, or 200 ms for a single packet; no later than the timeout; after a transmission no later than the timeout of the first packet, counted from when that was sent (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`) | `recovery/rack.rs` |
 //! | packets in doubt | lost when the reordering window has passed | looked at 2 ms later, if no ACK comes (`tcp_rack_mark_lost`) | `recovery/rack.rs` |
 //! | ACKs after a packet that had arrived | delayed as others | at once for sixteen (`tcp_data_queue`) | `receiver.rs` |
 //! | a SYN that is sent again | asks for ECN as the first one (RFC 3168 §6.1.1.1 leaves the choice) | does not, so that the connection has no ECN if the first one was lost (`tcp_ecn_clear_syn`) | `connection/handshake.rs` |

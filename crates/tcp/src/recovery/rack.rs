@@ -84,7 +84,7 @@ struct Timers {
     reordering: Instant,
     /// When the probe's started last, or was found not to be needed.
     probe_started: Instant,
-    /// Whether the probe's is one of a transmission ([`limit_probe`](Rack::limit_probe)).
+    /// Whether a transmission has [limited](Rack::limit_probe) the probe's since it started.
     limited: bool,
 }
 
