@@ -38,7 +38,7 @@ parshall_units::configuration! {
         initial_rto: Duration, default "1 s", min "1 ms";
         /// Clock granularity G of the RTT estimate.
         rto_granularity: Duration, default "1 ms", min "1 ps";
-        /// Tick of the clock at which the sender's timers expire, as in Linux: up to two ticks late, and those of 63 ticks and more up to about an eighth of what they last; off: at their time.
+        /// Tick of the clock at which timers of both ends expire, as in Linux: up to two ticks late, and those of 63 ticks and more up to about an eighth of what they last; off: at their time.
         timer_tick: Option<Duration>, default "off", min "1 us", max "1 s";
         /// Whether every ACK gives an RTT sample (RFC 7323); off: one a round trip, never of a retransmission (Karn).
         timestamps: bool, default "true";

@@ -8,15 +8,18 @@
 //! it is for ([`Receiver::ack_before`]), and the packet that differs is acknowledged at once.
 //!
 //! With Linux's rules, ACKs that report holes wait for others ([`held_back`]), and ACKs go at once after a pause of a timeout and while the
-//! window that is offered grows ([`window`]).
+//! window that is offered grows ([`window`]); where segments come slowly, ACKs wait longer for a second one ([`ack_timeout`]).
 
+mod ack_timeout;
 mod held_back;
 mod window;
 
 use crate::ranges::{Range, RangeSet};
 use crate::rules::Rules;
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
+use crate::timer_wheel;
 use crate::TcpConfig;
+use ack_timeout::AckTimeout;
 use held_back::HeldBack;
 use parshall_units::{Duration, Instant};
 use window::Window;
@@ -30,10 +33,10 @@ const BLOCKS_EXPECTED: usize = 2;
 /// Packets in order that Linux acknowledges at once after a mark or a retransmission (`__tcp_ecn_check_ce`).
 const QUICK_ACKS_AFTER_MARK: u8 = 2;
 
-/// The receiver's own timeout, of which a pause makes it acknowledge at once (`tcp_event_data_recv`), us: of a handshake that was not timed, and
-/// what it adds to one that was at least (`TCP_TIMEOUT_INIT`, `TCP_RTO_MIN`).
-const UNTIMED_PAUSE: u32 = 1_000_000;
-const LEAST_PAUSE: u32 = 200_000;
+/// The receiver's own timeout, us: of a handshake that was not timed, and what it adds to one that was at least (`TCP_TIMEOUT_INIT`,
+/// `TCP_RTO_MIN`).
+const UNTIMED_TIMEOUT: u32 = 1_000_000;
+const LEAST_TIMEOUT: u32 = 200_000;
 
 /// How long a reader takes to wake and read, us: what comes within it is read together, and acknowledged then (`tcp_cleanup_rbuf`). So the last
 /// packet of a burst does not wait for the timer of delayed ACKs. No constant of the kernel: hosts that were watched took some 50 us.
@@ -42,6 +45,11 @@ const READ_IN: Duration = Duration::from_ps(READING as u64 * 1_000_000);
 
 /// What a handshake took that was not timed, as there was none.
 const UNTIMED: u32 = u32::MAX;
+
+/// A receiver's state: the window can grow.
+const GROWS: u8 = 1;
+/// The timeout of its ACKs is longer than what is configured, and the store has it.
+const SPACED: u8 = 2;
 
 /// The receiving end of a connection.
 ///
@@ -66,8 +74,8 @@ pub struct Receiver {
     waiting: Instant,
     /// Whether that was a retransmission.
     waiting_again: bool,
-    /// With Linux's rules: the window can grow.
-    grows: bool,
+    /// With Linux's rules: [`GROWS`], [`SPACED`] or both. Most receivers are in neither state.
+    states: u8,
     /// With Linux's rules: when the round trip began of which the window's growth is measured, ms; it begins again after 65 s.
     round: u16,
     /// With Linux's rules: what the handshake took, us; [`UNTIMED`] if there was none, 0 until the first segment tells.
@@ -85,6 +93,8 @@ pub struct Store {
     recent: [Option<u64>; 3],
     held_back: HeldBack,
     window: Window,
+    /// Where segments come slowly.
+    ack_timeout: AckTimeout,
 }
 
 impl Store {
@@ -129,7 +139,7 @@ impl Receiver {
             last: 0,
             waiting: Instant::ZERO,
             waiting_again: false,
-            grows: false,
+            states: 0,
             round: 0,
             rtt: UNTIMED,
             store: None,
@@ -162,9 +172,54 @@ impl Receiver {
         self.deadline
     }
 
-    /// The time of an ACK that waits has come: returns it.
-    pub fn on_timer(&mut self, now: Instant) -> Option<Ack> {
-        (now >= self.deadline).then(|| self.acknowledge_waiting(now))
+    /// The time of an ACK that waits has come: returns it, unless the timer expires at a later tick of the clock, which is the new deadline.
+    pub fn on_timer(&mut self, config: &TcpConfig, now: Instant) -> Option<Ack> {
+        if now < self.deadline {
+            return None;
+        }
+        let reads = config.rules == Rules::Linux && in_us(now).wrapping_sub(self.last) <= READING;
+        if let (Some(least), false) = (config.delayed_ack, reads | self.has_holes) {
+            let tick = config.timer_tick.filter(|&tick| !timer_wheel::is_tick(now, tick));
+            if let Some(tick) = tick {
+                self.deadline = timer_wheel::expiry(now, self.delay(least), tick);
+                return None;
+            }
+            if config.rules == Rules::Linux {
+                self.set_ack_timeout(least, self.ack_timeout(least).missed(self.own_timeout()));
+            }
+        }
+        Some(self.acknowledge_waiting(now))
+    }
+
+    /// How long an ACK waits for a second segment, where `least` is configured.
+    fn delay(&self, least: Duration) -> Duration {
+        if self.states & SPACED == 0 {
+            return least;
+        }
+        self.ack_timeout(least).delay(AckTimeout::least(least), self.rtt)
+    }
+
+    fn ack_timeout(&self, least: Duration) -> AckTimeout {
+        match &self.store {
+            Some(store) if self.states & SPACED != 0 => store.ack_timeout,
+            _ => AckTimeout::least(least),
+        }
+    }
+
+    fn set_ack_timeout(&mut self, least: Duration, timeout: AckTimeout) {
+        self.states &= !SPACED;
+        if timeout.0 > AckTimeout::least(least).0 {
+            self.states |= SPACED;
+            self.store.get_or_insert_default().ack_timeout = timeout;
+        }
+    }
+
+    /// The receiver's own retransmission timeout, of which it never sends anything again: what the handshake gives, us (`tcp_rtt_estimator`).
+    fn own_timeout(&self) -> u32 {
+        match self.rtt {
+            UNTIMED => UNTIMED_TIMEOUT,
+            rtt => rtt.saturating_add(rtt.saturating_mul(2).max(LEAST_TIMEOUT)),
+        }
     }
 
     /// Something is sent to the other end before the delayed ACK's time: returns that ACK, if one waits.
@@ -222,14 +277,15 @@ impl Receiver {
     #[inline]
     fn waits_for_second(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
         let flagged = segment.syn | segment.push | segment.cwr | segment.congestion_experienced;
-        let hastened = self.quick > 0 || self.grows || self.ecn_seen != segment.ecn_capable || self.rtt == 0;
+        let hastened =
+            self.quick > 0 || self.states != 0 || self.ecn_seen != segment.ecn_capable || self.rtt == 0;
         let in_order = segment.seq == self.next && !self.has_holes;
         let (Some(delay), true) = (config.delayed_ack, in_order && self.deadline == Instant::MAX) else {
             return false;
         };
         let us = in_us(now);
         let pause = us.wrapping_sub(self.last);
-        if flagged | hastened | config.accurate_ecn || pause > LEAST_PAUSE {
+        if flagged | hastened | config.accurate_ecn || is_long(pause, delay) {
             return false;
         }
         self.next += 1;
@@ -273,7 +329,7 @@ impl Receiver {
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
-        let follows = LINUX && self.hasten(now, segment);
+        let follows = LINUX && self.hasten(config, now, segment);
         self.congestion_echo |= segment.congestion_experienced;
 
         let in_order = segment.seq == self.next;
@@ -305,7 +361,7 @@ impl Receiver {
         }
         let mut sack = if reports_blocks { self.blocks() } else { NO_SACK };
         if !fresh && segment.seq < self.next {
-            self.quick = QUICK_ACKS; // `tcp_data_queue`
+            self.hurry_acks(QUICK_ACKS); // `tcp_data_queue`
         }
         if !fresh && config.recovery.uses_duplicates() {
             sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
@@ -338,34 +394,42 @@ impl Receiver {
     /// The next ACKs go at once after a mark that is news, after a retransmission of an ECN-capable sender, or after a pause: the sender's
     /// window may be small. Whether the segment follows another so soon that both are read together.
     #[inline]
-    fn hasten(&mut self, now: Instant, segment: &Segment) -> bool {
+    fn hasten(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
         let mut follows = false;
         if segment.seq == self.next {
             let now = in_us(now);
             let pause = now.wrapping_sub(self.last);
             if self.rtt == 0 {
                 self.rtt = pause.clamp(1, UNTIMED - 1);
-            } else if pause > LEAST_PAUSE {
-                self.hasten_after(pause);
+            } else if let Some(least) = config.delayed_ack {
+                if self.states & SPACED != 0 || is_long(pause, least) {
+                    self.pace_acks(least, pause);
+                }
             }
             self.last = now;
             follows = pause < READING;
         }
-        if self.grows && segment.seq >= self.next {
+        if self.states & GROWS != 0 && segment.seq >= self.next {
             self.widen();
         }
         let news = segment.congestion_experienced && !self.congestion_echo;
         if news || (self.ecn_seen && !segment.ecn_capable) {
-            self.quick = self.quick.max(QUICK_ACKS_AFTER_MARK);
+            self.hurry_acks(QUICK_ACKS_AFTER_MARK);
         }
         self.ecn_seen |= segment.ecn_capable;
         follows
     }
 
+    /// So many ACKs go at once, and the others are waited for as at first (`tcp_enter_quickack_mode`).
+    fn hurry_acks(&mut self, count: u8) {
+        self.quick = self.quick.max(count);
+        self.states &= !SPACED;
+    }
+
     /// A packet widens the window.
     #[inline(never)]
     fn widen(&mut self) {
-        self.grows = self.store.as_mut().is_some_and(|store| store.window.widen());
+        self.set_grows(|window| window.widen());
         self.quick |= 1;
     }
 
@@ -376,17 +440,25 @@ impl Receiver {
         if u32::from(now.wrapping_sub(self.round)) * 1000 >= self.rtt {
             self.round = now;
             let next = self.next;
-            self.grows = self.store.as_mut().is_some_and(|store| store.window.end_round(next));
+            self.set_grows(|window| window.end_round(next));
         }
     }
 
+    /// The window changes by `change`, which says whether it can grow.
+    fn set_grows(&mut self, change: impl FnOnce(&mut Window) -> bool) {
+        self.states &= !GROWS;
+        if self.store.as_mut().is_some_and(|store| change(&mut store.window)) {
+            self.states |= GROWS;
+        }
+    }
+
+    /// A segment came late, or one before it did: ACKs wait for longer or shorter, or go at once after a pause of the receiver's own timeout
+    /// (`tcp_event_data_recv`).
     #[cold]
-    fn hasten_after(&mut self, pause: u32) {
-        let timeout = match self.rtt {
-            UNTIMED => UNTIMED_PAUSE,
-            rtt => rtt.saturating_add(rtt.saturating_mul(2).max(LEAST_PAUSE)),
-        };
-        if pause > timeout {
+    fn pace_acks(&mut self, least: Duration, pause: u32) {
+        let (before, rto) = (self.ack_timeout(least), self.own_timeout());
+        self.set_ack_timeout(least, before.on_segment(AckTimeout::least(least), pause, rto));
+        if pause > rto {
             self.quick = QUICK_ACKS;
         }
     }
@@ -402,9 +474,9 @@ impl Receiver {
     ) -> Option<Ack> {
         let quick = LINUX && self.quick > 0;
         match config.delayed_ack {
-            Some(delay) if self.deadline == Instant::MAX && !at_once && !quick => {
+            Some(least) if self.deadline == Instant::MAX && !at_once && !quick => {
                 (self.waiting, self.waiting_again) = echo_of(segment);
-                self.deadline = now + delay;
+                self.deadline = now + self.delay(least);
                 None
             }
             Some(_) if self.deadline != Instant::MAX => {
@@ -484,6 +556,12 @@ fn in_us(now: Instant) -> u32 {
 /// The same in ms; it begins again after 65 s.
 fn in_ms(now: Instant) -> u16 {
     (now.as_ps() / 1_000_000_000) as u16
+}
+
+/// Whether ACKs for which `least` is configured may wait longer after a pause of so many us (`TCP_ATO_MIN / 2`).
+#[inline]
+fn is_long(pause: u32, least: Duration) -> bool {
+    u64::from(pause) * 2_000_000 > least.as_ps()
 }
 
 /// What an ACK echoes of a segment: when it was sent, and whether again.
@@ -590,7 +668,7 @@ mod tests {
         assert_eq!((second.cumulative, second.echo), (2, segment(0).sent));
         assert!(receiver.on_segment(&config, now, &segment(2)).ack.is_none());
         assert_eq!(receiver.deadline(), now + Duration::from_millis(40));
-        assert_eq!(receiver.on_timer(receiver.deadline()).unwrap().cumulative, 3);
+        assert_eq!(receiver.on_timer(&config, receiver.deadline()).unwrap().cumulative, 3);
         assert_eq!((receiver.deadline(), receiver.hurry(Instant::ZERO).is_some()), (Instant::MAX, false));
         receiver.on_segment(&config, now, &segment(3));
         let hurried = receiver.hurry(Instant::ZERO).unwrap();
@@ -671,7 +749,7 @@ mod tests {
                     acks += 1;
                 }
             }
-            if let Some(ack) = receiver.on_timer(receiver.deadline()) {
+            if let Some(ack) = receiver.on_timer(&config, receiver.deadline()) {
                 echoed.extend((acknowledged..ack.cumulative).map(|_| ack.congestion_echo));
             }
             prop_assert_eq!(&echoed, &marks);

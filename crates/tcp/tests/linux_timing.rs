@@ -53,7 +53,7 @@ fn linux_holds_acks_of_packets_behind_a_hole_back() {
     assert_eq!(sent, [true, true, true, false, false, false, false, false]);
     let due = receiving.receiver.deadline();
     assert_eq!(due, at_us(200_250 + 1100));
-    let ack = receiving.receiver.on_timer(due).unwrap();
+    let ack = receiving.receiver.on_timer(&receiving.config, due).unwrap();
     assert_eq!((ack.cumulative, ack.sack[0]), (21, Range { start: 22, end: 30 }));
     assert!(receiving.take(201_500, 30, false).is_none(), "the hole is the same");
     assert!(receiving.take(201_600, 21, false).is_some(), "it is filled");
@@ -78,7 +78,7 @@ fn linux_reports_all_blocks_though_it_holds_acks_back() {
             reported.extend(ack.sack.iter().flat_map(|block| block.start..block.end));
         }
     }
-    let last = receiving.receiver.on_timer(receiving.receiver.deadline()).unwrap();
+    let last = receiving.receiver.on_timer(&receiving.config, receiving.receiver.deadline()).unwrap();
     reported.extend(last.sack.iter().flat_map(|block| block.start..block.end));
     assert_eq!(reported, (22..200).step_by(2).collect());
     assert_eq!(acks, 88, "those behind the third go with the packet after, as each is a block");
@@ -100,7 +100,7 @@ fn linux_reports_all_blocks_though_it_holds_acks_back() {
 #[test]
 fn linux_acknowledges_at_once_while_the_window_grows() {
     let mut receiving = Receiving::new(linux());
-    receiving.take(191_500, 21, false);
+    receiving.take(140_000, 21, false);
     receiving.take(191_501, 22, false); // ends the round trip that the first packet began
     let at_once = (23..200).take_while(|&seq| receiving.take(191_500 + seq, seq, false).is_some()).count();
     assert_eq!(at_once, 45);
@@ -119,7 +119,7 @@ fn the_last_packet_of_a_burst_waits_for_the_reader_and_not_for_the_timer() {
         assert!(receiving.take(121_100 + gap_us, 23, false).is_none());
         assert_eq!(receiving.receiver.deadline(), at_us(121_100 + gap_us + waits_us), "{gap_us} us");
         let due = receiving.receiver.deadline();
-        assert_eq!(receiving.receiver.on_timer(due).unwrap().cumulative, 24);
+        assert_eq!(receiving.receiver.on_timer(&receiving.config, due).unwrap().cumulative, 24);
     }
 }
 
@@ -333,4 +333,47 @@ fn linux_paces_each_hole_by_itself() {
     assert!(linux[3][0] == 41 && linux[3].len() > 1, "{linux:?}");
     let rfc = repairs(Rules::Rfc);
     assert_eq!(rfc[..4], [vec![5], vec![8], vec![9], vec![12]], "{rfc:?}");
+}
+
+/// Of packets that come `gap_us` after each other, from the first after 200 ms on: how long each one that was acknowledged alone had waited, ms.
+fn waits_ms(rules: Rules, gap_us: u64, tick: Option<Duration>) -> Vec<u64> {
+    let mut receiving = Receiving::new(TcpConfig { timer_tick: tick, ..linux() });
+    receiving.config.rules = rules;
+    let mut waited = Vec::new();
+    for seq in 21..120 {
+        let came = at_us(200_000 + gap_us * (seq - 21));
+        while receiving.receiver.deadline() < came {
+            let due = receiving.receiver.deadline();
+            let before = at_us(200_000 + gap_us * (seq - 22));
+            if receiving.receiver.on_timer(&receiving.config, due).is_some() {
+                waited.push(due.since(before).as_ps() / 1_000_000_000);
+            }
+        }
+        receiving.take(200_000 + gap_us * (seq - 21), seq, false);
+    }
+    waited
+}
+
+/// `tcp_delack_timer_handler`, `tcp_event_data_recv`: after an ACK that went alone the next ones wait twice as long, but not longer than the
+/// handshake took, 90 ms.
+#[test]
+fn acks_wait_longer_in_linux_where_packets_come_slowly() {
+    assert!(waits_ms(Rules::Linux, 15_000, None).is_empty(), "each second packet is in time");
+    assert!(waits_ms(Rules::Linux, 30_000, None).is_empty());
+    assert_eq!(waits_ms(Rules::Linux, 60_000, None), [40], "the others wait for 80 ms and more");
+    let alone = waits_ms(Rules::Linux, 100_000, None);
+    assert_eq!(alone[..3], [40, 80, 90]);
+    assert!(alone[3..].iter().all(|&wait| wait == 90) && alone.len() > 50, "{alone:?}");
+    assert!(waits_ms(Rules::Rfc, 60_000, None).iter().all(|&wait| wait == 40));
+}
+
+/// `calc_wheel_index`: the timer of a delayed ACK expires at a tick.
+#[test]
+fn delayed_acks_go_at_ticks_of_the_clock() {
+    for rules in [Rules::Rfc, Rules::Linux] {
+        let waits = waits_ms(rules, 103_000, Some(Duration::from_millis(4)));
+        assert!(waits.iter().any(|wait| wait % 4 != 0), "packets do not come at ticks: {waits:?}");
+        let shortest = *waits.iter().min().unwrap();
+        assert!((40..=44).contains(&shortest), "{waits:?}");
+    }
 }

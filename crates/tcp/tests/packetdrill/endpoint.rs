@@ -197,7 +197,7 @@ impl Endpoint {
     /// # Errors
     /// A loss probe was sent where the script's machine sends none.
     pub fn on_deadline(&mut self, now: Instant) -> Result<(), Inapplicable> {
-        if let Some(ack) = self.receiver.on_timer(now) {
+        if let Some(ack) = self.receiver.on_timer(&self.receiving, now) {
             self.acknowledge(now, &ack);
         }
         let mut was_open = false;
@@ -275,10 +275,7 @@ impl Endpoint {
         if let Some(sent) = self.sent.back_mut() {
             sent.ecn_capable = segment.ecn_capable && size > 0;
         }
-        let waiting = self.receiver.deadline();
-        if waiting != Instant::MAX {
-            self.receiver.on_timer(waiting); // it went with the data
-        }
+        self.receiver.hurry(now); // it went with the data
     }
 
     fn push(&mut self, time: Instant, flags: Flags, start: u64, size: u64) {

@@ -99,7 +99,7 @@ impl Path {
         assert!(next >= self.now, "a deadline that has passed");
         self.now = next;
         if delayed == next {
-            let reply = self.receiver.on_timer(next);
+            let reply = self.receiver.on_timer(&self.config, next);
             self.acknowledge(reply);
         } else if arrival == next {
             let (_, segment) = self.segments.pop_front().unwrap();

@@ -284,7 +284,7 @@ impl Running<'_> {
         }
         self.now = next;
         if delayed == next {
-            let reply = self.receiver.on_timer(next);
+            let reply = self.receiver.on_timer(&self.config, next);
             self.acknowledge(reply);
         } else if arrival == next {
             let (_, segment, wire) = self.arriving.pop_front().unwrap();

@@ -193,16 +193,16 @@ impl TcpFlow {
     /// A packet is about to arrive while an ACK waits: it goes first if its time has come, or if the receiver says so.
     #[inline(never)]
     fn send_waiting_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, packet: &Packet) {
-        let due = self.receiver.deadline();
-        if due < at {
-            self.send_delayed_ack(group, core, due);
-        } else if let Some(ack) = self.receiver.ack_before(&group.tcp, at, &packet.segment()) {
+        while self.receiver.deadline() < at {
+            self.send_delayed_ack(group, core, self.receiver.deadline());
+        }
+        if let Some(ack) = self.receiver.ack_before(&group.tcp, at, &packet.segment()) {
             self.send_ack(group, core, at, &ack);
         }
     }
 
     fn send_delayed_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant) {
-        if let Some(ack) = self.receiver.on_timer(at) {
+        if let Some(ack) = self.receiver.on_timer(&group.tcp, at) {
             self.send_ack(group, core, at, &ack);
         }
     }

@@ -228,10 +228,7 @@ impl Endpoint {
         }
         if packet.flags.fin && self.received() == end {
             self.their_fin = true;
-            let waiting = self.receiver.deadline();
-            if waiting != Instant::MAX {
-                self.receiver.on_timer(waiting);
-            }
+            self.receiver.hurry(now); // it goes with that of the FIN
             reply = Some(Ack {
                 cumulative: self.receiver.next(),
                 sent: now,
