@@ -78,7 +78,7 @@ pub struct Receiver {
     states: u8,
     /// With Linux's rules: when the round trip began of which the window's growth is measured, ms; it begins again after 65 s.
     round: u16,
-    /// With Linux's rules: what the handshake took, us; [`UNTIMED`] if there was none, 0 until the first segment tells.
+    /// With Linux's rules: what a round trip takes, us; [`UNTIMED`] if there was no handshake, 0 until the first segment tells.
     rtt: u32,
     /// Made when the first segment arrives out of order, or at a handshake with Linux's rules.
     store: Option<Box<Store>>,
@@ -95,6 +95,9 @@ pub struct Store {
     window: Window,
     /// Where segments come slowly.
     ack_timeout: AckTimeout,
+    /// What the SYN took, us, and the way back of the answer to it. No connection without a handshake has a use of them.
+    syn: u32,
+    back: u32,
 }
 
 impl Store {
@@ -196,7 +199,7 @@ impl Receiver {
         if self.states & SPACED == 0 {
             return least;
         }
-        self.ack_timeout(least).delay(AckTimeout::least(least), self.rtt)
+        self.ack_timeout(least).delay(AckTimeout::least(least), self.handshake())
     }
 
     fn ack_timeout(&self, least: Duration) -> AckTimeout {
@@ -214,9 +217,17 @@ impl Receiver {
         }
     }
 
+    /// What the handshake took, us: the receiver's only RTT, as it sends no data (`srtt_us`); [`UNTIMED`] if there was none.
+    fn handshake(&self) -> u32 {
+        match &self.store {
+            Some(store) if self.rtt != UNTIMED => store.syn.saturating_add(store.back),
+            _ => UNTIMED,
+        }
+    }
+
     /// The receiver's own retransmission timeout, of which it never sends anything again: what the handshake gives, us (`tcp_rtt_estimator`).
     fn own_timeout(&self) -> u32 {
-        match self.rtt {
+        match self.handshake() {
             UNTIMED => UNTIMED_TIMEOUT,
             rtt => rtt.saturating_add(rtt.saturating_mul(2).max(LEAST_TIMEOUT)),
         }
@@ -315,7 +326,10 @@ impl Receiver {
             (self.last, self.rtt) = (in_us(now), 0);
             if LINUX {
                 self.round = in_ms(now);
-                self.store.get_or_insert_default().window = Window::new(self.next);
+                let store = self.store.get_or_insert_default();
+                store.window = Window::new(self.next);
+                self.states = GROWS;
+                store.syn = in_us(now).wrapping_sub(in_us(segment.sent));
             }
             ack.syn = true;
             ack.congestion_echo = segment.cwr;
@@ -336,7 +350,7 @@ impl Receiver {
         if in_order && !self.has_holes {
             self.next += 1;
             if LINUX {
-                self.measure(now);
+                self.measure(now, segment);
             }
             // The reader has read all, as nothing is out of order (`__tcp_cleanup_rbuf`).
             let at_once = at_once || (segment.push && LINUX);
@@ -351,7 +365,7 @@ impl Receiver {
         let acknowledged = self.next - u64::from(unacknowledged);
         let fresh = self.accept(segment.seq, reports_blocks);
         if LINUX && in_order {
-            self.measure(now);
+            self.measure(now, segment);
         }
         if LINUX && reports_blocks && fresh && !at_once {
             let advanced = self.next - acknowledged;
@@ -379,7 +393,7 @@ impl Receiver {
         let holds = self.store.as_mut().is_some_and(|store| store.held_back.holds(next));
         if holds && self.deadline == Instant::MAX {
             (self.waiting, self.waiting_again) = echo_of(segment);
-            self.deadline = now + held_back::delay(self.rtt);
+            self.deadline = now + held_back::delay(self.handshake());
         }
         holds
     }
@@ -400,7 +414,7 @@ impl Receiver {
             let now = in_us(now);
             let pause = now.wrapping_sub(self.last);
             if self.rtt == 0 {
-                self.rtt = pause.clamp(1, UNTIMED - 1);
+                self.time_first(now.wrapping_sub(in_us(segment.sent)), pause);
             } else if let Some(least) = config.delayed_ack {
                 if self.states & SPACED != 0 || is_long(pause, least) {
                     self.pace_acks(least, pause);
@@ -420,6 +434,13 @@ impl Receiver {
         follows
     }
 
+    /// The first segment took so long, and came `pause` after the SYN, whose answer it follows.
+    #[cold]
+    fn time_first(&mut self, took: u32, pause: u32) {
+        self.rtt = pause.clamp(1, UNTIMED - 1);
+        self.store.get_or_insert_default().back = pause.saturating_sub(took);
+    }
+
     /// So many ACKs go at once, and the others are waited for as at first (`tcp_enter_quickack_mode`).
     fn hurry_acks(&mut self, count: u8) {
         self.quick = self.quick.max(count);
@@ -435,11 +456,26 @@ impl Receiver {
 
     /// Looks at the end of a round trip whether more was read in it than ever before: the window grows then.
     #[inline]
-    fn measure(&mut self, now: Instant) {
-        let now = in_ms(now);
-        if u32::from(now.wrapping_sub(self.round)) * 1000 >= self.rtt {
-            self.round = now;
-            let next = self.next;
+    fn measure(&mut self, now: Instant, segment: &Segment) {
+        if self.since_round(now) >= self.rtt {
+            self.may_end_round(now, segment);
+        }
+    }
+
+    /// How long the round trip has lasted, us.
+    fn since_round(&self, now: Instant) -> u32 {
+        u32::from(in_ms(now).wrapping_sub(self.round)) * 1000
+    }
+
+    /// The round trip ends, if it has not become longer meanwhile.
+    fn may_end_round(&mut self, now: Instant, segment: &Segment) {
+        let next = self.next;
+        if let Some(store) = &mut self.store {
+            let sample = store.back.saturating_add(in_us(now).wrapping_sub(in_us(segment.sent)));
+            self.rtt = store.window.time(self.rtt, sample, next, self.quick > 0);
+        }
+        if self.since_round(now) >= self.rtt {
+            self.round = in_ms(now);
             self.set_grows(|window| window.end_round(next));
         }
     }

@@ -10,14 +10,19 @@
 //! | `rcv_ssthresh` | `offered` |
 //! | `window_clamp` | `most` |
 //! | `rcvq_space.space`, `.seq` | `largest`, `from` |
-//! | `rcv_rtt_est`, from timestamps | what the handshake took |
+//! | `rcv_rtt_est`, from timestamps | [`Window::time`] |
 //!
 //! Read for these facts: net/ipv4/tcp_input.c of Linux (`tcp_rcvbuf_grow` as since 6.18), and its default `tcp_rmem`.
 
-/// The window of the SYN-ACK, 65535 bytes, is all that a buffer of 131072 (`tcp_rmem`) allows: packets of 1448 bytes.
+/// The window of the SYN-ACK, 65535 bytes, is half of a buffer of 131072 (`tcp_rmem`): packets of 1448 bytes.
 const FIRST: u32 = 45;
+/// So many of them such a buffer holds, as is known from the first one (`tcp_measure_rcv_mss`), if each takes 2304 bytes of it (`truesize`) as in
+/// hosts that were watched: they acknowledge the first 22 packets at once, which are six more than the sixteen of each connection.
+const FIRST_BUFFER: u32 = 56;
 /// `TCP_INIT_CWND`
 const INITIAL_CWND: u32 = 10;
+/// Of more in a round trip the first ones no longer matter.
+const SAMPLES: u64 = 64;
 
 /// The window of a connection, and what its buffer was last made for.
 #[derive(Clone, Debug)]
@@ -28,6 +33,10 @@ pub(super) struct Window {
     largest: u32,
     /// The first packet of this round trip.
     from: u64,
+    /// The last sample of a round trip, us; 0 before the first.
+    sample: u32,
+    /// The packet after that sample's. Those of the initial window all follow one ACK: they give none.
+    timed: u64,
 }
 
 impl Default for Window {
@@ -39,13 +48,30 @@ impl Default for Window {
 impl Window {
     /// Of a connection whose first packet is `base`.
     pub(super) fn new(base: u64) -> Self {
-        Self { offered: FIRST, most: FIRST, largest: INITIAL_CWND, from: base }
+        let timed = base + u64::from(INITIAL_CWND);
+        Self { offered: FIRST, most: FIRST_BUFFER, largest: INITIAL_CWND, from: base, sample: 0, timed }
     }
 
     /// A packet came while the window could grow; whether it still can.
     pub(super) fn widen(&mut self) -> bool {
         self.offered = self.most.min(self.offered + 2);
         self.offered < self.most
+    }
+
+    /// What a round trip takes, us, that was thought to take `estimate` before the packet before `next` took `sample`; `quick`: each packet is
+    /// acknowledged. The kernel has a sample of each ACK that packets follow, two of them in slow start, and takes longer ones for an eighth and
+    /// shorter ones at once (`tcp_rcv_rtt_update`). Here they are evenly between the last one that was looked at and this one.
+    pub(super) fn time(&mut self, estimate: u32, sample: u32, next: u64, quick: bool) -> u32 {
+        if next <= self.timed {
+            return estimate;
+        }
+        let packets = (next - self.timed) / if quick { 2 } else { 4 };
+        let before = if self.sample == 0 { estimate } else { self.sample };
+        (self.sample, self.timed) = (sample, next);
+        let samples = packets.clamp(1, SAMPLES) as i64;
+        let (before, rise) = (i64::from(before), i64::from(sample) - i64::from(before));
+        let between = (1..=samples).map(|number| (before + rise * number / samples) as u32);
+        between.fold(estimate, |estimate, sample| (estimate - estimate / 8 + sample / 8).min(sample)).max(1)
     }
 
     /// A round trip has passed, in which all before `next` was read; whether the window can grow.
@@ -70,13 +96,25 @@ mod tests {
     #[test]
     fn the_window_grows_through_slow_start_and_stops_with_it() {
         let mut window = Window::new(1);
+        let growing = |window: &mut Window| 1 + (0..1000).take_while(|_| window.widen()).count();
+        assert_eq!(growing(&mut window), 6, "from 45 to 56 by two");
         assert!(!window.end_round(11), "ten packets are what it was made for");
         assert!(window.end_round(31)); // 2 x 20 + 2 x (2 x 20 x 10 / 10) = 120
-        let growing = |window: &mut Window| 1 + (0..1000).take_while(|_| window.widen()).count();
-        assert_eq!(growing(&mut window), 38, "from 45 to 120 by two");
+        assert_eq!(growing(&mut window), 32, "from 56 to 120");
         assert!(window.end_round(71)); // 40 packets: 240
         assert_eq!(growing(&mut window), 60);
         assert!(!window.end_round(112), "41 packets ask for 2 x 41 + 2 x 2.05, less than there is");
+    }
+
+    #[test]
+    fn the_estimate_of_the_round_trip_follows_longer_samples_slowly_and_shorter_ones_at_once() {
+        let mut window = Window::new(1);
+        assert_eq!(window.time(100_000, 180_000, 11, true), 100_000, "all follow the SYN-ACK");
+        assert_eq!(window.time(100_000, 108_000, 13, true), 101_000, "an eighth of it");
+        // Samples that rise by 8 ms each are followed seven of them behind.
+        let behind = 108_000 + 64 * 8_000 - window.time(101_000, 108_000 + 64 * 8_000, 13 + 128, true);
+        assert!((55_900..56_100).contains(&behind), "{behind} us");
+        assert_eq!(window.time(564_000, 120_000, 143, false), 120_000);
     }
 
     #[test]
