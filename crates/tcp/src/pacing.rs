@@ -55,7 +55,7 @@ impl Pacing {
     }
 
     /// A packet goes at `now`, on a connection that sends one every `gap`.
-    pub(crate) fn on_transmission(&mut self, now: Instant, gap: Duration, min_rtt: Duration) {
+    pub(crate) fn on_transmission(&mut self, now: Instant, gap: Duration, min_rtt: Duration, window: u64) {
         if self.unpaced > 0 {
             self.unpaced -= 1;
             return;
@@ -63,7 +63,10 @@ impl Pacing {
         if self.burst_left == 0 {
             (self.burst_left, self.late) = match self.rules {
                 Rules::Rfc => (1, Duration::ZERO),
-                Rules::Linux => (packets_together(gap, min_rtt), now.since(self.next)),
+                Rules::Linux => {
+                    let burst = packets_together(gap, min_rtt).min(most_at_once(window) as u8);
+                    (burst, now.since(self.next))
+                }
             };
             self.next = now;
         }
@@ -84,6 +87,11 @@ pub(crate) fn packets_together(gap: Duration, min_rtt: Duration) -> u8 {
     let for_short = if halvings < u64::from(u64::BITS) { SEGMENTED >> halvings } else { 0 };
     let least = if gap > SLOW { 1 } else { 2 };
     (in_time + for_short).clamp(least, SEGMENTED) as u8
+}
+
+/// How many packets of a window go together, at most: half of it, so that two bursts at least are under way (`tcp_cwnd_test`).
+pub(crate) fn most_at_once(window: u64) -> u64 {
+    (window / 2).clamp(1, SEGMENTED)
 }
 
 /// Whether two packets that are sent one after another may be segmented at once: they follow each other and are of one buffer.
@@ -113,7 +121,7 @@ mod tests {
     fn together(pacing: &mut Pacing, from: Instant) -> u32 {
         let mut sent = 0;
         while !pacing.holds_back(from) {
-            pacing.on_transmission(from, gap_at(20.0), RTT);
+            pacing.on_transmission(from, gap_at(20.0), RTT, 100);
             sent += 1;
         }
         sent
@@ -136,9 +144,23 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_is_half_of_the_window_at_most() {
+        for (window, burst) in [(1, 1), (3, 1), (4, 2), (9, 4), (100, 8)] {
+            let mut linux = Pacing { unpaced: 0, ..Pacing::new(Rules::Linux) };
+            let start = Instant::ZERO + Duration::from_secs(1);
+            let mut sent = 0;
+            while !linux.holds_back(start) {
+                linux.on_transmission(start, gap_at(100.0), RTT, window);
+                sent += 1;
+            }
+            assert_eq!(sent, burst, "a window of {window}");
+        }
+    }
+
+    #[test]
     fn a_burst_that_was_interrupted_is_over() {
         let mut linux = Pacing { unpaced: 0, ..Pacing::new(Rules::Linux) };
-        linux.on_transmission(Instant::ZERO, gap_at(100.0), RTT);
+        linux.on_transmission(Instant::ZERO, gap_at(100.0), RTT, 100);
         assert!(!linux.holds_back(Instant::ZERO));
         linux.end_burst();
         assert!(linux.holds_back(Instant::ZERO));

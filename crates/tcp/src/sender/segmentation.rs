@@ -4,6 +4,7 @@
 //! | kernel | here |
 //! | --- | --- |
 //! | `max_segs` | [`packets_together`], of paced and unpaced connections |
+//! | `tcp_cwnd_test` | [`most_at_once`] |
 //! | `tcp_wstamp_ns` | when the last packet was sent; with pacing, when the next may go |
 //! | `tcp_tso_win_divisor` | [`SHARE`] |
 //!
@@ -14,7 +15,7 @@
 
 use super::transmission::pacing_gap;
 use crate::connection::{Connection, Phase};
-use crate::pacing::{packets_together, segments_together, Pacing, SEGMENTED};
+use crate::pacing::{most_at_once, packets_together, segments_together, Pacing, SEGMENTED};
 use crate::recovery::{LossRecovery, Repair};
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
@@ -78,7 +79,7 @@ pub struct Bursts {
 impl Bursts {
     /// None yet, of a connection whose packets are sent together now.
     pub(super) fn new(connection: &Connection, config: &TcpConfig) -> Self {
-        Self { most: together(connection, config), packets: 0 }
+        Self { most: together(connection, config).min(most_at_once(connection.whole_window())), packets: 0 }
     }
 
     /// Whether a packet is pushed, with the number of the one that was sent after it: if it is the last of several that are segmented at once,
@@ -94,7 +95,7 @@ impl Bursts {
     }
 }
 
-/// How many packets are segmented at once, at most.
+/// How many packets are segmented at once, at most, by the rate.
 fn together(connection: &Connection, config: &TcpConfig) -> u64 {
     u64::from(packets_together(pacing_gap(connection, config), connection.rtt.min())).max(2)
 }

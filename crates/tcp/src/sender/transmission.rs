@@ -68,10 +68,9 @@ impl Sender {
         Bursts::new(&self.connection, config)
     }
 
-    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, as bursts are of
-    /// two packets at least.
-    pub fn segments_together(first: u64, second: u64) -> bool {
-        pacing::segments_together(first, second)
+    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, whatever the rate.
+    pub fn segments_together(&self, first: u64, second: u64) -> bool {
+        pacing::most_at_once(self.connection.whole_window()) >= 2 && pacing::segments_together(first, second)
     }
 
     /// The next packet in order, of which [`burst`](Self::burst) said that it may go.
@@ -191,7 +190,7 @@ impl Sender {
             let ends =
                 config.rules == Rules::Linux && !recovery.is_segmented_with_next(packet, retransmission);
             if let Some(pacing) = &mut connection.pacing {
-                pacing.on_transmission(now, gap, connection.rtt.min());
+                pacing.on_transmission(now, gap, connection.rtt.min(), connection.control.window() as u64);
                 if ends {
                     pacing.end_burst();
                 }

@@ -163,7 +163,7 @@ impl TcpFlow {
         if let Some(edge) = &mut self.edge {
             edge.delivered(core, packet, at >= core.warm_up);
         }
-        if packet.seq() < self.base {
+        if packet.seq() < self.base || group.is_bare(packet) {
             return;
         }
         if self.receiver.may_send_before(&group.tcp, at) {
@@ -247,6 +247,9 @@ impl TcpFlow {
         } else {
             self.sender.on_ack(&group.tcp, at, ack)
         };
+        if ack.syn {
+            self.end_handshake(group, core, at);
+        }
         if round_ended {
             trim(&mut self.line);
             trim(&mut self.acks);
@@ -375,7 +378,7 @@ impl TcpFlow {
         let first = self.line.len() - packets;
         if packets == 2 {
             // As most often: they are one burst or none, for which its size need not be asked.
-            if Sender::segments_together(self.line[first].seq(), self.line[first + 1].seq()) {
+            if self.sender.segments_together(self.line[first].seq(), self.line[first + 1].seq()) {
                 self.line[first + 1].push();
             }
             return;

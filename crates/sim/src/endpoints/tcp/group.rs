@@ -2,6 +2,7 @@
 
 use super::exchanges::Role;
 use crate::endpoints::access::AccessLink;
+use crate::packet::{Flags, Packet};
 use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
@@ -53,6 +54,12 @@ pub(crate) struct TcpGroup {
 impl TcpGroup {
     pub(crate) fn payload_bytes(&self) -> u32 {
         self.packet_bytes - self.header_bytes
+    }
+
+    /// Whether a packet is an ACK without data, of the handshake.
+    #[inline]
+    pub(crate) fn is_bare(&self, packet: &Packet) -> bool {
+        packet.bytes() == self.header_bytes && !packet.flags().has(Flags::SYN)
     }
 
     /// Size on the wire of the last packet of a transfer of `bytes`.

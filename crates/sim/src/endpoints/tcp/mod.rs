@@ -148,7 +148,7 @@ impl Line for Data<'_> {
 
     #[inline]
     fn lose(&mut self, core: &mut Core, packet: &Packet, _: u32) {
-        self.flow.on_drop(core.warm_up, packet);
+        self.flow.on_drop(self.group, core.warm_up, packet);
     }
 
     fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, _: u32) {

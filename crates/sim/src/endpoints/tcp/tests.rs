@@ -55,6 +55,19 @@ fn a_handshake_takes_a_round_trip() {
     assert_eq!(flow(&network).sender.statistics().syns, 1);
 }
 
+/// `tcp_rcv_synsent_state_process`: the ACK of the SYN-ACK is a packet of its own, ahead of the first data.
+#[test]
+fn the_ack_that_ends_a_handshake_of_linux_takes_its_place_in_the_queue() {
+    let mut group = sends(&[1]);
+    group["tcp"]["handshake"] = json!(true);
+    group["tcp"]["rules"] = json!("linux");
+    let mut network = alone(1_000_000, group.clone(), 1000);
+    assert_eq!(flow(&network).application.begun, us(100_320 + 320 + 112_000), "40 bytes, as the SYN");
+    assert_eq!(network.links[0].link.measured(us(1_000_000)).0.forwarded, 3);
+    assert_eq!(flow(&network).sender.statistics().packets_sent, 2, "the SYN and one of data");
+    assert_eq!(flow(&network).delivered_measured(), 1460);
+}
+
 #[test]
 fn a_transfer_follows_another_when_that_is_acknowledged() {
     let network = alone(1_000_000, sends(&[1, 1, 2]), 1000);

@@ -27,6 +27,20 @@ impl TcpFlow {
         join(&mut self.line, packet);
     }
 
+    /// Linux answers the SYN-ACK by itself, before any data (`tcp_rcv_synsent_state_process`): a packet without data takes its place in queues.
+    /// The data behind it says the same, so that nothing comes of a loss.
+    #[cold]
+    pub(super) fn end_handshake(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if group.tcp.rules == Rules::Linux && group.role.is_none() && !group.path.is_empty() {
+            let segment = Segment { ecn_capable: false, ..Segment::plain(self.sender.una(), now) };
+            let packet = Waiting::of_segment(&segment, group.header_bytes);
+            if self.line.is_empty() {
+                self.begin_line(group, core, packet);
+            }
+            join(&mut self.line, packet);
+        }
+    }
+
     /// A packet is the first one in line.
     #[inline(never)]
     fn begin_line(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
@@ -55,7 +69,7 @@ impl TcpFlow {
             if at.is_some() {
                 return at;
             }
-            self.lose_in_host(next, warm_up);
+            self.lose_in_host(group, next, warm_up);
         }
         trim(&mut self.line);
         None
@@ -64,8 +78,11 @@ impl TcpFlow {
     /// The packet first in line does not fit into the queue of its access link.
     #[cold]
     #[inline(never)]
-    fn lose_in_host(&mut self, packet: Waiting, warm_up: Instant) {
+    fn lose_in_host(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) {
         self.line.pop_front();
+        if group.is_bare(&packet.arriving(packet.sent)) {
+            return;
+        }
         self.dropped += u64::from(packet.sent >= warm_up);
         if let Some(probe) = &mut self.probe {
             probe.mark_lost(packet.sent);
