@@ -36,7 +36,6 @@ import parshall as ps
 from parshall.distributions import student_quantile
 from parshall.emulation import Validity, validity
 from parshall.files import write_atomically
-from parshall.schema.kernel import AMPLE_BUFFERS
 from parshall.studies.study import Emulated, once_more_if_invalid
 
 TOLERANCES = {
@@ -68,6 +67,12 @@ NEARLY_EMPTY_S = 2e-3
 FEW_FLOWS = 2
 EFFORT = 2
 """So many times the repetitions of others have networks of few flows, and those with transfers."""
+
+BUFFERS = {
+    "net.ipv4.tcp_wmem": "4096 16384 268435456",
+    "net.ipv4.tcp_rmem": "4096 131072 268435456",
+}
+"""As Linux has them at first, since its receivers acknowledge by how they grow; and as large as any flow here wants."""
 
 COUNTS = {"loss_rate": "dropped_packets", "mark_rate": "marked_packets"}
 """Rates at the bottleneck, and what of its packets they count."""
@@ -121,7 +126,7 @@ class Case:
             "ecn": self.queue in MARKING,
             "packet_size": f"{self.packet_bytes} B",
             "header_size": f"{headers} B",
-            "kernel": {"sysctls": AMPLE_BUFFERS},
+            "kernel": {"sysctls": BUFFERS},
         }
         groups = [
             {"name": control, "count": self.flows // len(self.controls), "congestion_control": control, **flow}
@@ -392,7 +397,8 @@ class Kept:
 def _key(case: Case, options: argparse.Namespace) -> str:
     """What makes an emulation another one."""
     repetitions = case.repetitions(options.repetitions)
-    return f"{case.name}; {repetitions} times {options.seconds:g} s, seed {options.seed}, Linux {platform.release()}"
+    hosts = f"Linux {platform.release()}, buffers of {' and '.join(BUFFERS.values())} B"
+    return f"{case.name}; {repetitions} times {options.seconds:g} s, seed {options.seed}, {hosts}"
 
 
 def _emulated(case: Case, options: argparse.Namespace) -> Emulated:
