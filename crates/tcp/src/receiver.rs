@@ -570,8 +570,11 @@ impl Receiver {
         sack: SackBlocks,
     ) -> Ack {
         self.deadline = Instant::MAX;
-        if LINUX {
-            self.quick = self.quick.saturating_sub(1); // `tcp_dec_quickack_mode`
+        if LINUX && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.states &= !SPACED; // `tcp_dec_quickack_mode`
+            }
         }
         Ack {
             cumulative: self.next,

@@ -1,8 +1,8 @@
 //! How long an ACK waits for a second segment, where segments come slowly: `icsk_ack.ato` of Linux.
 //!
 //! It is 40 ms, or what is configured, as long as segments follow each other within half of that. It grows with the time between segments, and
-//! doubles with each ACK that went alone, so that the next one may find its second segment. No ACK waits longer than the handshake took, nor
-//! than 196 ms.
+//! doubles with each ACK that went alone, so that the next one may find its second segment; it is 40 ms again after ACKs that went at once for a
+//! while (`tcp_enter_quickack_mode`, `tcp_dec_quickack_mode`). No ACK waits longer than the handshake took, nor than 196 ms.
 //!
 //! | kernel | here |
 //! | --- | --- |
