@@ -69,10 +69,10 @@ EFFORT = 2
 """So many times the repetitions of others have networks of few flows, and those with transfers."""
 
 BUFFERS = {
-    "net.ipv4.tcp_wmem": "4096 16384 268435456",
+    "net.ipv4.tcp_wmem": "4096 4194304 268435456",
     "net.ipv4.tcp_rmem": "4096 131072 268435456",
 }
-"""As Linux has them at first, since its receivers acknowledge by how they grow; and as large as any flow here wants."""
+"""Receive buffers begin as those of Linux do, since it acknowledges by how they grow; no flow here wants larger ones."""
 
 COUNTS = {"loss_rate": "dropped_packets", "mark_rate": "marked_packets"}
 """Rates at the bottleneck, and what of its packets they count."""
