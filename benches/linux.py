@@ -72,7 +72,7 @@ BUFFERS = {
     "net.ipv4.tcp_wmem": "4096 4194304 268435456",
     "net.ipv4.tcp_rmem": "4096 131072 268435456",
 }
-"""Receive buffers begin as those of Linux do, since it acknowledges by how they grow; no flow here wants larger ones."""
+"""Receive buffers begin as those of Linux do, since it acknowledges by how they grow; no flow here wants more."""
 
 COUNTS = {"loss_rate": "dropped_packets", "mark_rate": "marked_packets"}
 """Rates at the bottleneck, and what of its packets they count."""
