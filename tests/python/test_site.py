@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import subprocess
 import sys
@@ -110,8 +109,8 @@ def address(site: Path) -> Iterator[str]:
 @needs_browser
 @pytest.mark.parametrize("name", READ)
 def test_the_site_can_be_read_by_all(browser: Any, address: str, name: str) -> None:
-    """Wide and on a phone, light and dark: nothing serious for axe, nothing wider than the screen, no errors."""
-    for width, scheme in itertools.product((1400, 390), ("light", "dark")):
+    """Wide and light, and on a phone and dark: nothing serious for axe, nothing wider than the screen, no errors."""
+    for width, scheme in ((1400, "light"), (390, "dark")):
         with tab(browser, width, color_scheme=scheme) as (shown, errors):
             shown.goto(f"{address}/{name}.html")
             assert shown.evaluate("document.documentElement.dataset.theme") == scheme

@@ -90,6 +90,7 @@ def test_an_example_passes_the_conformance_tests(workspace: Path, crate: str, na
     assert " 0 passed" not in printed
 
 
+@pytest.mark.slow
 def test_a_broken_control_fails_the_conformance_tests(workspace: Path) -> None:
     """The kit can fail: the example with a sign that makes losses a reason to grow."""
     for block in example("congestion"):
