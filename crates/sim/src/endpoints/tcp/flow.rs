@@ -377,7 +377,7 @@ impl TcpFlow {
     fn push_bursts(&mut self, group: &TcpGroup, packets: usize) {
         let first = self.line.len() - packets;
         if packets == 2 {
-            // As most often: they are one burst or none, for which its size need not be asked.
+            // As most often: they are one burst or none, whatever the rate.
             if self.sender.segments_together(self.line[first].seq(), self.line[first + 1].seq()) {
                 self.line[first + 1].push();
             }
