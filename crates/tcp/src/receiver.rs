@@ -450,7 +450,7 @@ impl Receiver {
     /// A packet widens the window.
     #[inline(never)]
     fn widen(&mut self) {
-        self.set_grows(|window| window.widen());
+        self.set_grows(Window::widen);
         self.quick |= 1;
     }
 

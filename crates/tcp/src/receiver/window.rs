@@ -22,7 +22,7 @@ const FIRST_BUFFER: u32 = 56;
 /// `TCP_INIT_CWND`
 const INITIAL_CWND: u32 = 10;
 /// Of more in a round trip the first ones no longer matter.
-const SAMPLES: u64 = 64;
+const SAMPLES: i64 = 64;
 
 /// The window of a connection, and what its buffer was last made for.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Window {
         let packets = (next - self.timed) / if quick { 2 } else { 4 };
         let before = if self.sample == 0 { estimate } else { self.sample };
         (self.sample, self.timed) = (sample, next);
-        let samples = packets.clamp(1, SAMPLES) as i64;
+        let samples = i64::try_from(packets).unwrap_or(SAMPLES).clamp(1, SAMPLES);
         let (before, rise) = (i64::from(before), i64::from(sample) - i64::from(before));
         let between = (1..=samples).map(|number| (before + rise * number / samples) as u32);
         between.fold(estimate, |estimate, sample| (estimate - estimate / 8 + sample / 8).min(sample)).max(1)
