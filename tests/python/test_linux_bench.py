@@ -50,10 +50,13 @@ def compared(
     return bench.row(case, quantity, ours, bench.Kernel(found, "valid", invalid, counted))
 
 
-def test_send_buffers_of_hosts_limit_no_flow(bench: Any) -> None:
+def test_send_buffers_limit_no_flow_and_receive_buffers_begin_as_those_of_linux(bench: Any) -> None:
+    send, receive = "net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"
     for case, _ in zip(bench.drawn(1), range(10), strict=False):
         for group in case.scenario(25, 3, 1).flows:
-            assert AMPLE_BUFFERS.items() <= group.kernel.sysctls.items()
+            assert group.kernel.sysctls[send] == AMPLE_BUFFERS[send]
+            (_, begins, most), ample = group.kernel.sysctls[receive].split(), str(AMPLE_BUFFERS[receive]).split()
+            assert (begins, most) == ("131072", ample[2])
 
 
 def test_where_little_happens_more_is_repeated(bench: Any) -> None:
