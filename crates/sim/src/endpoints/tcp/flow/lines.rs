@@ -80,11 +80,9 @@ impl TcpFlow {
     #[inline(never)]
     fn lose_in_host(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) {
         self.line.pop_front();
-        if group.is_bare(&packet.arriving(packet.sent)) {
-            return;
-        }
         self.dropped += u64::from(packet.sent >= warm_up);
-        if let Some(probe) = &mut self.probe {
+        let bare = group.is_bare(&packet.arriving(packet.sent));
+        if let Some(probe) = self.probe.as_mut().filter(|_| !bare) {
             probe.mark_lost(packet.sent);
         }
     }

@@ -32,14 +32,11 @@ impl TcpFlow {
     /// A link lost a packet of this flow. It counts if it was counted when it was sent.
     pub(crate) fn on_drop(&mut self, group: &TcpGroup, warm_up: Instant, packet: &Packet) {
         let measured = packet.sent >= warm_up;
+        self.dropped += u64::from(measured);
         if let Some(edge) = &mut self.edge {
             edge.dropped(packet, measured);
         }
-        if group.is_bare(packet) {
-            return;
-        }
-        self.dropped += u64::from(measured);
-        if let Some(probe) = &mut self.probe {
+        if let Some(probe) = self.probe.as_mut().filter(|_| !group.is_bare(packet)) {
             probe.mark_lost(packet.sent);
         }
     }
