@@ -36,6 +36,7 @@ import parshall as ps
 from parshall.distributions import student_quantile
 from parshall.emulation import Validity, validity
 from parshall.files import write_atomically
+from parshall.schema.kernel import AMPLE_BUFFERS
 from parshall.studies.study import Emulated, once_more_if_invalid
 
 TOLERANCES = {
@@ -68,10 +69,7 @@ FEW_FLOWS = 2
 EFFORT = 2
 """So many times the repetitions of others have networks of few flows, and those with transfers."""
 
-BUFFERS = {
-    "net.ipv4.tcp_wmem": "4096 4194304 268435456",
-    "net.ipv4.tcp_rmem": "4096 131072 268435456",
-}
+BUFFERS = {**AMPLE_BUFFERS, "net.ipv4.tcp_rmem": "4096 131072 268435456"}
 """Receive buffers begin as those of Linux do, since it acknowledges by how they grow; no flow here wants more."""
 
 COUNTS = {"loss_rate": "dropped_packets", "mark_rate": "marked_packets"}
@@ -397,7 +395,7 @@ class Kept:
 def _key(case: Case, options: argparse.Namespace) -> str:
     """What makes an emulation another one."""
     repetitions = case.repetitions(options.repetitions)
-    hosts = f"Linux {platform.release()}, buffers of {' and '.join(BUFFERS.values())} B"
+    hosts = f"Linux {platform.release()}, buffers of {' and '.join(map(str, BUFFERS.values()))} B"
     return f"{case.name}; {repetitions} times {options.seconds:g} s, seed {options.seed}, {hosts}"
 
 

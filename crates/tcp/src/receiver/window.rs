@@ -59,8 +59,8 @@ impl Window {
     }
 
     /// What a round trip takes, us, that was thought to take `estimate` before the packet before `next` took `sample`; `quick`: each packet is
-    /// acknowledged. The kernel has a sample of each ACK that packets follow, two of them in slow start, and takes longer ones for an eighth and
-    /// shorter ones at once (`tcp_rcv_rtt_update`). Here they are evenly between the last one that was looked at and this one.
+    /// acknowledged. The kernel has a sample of each ACK that packets follow (in slow start two follow each), and takes longer ones for an eighth
+    /// and shorter ones at once (`tcp_rcv_rtt_update`). Here they are evenly between the last one that was looked at and this one.
     pub(super) fn time(&mut self, estimate: u32, sample: u32, next: u64, quick: bool) -> u32 {
         if next <= self.timed {
             return estimate;

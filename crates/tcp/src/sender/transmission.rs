@@ -185,12 +185,12 @@ impl Sender {
             }
         }
         if connection.paces {
-            let gap = pacing_gap(connection, config);
+            let (gap, window) = (pacing_gap(connection, config), connection.whole_window());
             // Each buffer waits for its own time (`tcp_pacing_check`): holes are repaired one by one.
             let ends =
                 config.rules == Rules::Linux && !recovery.is_segmented_with_next(packet, retransmission);
             if let Some(pacing) = &mut connection.pacing {
-                pacing.on_transmission(now, gap, connection.rtt.min(), connection.control.window() as u64);
+                pacing.on_transmission(now, gap, connection.rtt.min(), window);
                 if ends {
                     pacing.end_burst();
                 }

@@ -20,7 +20,12 @@ impl TcpFlow {
     #[inline(always)]
     pub(super) fn send(&mut self, group: &TcpGroup, core: &mut Core, segment: &Segment) {
         let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
-        let packet = Waiting::of_segment(segment, bytes);
+        self.join_line(group, core, Waiting::of_segment(segment, bytes));
+    }
+
+    #[allow(clippy::inline_always)] // as `send`
+    #[inline(always)]
+    fn join_line(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
         if self.line.is_empty() {
             self.begin_line(group, core, packet);
         }
@@ -33,11 +38,7 @@ impl TcpFlow {
     pub(super) fn end_handshake(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         if group.tcp.rules == Rules::Linux && group.role.is_none() && !group.path.is_empty() {
             let segment = Segment { ecn_capable: false, ..Segment::plain(self.sender.una(), now) };
-            let packet = Waiting::of_segment(&segment, group.header_bytes);
-            if self.line.is_empty() {
-                self.begin_line(group, core, packet);
-            }
-            join(&mut self.line, packet);
+            self.join_line(group, core, Waiting::of_segment(&segment, group.header_bytes));
         }
     }
 
