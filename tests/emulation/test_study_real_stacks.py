@@ -117,9 +117,10 @@ def test_hosts_among_simulated_sources_get_their_share(monkeypatch: pytest.Monke
     point = hybrid.Point(100, 1.5, "quick")
     found = emulated("hybrid", point.scenario(1), hybrid.of_run, point.warm_up_s).answer().answer
     expected = hybrid.simulated(point, 1)
-    assert 0.6 < found.share < 1.5
+    # Simulated shares vary by 0.05 from run to run (standard deviation); four of them.
+    assert found.share == pytest.approx(1, abs=0.2)
     assert found.point.throughput_mbps == pytest.approx(expected.point.throughput_mbps, rel=0.1)
-    assert found.point.loss == pytest.approx(expected.point.loss, rel=0.3)
+    assert found.point.loss == pytest.approx(expected.point.loss, rel=0.1)
 
 
 def test_small_buffers_limit_a_pair_of_linux_hosts(monkeypatch: pytest.MonkeyPatch) -> None:

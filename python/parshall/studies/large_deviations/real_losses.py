@@ -119,7 +119,7 @@ def of_flow(name: str, control: str, simulated: Simulated, linux: Emulated) -> t
         plot = loss_plot(both) if panels.modelled else loss_plot(both, {})
         figures.append(Chart(f"{panels.losses}-linux", f"Loss probability, {control}", plot))
     label = f"{control}, {stacks.column(linux)}"
-    drawn = tuple(scale for scale in (*SHORT, *PAPER["scales"]) if record.throughput.size >= 10 * scale)
+    drawn = tuple(scale for scale in sorted({*SHORT, *PAPER["scales"]}) if record.throughput.size >= 10 * scale)
     if drawn:
         plot = spectra_plot(series_of(name, record), theories, label, scales=drawn)
         figures.append(Chart(f"{panels.spectra}-linux", f"Spectra, {control}", plot))
