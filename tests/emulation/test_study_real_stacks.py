@@ -54,7 +54,7 @@ def test_a_capture_of_linux_says_what_its_socket_says(monkeypatch: pytest.Monkey
 def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten exchanges of 1 MB over 1 Gbit/s and 11.6 ms: longer than what the line takes, each longer than an RTT."""
     monkeypatch.setattr(real_messages, "MESSAGES", 10)
-    scenario = real_messages.scenario(5, {"kernel": {"sysctls": real_messages.SYSCTLS}})
+    scenario = real_messages.scenario(5, real_messages.HOSTS)
     found = real_messages.real_times(scenario, "this", 5).answer
     taken = np.diff(found.ends_s, prepend=0.0)
     assert len(taken) == 10
@@ -65,7 +65,7 @@ def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.skipif(mpi.missing() is not None, reason="no Open MPI")
 def test_ranks_of_mpi_exchange_over_the_network_and_nothing_else() -> None:
     """A large message waits for an agreement, a round trip each, unless it leaves at once; both cross the network."""
-    scenario = real_messages.scenario(5, {"kernel": {"sysctls": real_messages.SYSCTLS}})
+    scenario = real_messages.scenario(5, real_messages.HOSTS)
     taken = {}
     for eager in (False, True):
         work = mpi.Work("ping_pong", 1_000_000, 8, eager=eager)

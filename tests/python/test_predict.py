@@ -40,6 +40,7 @@ def tcp(**changes: Any) -> dict[str, Any]:
         "initial_window": 10,
         "initial_ssthresh": None,
         "receive_window": None,
+        "initial_receive_buffer": 131_072,
         "recovery": "sack",
         "prr": True,
         "limited_transmit": True,

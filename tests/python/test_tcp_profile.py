@@ -51,6 +51,23 @@ def test_a_key_that_is_given_wins() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "sizes", "expected"),
+    [
+        ({"tcp": "linux"}, "4096 4194304 268435456", 4_194_304),
+        ({"tcp": "linux"}, "4096\t65536\t65536", 65_536),
+        ({"tcp": "linux", "initial_receive_buffer": "1 MiB"}, "4096 4194304 268435456", 2**20),
+        ({}, "4096 4194304 268435456", 131_072),
+        *(({"tcp": "linux"}, other, 131_072) for other in (4096, "", "a b c", "1 2 3", "4096 9999999999 9999999999")),
+    ],
+)
+def test_a_receivers_buffer_begins_as_the_hosts_are_told(
+    given: dict[str, Any], sizes: int | str, expected: int
+) -> None:
+    tcp = resolved(kernel={"sysctls": {"net.ipv4.tcp_rmem": sizes}}, **given)["tcp"]
+    assert tcp["initial_receive_buffer"] == expected
+
+
+@pytest.mark.parametrize(
     ("name", "ours"), [("cubic", "cubic_linux"), ("bbr", "bbr_linux"), ("reno", "reno_linux"), ("bic", "bic")]
 )
 def test_controls_are_those_of_the_kernel(name: str, ours: str) -> None:

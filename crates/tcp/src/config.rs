@@ -20,6 +20,8 @@ parshall_units::configuration! {
         max_ssthresh: Packets, default "100 packets", min "2 packets";
         /// The receiver's window; without it, no limit.
         receive_window: Option<Packets>, default "unlimited", min "1 packet";
+        /// What the buffer of a receiver begins with, by the rules of Linux (the middle value of its `tcp_rmem`): until the window fills what the buffer holds, an ACK answers each packet. The buffer limits no sender.
+        initial_receive_buffer: Bytes, default "128 KiB", min "4 KiB", max "1 GiB";
         /// How losses are found and repaired.
         recovery: Recovery => Recovery, default "sack";
         /// Whether SACK recovery spreads its sending by proportional rate reduction (RFC 6937).

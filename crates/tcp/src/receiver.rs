@@ -327,7 +327,7 @@ impl Receiver {
             if LINUX {
                 self.round = in_ms(now);
                 let store = self.store.get_or_insert_default();
-                store.window = Window::new(self.next);
+                store.window = Window::new(self.next, config.initial_receive_buffer);
                 self.states = GROWS;
                 store.syn = in_us(now).wrapping_sub(in_us(segment.sent));
             }

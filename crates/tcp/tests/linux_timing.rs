@@ -4,7 +4,7 @@ mod path;
 
 use parshall_tcp::ranges::Range;
 use parshall_tcp::{Ack, Receiver, Recovery, RtoFloor, Rules, Segment, Sender, TcpConfig};
-use parshall_units::{Duration, Instant, Packets};
+use parshall_units::{Bytes, Duration, Instant, Packets};
 use path::{config, sender};
 
 fn at_us(us: u64) -> Instant {
@@ -109,13 +109,18 @@ fn linux_acknowledges_at_once_while_the_window_grows() {
     assert!(rfc.take(191_502, 25, false).is_none());
 }
 
-/// `TCP_MAX_QUICKACKS`, and `tcp_grow_window` for the first six: 22 packets that come slowly are acknowledged at once.
+/// `TCP_MAX_QUICKACKS`, and `tcp_grow_window` for those before: packets that come slowly are acknowledged at once, as many of them as the
+/// buffer that the receiver begins with makes it.
 #[test]
 fn linux_acknowledges_the_first_packets_at_once() {
-    let mut receiving = Receiving { config: linux(), receiver: Receiver::new(1) };
-    receiving.take(11_000, 0, true);
-    let at_once = (1..100).take_while(|&seq| receiving.take(100_000 + 60_000 * seq, seq, false).is_some());
-    assert_eq!(at_once.count(), 22);
+    for (buffer, packets) in [(65_536, 19), (131_072, 22), (4 << 20, 904)] {
+        let config = TcpConfig { initial_receive_buffer: Bytes(buffer), ..linux() };
+        let mut receiving = Receiving { config, receiver: Receiver::new(1) };
+        receiving.take(11_000, 0, true);
+        let at_once =
+            (1..2000).take_while(|&seq| receiving.take(100_000 + 60_000 * seq, seq, false).is_some());
+        assert_eq!(at_once.count(), packets, "{buffer} bytes");
+    }
 }
 
 /// `tcp_cleanup_rbuf`: what a reader reads together is acknowledged together; a packet that comes alone waits for the timer.

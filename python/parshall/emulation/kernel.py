@@ -18,7 +18,17 @@ from parshall.schema.kernel import KernelOptions
 from parshall.schema.problems import shown
 
 TAKEN_OVER = frozenset(
-    {"initial_window", "receive_window", "persistent", "ecn", "timestamps", "recovery", "congestion_control", "tcp"}
+    {
+        "initial_window",
+        "receive_window",
+        "initial_receive_buffer",
+        "persistent",
+        "ecn",
+        "timestamps",
+        "recovery",
+        "congestion_control",
+        "tcp",
+    }
 )
 """Keys of TCP that the hosts take over (crates/emulation/src/planning.rs)."""
 

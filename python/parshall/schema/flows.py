@@ -14,7 +14,7 @@ from parshall.schema.families import choice, fields
 from parshall.schema.kernel import KernelOptions
 from parshall.schema.links import NAME
 from parshall.schema.model import Part
-from parshall.schema.profiles import PROFILES
+from parshall.schema.profiles import PROFILES, told_by
 from parshall.schema.quantities import Bytes, Duration, PacketSize, PositivePackets, ProcessingTime, Rate
 from parshall.schema.spread import Rtt, Start
 
@@ -118,6 +118,8 @@ class FlowGroup(TcpOptions):
     def _defaults_of_profile_and_control(self) -> Self:
         # They are defaults still: not among the keys that were given.
         of_profile = PROFILES[self.tcp].defaults if self.tcp else {}
+        if self.tcp and self.kernel:
+            of_profile = of_profile | told_by(self.kernel.sysctls)
         for key, default in (*of_profile.items(), *_defaults_with(self.congestion_control)):
             if key not in self.model_fields_set:
                 self.__dict__[key] = _read(key, default)

@@ -56,7 +56,10 @@ Sysctls = Annotated[
 
 
 class KernelOptions(Part):
-    """What real hosts are told beside the group's other keys. Simulations do not read it."""
+    """What real hosts are told beside the group's other keys.
+
+    Simulations with a profile of `tcp` read the middle value of the sysctl net.ipv4.tcp_rmem; else they do not read it.
+    """
 
     sysctls: Sysctls = Field(
         default_factory=dict,

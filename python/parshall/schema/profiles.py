@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,7 @@ LINUX = Profile(
         Setting("timestamps", True, "`tcp_established_options`", "an RTT of every ACK"),
         Setting("header_size", "52 B", "`tcp_established_options`", "IPv4 and TCP with timestamps"),
         Setting("ack_size", "52 B", "`tcp_established_options`", "the same"),
+        Setting("initial_receive_buffer", "128 KiB", "`tcp_init_sock`, `tcp_init_buffer_space`", "`tcp_rmem`"),
         Setting("recovery", "rack", "`tcp_rack_mark_lost`, `tcp_send_loss_probe`", "RACK-TLP"),
         Setting("prr", True, "`tcp_cwnd_reduction`", "proportional rate reduction"),
         Setting("limited_transmit", True, "`tcp_may_send_now`", "SACKed packets make room"),
@@ -70,6 +72,25 @@ LINUX = Profile(
 
 PROFILES = {"linux": LINUX, LINUX.name: LINUX}
 """By the name that a scenario gives; `linux` is the newest."""
+
+
+BUFFERS = (4096, 2**30)
+"""Of `initial_receive_buffer`, bytes: the smallest and the largest."""
+
+
+def told_by(sysctls: Mapping[str, int | str]) -> dict[str, str | bool]:
+    """Keys of a group that follow from what its hosts are told, if it has a profile and does not give them.
+
+    >>> told_by({"net.ipv4.tcp_rmem": "4096 4194304 268435456"})
+    {'initial_receive_buffer': '4194304 B'}
+    >>> told_by({"net.ipv4.tcp_rmem": "4096"})
+    {}
+    """
+    with suppress(ValueError):  # what the kernel refuses too
+        (_, first, _) = map(int, str(sysctls.get("net.ipv4.tcp_rmem", "")).split())
+        if BUFFERS[0] <= first <= BUFFERS[1]:
+            return {"initial_receive_buffer": f"{first} B"}
+    return {}
 
 
 def kernels_own(control: str, profile: str | None, *, other_slow_start: bool) -> tuple[str, dict[str, Any]]:

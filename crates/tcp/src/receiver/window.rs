@@ -14,11 +14,15 @@
 //!
 //! Read for these facts: net/ipv4/tcp_input.c of Linux (`tcp_rcvbuf_grow` as since 6.18), and its default `tcp_rmem`.
 
-/// The window of the SYN-ACK, 65535 bytes, is half of a buffer of 131072 (`tcp_rmem`): packets of 1448 bytes.
-const FIRST: u32 = 45;
-/// So many of them such a buffer holds, as is known from the first one (`tcp_measure_rcv_mss`), if each takes 2304 bytes of it (`truesize`) as in
-/// hosts that were watched: they acknowledge the first 22 packets at once, which are six more than the sixteen of each connection.
-const FIRST_BUFFER: u32 = 56;
+use parshall_units::Bytes;
+
+/// Of a full packet, what the window counts.
+const PAYLOAD: u64 = 1448;
+/// Of the buffer, what a full packet takes (`truesize`) in hosts that were watched: from the first one on that is known (`tcp_measure_rcv_mss`).
+/// A buffer of 128 KiB holds 56, so that the first 22 packets are acknowledged at once, six more than the sixteen of each connection.
+const OF_BUFFER: u64 = 2304;
+/// The window of a SYN-ACK is half of the buffer, and this at most.
+const WITHOUT_SCALE: u64 = 65_535;
 /// `TCP_INIT_CWND`
 const INITIAL_CWND: u32 = 10;
 /// Of more in a round trip the first ones no longer matter.
@@ -41,15 +45,17 @@ pub(super) struct Window {
 
 impl Default for Window {
     fn default() -> Self {
-        Self::new(0)
+        Self::new(0, Bytes(0))
     }
 }
 
 impl Window {
-    /// Of a connection whose first packet is `base`.
-    pub(super) fn new(base: u64) -> Self {
+    /// Of a connection whose first packet is `base`, with such a buffer.
+    pub(super) fn new(base: u64, buffer: Bytes) -> Self {
         let timed = base + u64::from(INITIAL_CWND);
-        Self { offered: FIRST, most: FIRST_BUFFER, largest: INITIAL_CWND, from: base, sample: 0, timed }
+        let offered = ((buffer.0 / 2).min(WITHOUT_SCALE) / PAYLOAD) as u32;
+        let most = (buffer.0 / OF_BUFFER).min(u64::from(u32::MAX / 2)) as u32;
+        Self { offered, most: most.max(offered), largest: INITIAL_CWND, from: base, sample: 0, timed }
     }
 
     /// A packet came while the window could grow; whether it still can.
@@ -93,9 +99,20 @@ impl Window {
 mod tests {
     use super::*;
 
+    /// Linux's own.
+    const BUFFER: Bytes = Bytes(131_072);
+
+    #[test]
+    fn a_large_buffer_is_filled_by_two_a_packet() {
+        let mut window = Window::new(1, Bytes(4 << 20));
+        let growing = 1 + (0..10_000).take_while(|_| window.widen()).count();
+        assert_eq!(growing, 888, "from 45 to 1820");
+        assert!(!Window::new(1, Bytes(4096)).widen(), "one packet fills it");
+    }
+
     #[test]
     fn the_window_grows_through_slow_start_and_stops_with_it() {
-        let mut window = Window::new(1);
+        let mut window = Window::new(1, BUFFER);
         let growing = |window: &mut Window| 1 + (0..1000).take_while(|_| window.widen()).count();
         assert_eq!(growing(&mut window), 6, "from 45 to 56 by two");
         assert!(!window.end_round(11), "ten packets are what it was made for");
@@ -108,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_estimate_of_the_round_trip_follows_longer_samples_slowly_and_shorter_ones_at_once() {
-        let mut window = Window::new(1);
+        let mut window = Window::new(1, BUFFER);
         assert_eq!(window.time(100_000, 180_000, 11, true), 100_000, "all follow the SYN-ACK");
         assert_eq!(window.time(100_000, 108_000, 13, true), 101_000, "an eighth of it");
         // Samples that rise by 8 ms each are followed seven of them behind.
@@ -119,7 +136,7 @@ mod tests {
 
     #[test]
     fn so_much_that_no_number_holds_it_is_no_fault() {
-        let mut window = Window::new(1);
+        let mut window = Window::new(1, BUFFER);
         assert!(window.end_round(u64::MAX));
         assert_eq!(window.most, u32::MAX / 2);
     }

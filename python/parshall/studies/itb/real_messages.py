@@ -47,7 +47,7 @@ SSTHRESH = {"initial_ssthresh": "100 packets"}
 """As in the kernel of the source."""
 WITHIN = 0.1
 """Of a time, as in `single_pair`."""
-SYSCTLS = {**AMPLE_BUFFERS, "net.ipv4.tcp_slow_start_after_idle": 0}
+HOSTS = {"kernel": {"sysctls": {**AMPLE_BUFFERS, "net.ipv4.tcp_slow_start_after_idle": 0}}}
 
 
 def scenario(slower: float, rules: Mapping[str, Any], *, runs: int = 1) -> Scenario:
@@ -77,7 +77,7 @@ def scenario(slower: float, rules: Mapping[str, Any], *, runs: int = 1) -> Scena
 def of_one_direction(slower: float, rules: Mapping[str, Any]) -> Scenario:
     """The simulated ping-pong: `parshall.itb.ping_pong` says why one direction is enough."""
     sent = direction(MESSAGES, MESSAGE_BYTES, ACCESS_BPS / slower)
-    return scenario(slower, {**stacks.PROFILE, **sent, "start": {"uniform": "100 ms"}, **rules}, runs=RUNS)
+    return scenario(slower, {**stacks.PROFILE, **HOSTS, **sent, "start": {"uniform": "100 ms"}, **rules}, runs=RUNS)
 
 
 def simulated_times(run: Any, slower: float) -> list[PingPong]:
@@ -120,7 +120,7 @@ def cases(_: Scale) -> dict[Any, Case]:
             label = f"fig. 4, simulated, slow start of {name}"
             made = of_one_direction(slower, rules)
             declared[name, slower] = simulated(label, made, simulated_times, slower)
-    real = scenario(SLOWER, {"kernel": {"sysctls": SYSCTLS}})
+    real = scenario(SLOWER, HOSTS)
     arguments = (real, platform.release(), SLOWER)
     return {**declared, "linux": Case("fig. 4, Linux", real_times, arguments, emulates=True)}
 

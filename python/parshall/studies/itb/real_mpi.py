@@ -39,7 +39,7 @@ from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.itb import real_messages
 from parshall.studies.itb.network import ACCESS_BPS, PAPER
-from parshall.studies.itb.real_messages import SECONDS, SLOWER, SYSCTLS, WITHIN
+from parshall.studies.itb.real_messages import HOSTS, SECONDS, SLOWER, WITHIN
 from parshall.studies.itb.real_stacks import FRAMED, control
 from parshall.studies.itb.single_pair import FIG4_RTT_MS, PingPong
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, simulated
@@ -100,7 +100,7 @@ def cases(_: Scale) -> dict[Any, Case]:
     declared: dict[Any, Case] = {
         "simulated": simulated("fig. 4, simulated, slow start of today", made, real_messages.simulated_times, SLOWER)
     }
-    real = real_messages.scenario(SLOWER, {"kernel": {"sysctls": SYSCTLS}})
+    real = real_messages.scenario(SLOWER, HOSTS)
     for name, exchange in EXCHANGES.items():
         arguments = (real, platform.release(), exchange, SLOWER)
         declared[name] = Case(f"PA, {name}, Linux", times, arguments, emulates=True)

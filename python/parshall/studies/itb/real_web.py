@@ -137,7 +137,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
     real = scenario(count, hosts)
     arguments = (real, platform.release(), server(), count)
     return {
-        "simulated": simulated("WM: files, simulated", scenario(count, stacks.PROFILE), of_transfers),
+        "simulated": simulated("WM: files, simulated", scenario(count, {**stacks.PROFILE, **hosts}), of_transfers),
         "sent": emulated("WM: files, Linux", real, of_transfers),
         "http": Case("WM over HTTP, Linux", over_http, arguments, emulates=True),
     }

@@ -8,8 +8,8 @@ simulator alone.
 
 Unlike in the source, round trips differ: by a tenth around the source's. With equal ones the pattern of arrivals at the
 full queue comes back each round trip, and what a source gets depends on the tenths of a millisecond that its host takes
-for a packet: 45 simulated sources that take none got 1.7 times what those got that take up to 0.1 ms, and hosts of Linux
-1.3 to 1.9 times (phase effects, Floyd & Jacobson 1992).
+for a packet: 45 simulated sources that take none got 1.7 times what those got that take up to 0.1 ms, and hosts of
+Linux 1.4 to 1.9 times (phase effects, Floyd & Jacobson 1992).
 
 Differences that do not matter are those of `real_stacks`. Of the share of the hosts too: with 45 of 500 sources, whose
 sizes are heavy-tailed, it varies from run to run, and the interval of one more simulated run says by how much.
@@ -30,6 +30,7 @@ from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
+from parshall.schema.profiles import told_by
 from parshall.studies import stacks
 from parshall.studies.check import Check
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
@@ -77,7 +78,7 @@ class Point:
             SOURCES,
             self.buffer,
             pareto(self.tail_index),
-            flow={**stacks.PROFILE, "rtt": rtts, "kernel": {"sysctls": SYSCTLS}},
+            flow={**stacks.PROFILE, **told_by(SYSCTLS), "rtt": rtts, "kernel": {"sysctls": SYSCTLS}},
             duration_s=(STARTING_S + MEASURED_S[self.scale]) * SLOWER,
             warm_up_s=self.warm_up_s,
             repetitions=1,
@@ -143,9 +144,9 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     text = (
         f"The network of Fig. 2, {SLOWER} times slower, with {SOURCES_OF_FIG1} hosts of {kernel_name()} among "
         f"{SOURCES - SOURCES_OF_FIG1} simulated sources in the same queue; beside them {RUNS} runs in which all are "
-        "simulated. Values as in the source's network. The share is what a host gets over what a source gets. Round trips "
-        f"are drawn from {RTTS_MS[0]} to {RTTS_MS[1]} ms where the source has 10 ms for all: with equal ones, tenths of "
-        "a millisecond that a host takes for a packet would decide what it gets.",
+        "simulated. Values as in the source's network. The share is what a host gets over what a source gets. RTTs are "
+        f"drawn from {RTTS_MS[0]} to {RTTS_MS[1]} ms, where the source has 10 ms for all: with equal ones, tenths of a "
+        "millisecond that a host takes for a packet would decide what it gets.",
         *remarks,
     )
     header = ("point", "45 of the sources", *(WORDS[metric] for metric in METRICS), "a host's share")

@@ -91,7 +91,7 @@ class Point:
     @property
     def simulated(self) -> dict[str, Any]:
         """TCP as in Linux, for the simulator."""
-        return {**stacks.PROFILE, **THRESHOLDS[self.setting.ssthresh]}
+        return {**stacks.PROFILE, **THRESHOLDS[self.setting.ssthresh], **self.real}
 
     @property
     def real(self) -> dict[str, Any]:
