@@ -9,7 +9,7 @@ simulator alone.
 Unlike in the source, round trips differ: by a tenth around the source's. With equal ones the pattern of arrivals at the
 full queue comes back each round trip, and what a source gets depends on the tenths of a millisecond that its host takes
 for a packet: 45 simulated sources that take none got 1.7 times what those got that take up to 0.1 ms, and hosts of
-Linux 1.4 to 1.9 times (phase effects, Floyd & Jacobson 1992).
+Linux 1.6 times (phase effects, Floyd & Jacobson 1992).
 
 Differences that do not matter are those of `real_stacks`. Of the share of the hosts too: with 45 of 500 sources, whose
 sizes are heavy-tailed, it varies from run to run, and the interval of one more simulated run says by how much.
