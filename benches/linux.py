@@ -23,7 +23,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -69,8 +69,8 @@ FEW_FLOWS = 2
 EFFORT = 2
 """So many times the repetitions of others have networks of few flows, and those with transfers."""
 
-BUFFERS = {**AMPLE_BUFFERS, "net.ipv4.tcp_rmem": "4096 131072 268435456"}
-"""Receive buffers begin as those of Linux do, since it acknowledges by how they grow; no flow here wants more."""
+RECEIVE_BUFFER = 131_072
+"""Bytes that a receiver's buffer begins with on Linux, which acknowledges by how it grows."""
 
 COUNTS = {"loss_rate": "dropped_packets", "mark_rate": "marked_packets"}
 """Rates at the bottleneck, and what of its packets they count."""
@@ -100,6 +100,13 @@ class Case:
     queue: str = "drop_tail"
     transfer_kb: int = 0
     """Size of the transfers that two further flows of the first control send; 0: there are none."""
+    receive_buffer: int = RECEIVE_BUFFER
+    """Bytes that receivers' buffers begin with."""
+
+    @property
+    def buffers(self) -> dict[str, int | str]:
+        """What hosts are told: send buffers limit no flow, and receive buffers can grow as they must."""
+        return {**AMPLE_BUFFERS, "net.ipv4.tcp_rmem": f"4096 {self.receive_buffer} 268435456"}
 
     @property
     def name(self) -> str:
@@ -124,7 +131,7 @@ class Case:
             "ecn": self.queue in MARKING,
             "packet_size": f"{self.packet_bytes} B",
             "header_size": f"{headers} B",
-            "kernel": {"sysctls": BUFFERS},
+            "kernel": {"sysctls": self.buffers},
         }
         groups = [
             {"name": control, "count": self.flows // len(self.controls), "congestion_control": control, **flow}
@@ -395,7 +402,7 @@ class Kept:
 def _key(case: Case, options: argparse.Namespace) -> str:
     """What makes an emulation another one."""
     repetitions = case.repetitions(options.repetitions)
-    hosts = f"Linux {platform.release()}, buffers of {' and '.join(map(str, BUFFERS.values()))} B"
+    hosts = f"Linux {platform.release()}, buffers of {' and '.join(map(str, case.buffers.values()))} B"
     return f"{case.name}; {repetitions} times {options.seconds:g} s, seed {options.seed}, {hosts}"
 
 
@@ -445,7 +452,8 @@ def main() -> int:
     if options.reference:
         groups = from_file(options)
     else:
-        cases = [case for case in islice(drawn(options.seed), options.count) if case.rate_mbps <= options.up_to]
+        networks = (case for case in islice(drawn(options.seed), options.count) if case.rate_mbps <= options.up_to)
+        cases = [replace(case, receive_buffer=options.receive_buffer) for case in networks]
         kept = Kept(options.kept)
         missing = [case for case in cases if not kept.has(case, options)]
         emulated_s = sum(options.seconds * case.repetitions(options.repetitions) for case in missing)
@@ -460,9 +468,9 @@ def main() -> int:
             print(f"{each.scenario}\n{_line(each)}" if number == 0 else _line(each), file=out, flush=True)
         if options.json and options.json != "-":
             write_atomically(Path(options.json), _text(rows))  # emulations take an hour, and what is done is not lost
-    networks = {each.scenario: each.verdict for each in rows}
-    if invalid := sum(verdict == "invalid" for verdict in networks.values()):
-        print(f"not counted: {invalid} of {len(networks)} emulations were invalid twice", file=out)
+    verdicts = {each.scenario: each.verdict for each in rows}
+    if invalid := sum(verdict == "invalid" for verdict in verdicts.values()):
+        print(f"not counted: {invalid} of {len(verdicts)} emulations were invalid twice", file=out)
     judged = [each for each in rows if each.within is not None]
     for quantity, tolerance in TOLERANCES.items():
         of = [each for each in judged if each.quantity == quantity]
@@ -489,6 +497,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=10, help="scenarios")
     parser.add_argument("--up-to", type=float, default=1000.0, metavar="MBPS", help="leave faster ones out")
+    parser.add_argument("--receive-buffer", type=int, default=RECEIVE_BUFFER, help="bytes that receivers' begin with")
     parser.add_argument("--seconds", type=float, default=25.0, help="of a repetition; a fifth is warm-up")
     parser.add_argument("--repetitions", type=int, default=3, help=f"{EFFORT} times as many where little happens")
     parser.add_argument("--minutes", type=float, default=inf, help="leave out what does not fit into this time")

@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -57,6 +58,8 @@ def test_send_buffers_limit_no_flow_and_receive_buffers_begin_as_those_of_linux(
             assert group.kernel.sysctls[send] == AMPLE_BUFFERS[send]
             (_, begins, most), ample = group.kernel.sysctls[receive].split(), str(AMPLE_BUFFERS[receive]).split()
             assert (begins, most) == ("131072", ample[2])
+        large = replace(case, receive_buffer=4 << 20).scenario(25, 3, 1)
+        assert {group["tcp"]["initial_receive_buffer"] for group in large.resolve()["flows"]} == {4 << 20}
 
 
 def test_where_little_happens_more_is_repeated(bench: Any) -> None:
