@@ -9,7 +9,7 @@
 //! | `packet_size` | the MTU of the devices: the largest of all groups; others by the segment size of their sockets |
 //! | `dscp` | IP_TOS of the senders' sockets; answers of TCP reflect it |
 //! | `ecn`, `timestamps`, `recovery` (without SACK or with) | sysctls of the hosts |
-//! | `initial_receive_buffer` | the middle value of the sysctl tcp_rmem, if it is not the kernel's 128 KiB |
+//! | `initial_receive_buffer` | the middle value of the sysctl tcp_rmem, if it is not the 128 KiB that hosts have anyway |
 //! | `kernel.sysctls` | the same, instead of what follows from other keys |
 //! | `kernel.pacing`, `send_buffer`, `receive_buffer` | SO_MAX_PACING_RATE, SO_SNDBUF, SO_RCVBUF |
 //! | `kernel.streams` | connections side by side |
@@ -138,9 +138,6 @@ const SHARED: [Shared; 3] = [
     },
 ];
 
-/// What a receiver's buffer begins with: as all hosts have it ([`usual_sysctl`]).
-const KERNELS_RECEIVE_BUFFER: u64 = 131_072;
-
 /// Sizes of a receiver's buffer: the smallest, the first, the largest.
 fn receive_buffers(first: u64) -> (String, String) {
     ("net.ipv4.tcp_rmem".to_owned(), format!("4096 {first} {}", first.max(268_435_456)))
@@ -157,8 +154,8 @@ fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
             SHARED.map(|Shared { sysctl, is_on }| (sysctl.to_owned(), u8::from(is_on(tcp)).to_string())),
         );
     }
-    let buffer = group.tcp.as_ref().map(|tcp| tcp.initial_receive_buffer.0);
-    all.extend(buffer.filter(|&first| first != KERNELS_RECEIVE_BUFFER).map(receive_buffers));
+    let buffers = group.tcp.as_ref().map(|tcp| receive_buffers(tcp.initial_receive_buffer.0));
+    all.extend(buffers.filter(|(name, sizes)| usual_sysctl(name) != Some(sizes.as_str())));
     if let Some(kernel) = &group.kernel {
         all.extend(kernel.sysctls.clone());
     }
@@ -236,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_receive_buffer_that_is_told_has_the_usual_bounds() {
-        let (name, value) = receive_buffers(KERNELS_RECEIVE_BUFFER);
+        let (name, value) = receive_buffers(131_072);
         assert_eq!(usual_sysctl(&name), Some(value.as_str()));
     }
 

@@ -58,7 +58,7 @@ Sysctls = Annotated[
 class KernelOptions(Part):
     """What real hosts are told beside the group's other keys.
 
-    Simulations with a profile of `tcp` read the middle value of the sysctl net.ipv4.tcp_rmem; else they do not read it.
+    Simulations read one value of it, with a profile of `tcp`: the middle one of the sysctl net.ipv4.tcp_rmem.
     """
 
     sysctls: Sysctls = Field(

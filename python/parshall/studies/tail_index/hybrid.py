@@ -73,12 +73,14 @@ class Point:
 
     def scenario(self, seed: int) -> Scenario:
         """A run of it, of the same random numbers whether the hosts are simulated or real."""
+        # What hosts are told holds for simulated sources too, which have no `kernel`.
+        buffers = told_by(SYSCTLS)
         rtts = {"uniform": [f"{rtt_ms * SLOWER:g} ms" for rtt_ms in RTTS_MS]}
         return butterfly(
             SOURCES,
             self.buffer,
             pareto(self.tail_index),
-            flow={**stacks.PROFILE, **told_by(SYSCTLS), "rtt": rtts, "kernel": {"sysctls": SYSCTLS}},
+            flow={**stacks.PROFILE, **buffers, "rtt": rtts, "kernel": {"sysctls": SYSCTLS}},
             duration_s=(STARTING_S + MEASURED_S[self.scale]) * SLOWER,
             warm_up_s=self.warm_up_s,
             repetitions=1,
