@@ -152,6 +152,21 @@ def test_a_receive_window_that_limits_is_a_fault_unless_the_scenario_gives_it(
 
 
 @on_the_kernel
+@pytest.mark.parametrize("tcp", [{}, {"tcp": "linux"}], ids=["the RFCs'", "Linux's"])
+def test_what_receivers_take_behind_holes_is_no_fault_if_simulated_ones_do_so_too(tcp: dict[str, Any]) -> None:
+    """Thirty BBR flows lose so many packets that what waits behind holes fills receivers' buffers."""
+    flows = {"rtt": "100 ms", "congestion_control": "bbr", "count": 30, "ecn": True, **tcp}
+    queue = {"name": "codel", "limit": "300 packets"}
+    made = ps.emulate(scenario(flows, bottleneck={"rate": "10 Mbit/s", "queue": queue}, seconds=10, warm_up="3 s"))
+    assert made.flows["retransmissions"].min() > 0
+    judged = validity(made)
+    assert judged is not None
+    assert judged.measured is not None
+    assert any("receiver limited it" in reason for reason in judged.reasons) == (not tcp)
+    assert (judged.measured["receive_window_share"] is None) == bool(tcp)
+
+
+@on_the_kernel
 def test_packets_of_hosts_have_the_code_point_of_their_group(tmp_path: Path) -> None:
     flows = [{**BULK, "dscp": "AF11", "name": "marked"}, {**BULK, "name": "plain"}, {**CALLS, "dscp": "EF"}]
     made = ps.emulate(scenario(*flows, seconds=2, probes={"pcap": True}), tmp_path / "run")

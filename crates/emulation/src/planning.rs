@@ -25,9 +25,10 @@ use parshall_congestion::ControlConfig;
 use parshall_hosts::{has_sysctl, usual_sysctl, FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
 use parshall_sim::scenario::FlowGroup;
 use parshall_sim::{Scenario, SimError, Simulation};
-use parshall_tcp::{Recovery, TcpConfig};
+use parshall_tcp::{Recovery, Rules, TcpConfig};
 use parshall_units::{Instant, Packets, Rate};
 use std::collections::BTreeMap;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 /// The kernel's initial window, packets (RFC 6928).
@@ -169,11 +170,18 @@ pub(crate) struct OwnLimits {
     pub(crate) send: Vec<bool>,
     /// Receive windows: `receive_window`, `kernel.receive_buffer`, or less in the sysctl tcp_rmem than hosts have anyway.
     pub(crate) receive: Vec<bool>,
+    /// Receive windows where packets are missing: by Linux's rules those limit simulated flows as well.
+    pub(crate) receive_behind_holes: Vec<bool>,
 }
 
 impl OwnLimits {
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(scenario: &Scenario, plan: &Plan) -> Self {
+        let by_linux = |group: &FlowGroup| group.tcp.as_ref().is_some_and(|tcp| tcp.rules == Rules::Linux);
+        let groups = scenario.flows.iter().filter(|group| group.external);
         Self {
+            receive_behind_holes: groups
+                .flat_map(|group| repeat_n(by_linux(group), group.count as usize))
+                .collect(),
             send: limited(plan, "net.ipv4.tcp_wmem", |options| options.send_buffer.is_some()),
             receive: limited(plan, "net.ipv4.tcp_rmem", |options| options.receive_buffer.is_some()),
         }

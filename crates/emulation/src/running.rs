@@ -97,7 +97,7 @@ fn run(
     let told = parameters::programs(scenario)?;
     let mut plan = plan(scenario, &simulation, programs, &told)?;
     let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
-    let own_limits = OwnLimits::of(&plan);
+    let own_limits = OwnLimits::of(scenario, &plan);
     let mut controls = Loaded::load(&extras.controls, &told, &mut plan)?;
     let cpus = if controls.is_empty() { Cpus::for_flows(plan.connections()) } else { None };
     if let Some(cpus) = &cpus {

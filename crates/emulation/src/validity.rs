@@ -6,6 +6,7 @@
 //! | --- | --- | --- | --- |
 //! | time limited by the send buffer | 2 % | 20 % | the scenario has none; the kernel's own grows with the window, a round trip late |
 //! | time limited by the receiver's window | 2 % | 50 % | the same: the receiver's buffer grows with what came in a round trip; while it did, transfers of 1 MB at 100 ms were limited up to 38 % of their time. More is no growth |
+//! | the same, of flows with the rules of Linux that lost packets | - | - | simulated receivers limit them as well: behind a hole packets wait in the buffer |
 //! | datagrams refused by the sender, or without room at the receiver | none | 1 in 1000 | losses that the scenario does not have |
 //! | packets that the hosts' devices dropped | none | 1 in 10^5 | losses that the scenario does not have: nobody read them in time, or the CPU that was to receive them had too many |
 //! | the kernel's memory for TCP in use, by all TCP of this machine, of what may be before it saves | 75 % | 100 % | windows shrink and send buffers do not grow (tcp(7), tcp_mem); it saves until three quarters are in use again |
@@ -48,7 +49,7 @@ pub struct HostsMeasured {
     /// Largest share of the time with data to send in which a flow was limited by its send buffer, where the
     /// scenario gives none; `None`: the kernel does not say.
     pub send_buffer_share: Option<f64>,
-    /// The same, by the receiver's window.
+    /// The same, by the receiver's window, without flows of Linux's rules that lost packets: simulated ones are limited as well.
     pub receive_window_share: Option<f64>,
     /// Datagrams that were lost in the hosts.
     pub datagrams_lost: u64,
@@ -70,8 +71,10 @@ pub struct HostsMeasured {
 
 impl HostsMeasured {
     fn new(outcome: &Outcome, own: &OwnLimits) -> Self {
-        let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>, left_out: &[bool]| {
-            let flows = outcome.flows.iter().filter(|flow| left_out.get(flow.plan as usize) != Some(&true));
+        let is_one = |flow: &FlowOutcome, places: &[bool]| places.get(flow.plan as usize) == Some(&true);
+        let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>,
+                     left_out: &dyn Fn(&FlowOutcome) -> bool| {
+            let flows = outcome.flows.iter().filter(|flow| !left_out(flow));
             let shares = flows.filter_map(|flow| {
                 let busy_s = flow.limited.busy_s.filter(|&busy_s| busy_s > 0.0)?;
                 Some((part(&flow.limited)? / busy_s).min(1.0)) // readings may find more than the kernel's count of busy time
@@ -84,8 +87,11 @@ impl HostsMeasured {
             receivers_cpu_s: outcome.receivers_cpu_s.iter().sum(),
             busiest_cpu_s: [&outcome.senders_cpu_s, &outcome.receivers_cpu_s]
                 .map(|hosts| hosts.iter().copied().fold(0.0, f64::max)),
-            send_buffer_share: share(|limited| limited.send_buffer_s, &own.send),
-            receive_window_share: share(|limited| limited.receive_window_s, &own.receive),
+            send_buffer_share: share(|limited| limited.send_buffer_s, &|flow| is_one(flow, &own.send)),
+            receive_window_share: share(|limited| limited.receive_window_s, &|flow| {
+                let lost = flow.row.retransmissions.unwrap_or(0) > 0;
+                is_one(flow, &own.receive) || lost && is_one(flow, &own.receive_behind_holes)
+            }),
             datagrams_lost: refused + outcome.receivers_dropped.unwrap_or(0),
             devices_dropped: outcome.devices_dropped,
             tcp_memory_share: outcome.tcp_memory_share,

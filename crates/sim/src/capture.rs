@@ -32,6 +32,7 @@ pub(crate) use frame::{Ends, DISCARD};
 pub(crate) use hooks::{check, Wires};
 pub(crate) use numbering::Numbering;
 
+use crate::endpoints::tcp::AckOptions;
 use crate::output::Output;
 use crate::packet::{Flags, Packet};
 use crate::SimError;
@@ -40,7 +41,7 @@ use external::External;
 use frame::{identification, tcp, udp, Frame, Length, Marks};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
-use parshall_tcp::{Ack, SackBlocks};
+use parshall_tcp::Ack;
 use parshall_units::{Duration, Instant};
 use route::{sequence, DatagramRoute, Hop, TcpRoute};
 use std::collections::{BinaryHeap, VecDeque};
@@ -156,12 +157,12 @@ impl Captures {
         hop: usize,
         (at, leg): (Instant, Duration),
         packet: &Packet,
-        (slot, sack): (u32, SackBlocks),
+        (slot, options): (u32, &AckOptions),
     ) {
         let sent = self.acks_sent[slot as usize];
         let hop = &self.tcp[flow.group as usize].back[hop];
         if hop.is_captured() {
-            self.files.keep(hop, at, &self.ack_frame(flow, sent, &packet.ack(sent.0, sack)));
+            self.files.keep(hop, at, &self.ack_frame(flow, sent, &packet.ack(options)));
         }
         if hop.is_last {
             self.flow(flow.index).heard.push_back((at + leg, timestamp(sent.0)));
@@ -222,7 +223,7 @@ impl Captures {
         let numbering = &self.flows[flow.index as usize].numbering;
         let place = |packet| numbering.position(packet, route.payload);
         let position = place(ack.cumulative);
-        let mut header = TcpHeader::new(DISCARD, position.port, u32::from(!ack.syn), route.window(ack.syn));
+        let mut header = TcpHeader::new(DISCARD, position.port, u32::from(!ack.syn), route.window(ack));
         header.syn = ack.syn;
         header.ack = true;
         header.acknowledgment_number = sequence(position.byte, false);

@@ -1,9 +1,10 @@
 //! A packet under way.
 
+use crate::endpoints::tcp::AckOptions;
 use crate::endpoints::LineKind;
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
-use parshall_tcp::{Ack, SackBlocks, Segment};
+use parshall_tcp::{Ack, Segment};
 use parshall_units::Instant;
 
 /// A data packet, an ACK or a datagram between two events.
@@ -162,18 +163,19 @@ impl Packet {
         }
     }
 
-    /// The ACK that it is, sent then with these SACK blocks.
+    /// The ACK that it is, with what few ACKs carry.
     #[inline]
-    pub(crate) fn ack(&self, sent: Instant, sack: SackBlocks) -> Ack {
+    pub(crate) fn ack(&self, options: &AckOptions) -> Ack {
         let flags = self.flags();
         Ack {
             cumulative: self.seq(),
-            sent,
+            sent: options.sent,
             echo: self.sent,
             echo_retransmission: flags.has(Flags::RETRANSMISSION),
             congestion_echo: flags.has(Flags::CONGESTION_ECHO),
             syn: flags.has(Flags::SYN),
-            sack,
+            sack: options.sack,
+            window: options.window,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::latency::Latency;
 use crate::qlog::Logs;
 use crate::SimError;
 use parshall_records::{RecordsError, Tables};
-use parshall_tcp::SackBlocks;
+use parshall_tcp::Ack;
 use parshall_units::Instant;
 
 /// What flows share: the event queue, the clock's limits, and the records.
@@ -75,11 +75,12 @@ impl Core {
         }
     }
 
-    /// Keeps the SACK blocks of an ACK that a flow sends `at` this time to contended links; `timed`: the time as well.
-    pub(crate) fn store_blocks(&mut self, flow: u32, at: Instant, blocks: &SackBlocks, timed: bool) -> u32 {
-        let Some(captures) = &mut self.captures else { return self.sack_slots.store(blocks, at, timed) };
-        let slot = self.sack_slots.store_any(blocks, at);
-        captures.ack_queued(flow, slot, at);
+    /// Keeps the SACK blocks of an ACK that a flow sends to contended links, and what goes with them; `timed`: also of one without them, when it
+    /// was sent.
+    pub(crate) fn store_options(&mut self, flow: u32, ack: &Ack, timed: bool) -> u32 {
+        let Some(captures) = &mut self.captures else { return self.sack_slots.store(ack, timed) };
+        let slot = self.sack_slots.store_any(ack);
+        captures.ack_queued(flow, slot, ack.sent);
         slot
     }
 

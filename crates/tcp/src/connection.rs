@@ -15,7 +15,7 @@ use crate::pacing::Pacing;
 use crate::ranges::Range;
 use crate::rto::{RetransmissionTimeout, RtoFloor};
 use crate::rules::{Rules, WindowUse};
-use crate::segment::Ack;
+use crate::segment::{Ack, NO_WINDOW};
 use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, CongestionEvent, Control, Signal};
@@ -98,6 +98,8 @@ struct OfLinux {
     window_use: WindowUse,
     /// How far the RTT varies.
     deviation: Deviation,
+    /// One past the last packet that the receiver takes, as far as it has said so since packets are missing there.
+    window_end: u64,
 }
 
 impl Connection {
@@ -148,7 +150,11 @@ impl Connection {
             reduced_until: base,
             pacing: paces.then(|| Box::new(Pacing::new(config.rules))),
             linux: (config.rules == Rules::Linux).then(|| {
-                Box::new(OfLinux { window_use: WindowUse::new(base), deviation: Deviation::default() })
+                Box::new(OfLinux {
+                    window_use: WindowUse::new(base),
+                    deviation: Deviation::default(),
+                    window_end: u64::MAX,
+                })
             }),
             send_syn: config.handshake,
             timer_retransmitted: false,
@@ -179,6 +185,23 @@ impl Connection {
             Some(window) => self.end.min(self.una.saturating_add(window.0)),
             None => self.end,
         }
+    }
+
+    /// The same while packets are missing: the receiver may take fewer then.
+    pub(crate) fn send_limit_behind_holes(&self, config: &TcpConfig) -> u64 {
+        let window_end = self.linux.as_ref().map_or(u64::MAX, |linux| linux.window_end);
+        self.send_limit(config).min(window_end)
+    }
+
+    /// An ACK came that says how many packets the receiver takes, or the first one after such ACKs that does not. What a receiver has once said
+    /// that it takes, it takes.
+    pub(crate) fn take_window(&mut self, ack: &Ack) {
+        let Some(linux) = &mut self.linux else { return };
+        linux.window_end = match (ack.window, linux.window_end) {
+            (NO_WINDOW, _) => u64::MAX,
+            (window, u64::MAX) => ack.cumulative + u64::from(window),
+            (window, end) => end.max(ack.cumulative + u64::from(window)),
+        };
     }
 
     /// Brings the statistics up to `now`.
@@ -375,10 +398,11 @@ impl Connection {
         }
     }
 
-    /// There is nothing to send, and room for it.
+    /// Nothing more is to be sent, and there is room for it: the application has no more, or the receiver takes no more, which limits no rate
+    /// sample (`tcp_rate_check_app_limited`).
     pub(crate) fn out_of_data(&mut self, in_network: u64) {
         self.window_limited = false;
-        if let Some(sampler) = &mut self.sampler {
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| self.nxt >= self.end) {
             sampler.out_of_data(in_network);
         }
     }

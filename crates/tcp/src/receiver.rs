@@ -16,7 +16,7 @@ mod window;
 
 use crate::ranges::{Range, RangeSet};
 use crate::rules::Rules;
-use crate::segment::{Ack, SackBlocks, Segment, NO_SACK};
+use crate::segment::{Ack, SackBlocks, Segment, NO_SACK, NO_WINDOW};
 use crate::timer_wheel;
 use crate::TcpConfig;
 use ack_timeout::AckTimeout;
@@ -363,7 +363,11 @@ impl Receiver {
         let reports_blocks = config.recovery.uses_sack();
         let unacknowledged = self.deadline != Instant::MAX && !self.has_holes;
         let acknowledged = self.next - u64::from(unacknowledged);
+        let before = self.next;
         let fresh = self.accept(segment.seq, reports_blocks);
+        if LINUX && fresh {
+            self.fill_buffer(before);
+        }
         if LINUX && in_order {
             self.measure(now, segment);
         }
@@ -450,8 +454,24 @@ impl Receiver {
     /// A packet widens the window.
     #[inline(never)]
     fn widen(&mut self) {
-        self.set_grows(Window::widen);
+        self.change_window(Window::widen);
         self.quick |= 1;
+    }
+
+    /// Of packets out of order the buffer holds one more, or fewer as those from `before` on are complete now.
+    fn fill_buffer(&mut self, before: u64) {
+        let (next, has_holes) = (self.next, self.has_holes);
+        let beyond = self.store.as_ref().map_or(0, |store| store.received.end());
+        self.change_window(
+            |window| if has_holes { window.hold(before, next, beyond) } else { window.release() },
+        );
+    }
+
+    /// What an ACK says that the receiver takes while packets are missing.
+    #[cold]
+    fn offer(&mut self) -> u32 {
+        let next = self.next;
+        self.store.as_mut().map_or(NO_WINDOW, |store| store.window.offer(next))
     }
 
     /// Looks at the end of a round trip whether more was read in it than ever before: the window grows then.
@@ -476,14 +496,16 @@ impl Receiver {
         }
         if self.since_round(now) >= self.rtt {
             self.round = in_ms(now);
-            self.set_grows(|window| window.end_round(next));
+            self.change_window(|window| window.end_round(next));
         }
     }
 
-    /// The window changes by `change`, which says whether it can grow.
-    fn set_grows(&mut self, change: impl FnOnce(&mut Window) -> bool) {
+    /// The window changes: perhaps it can grow now, or no longer.
+    fn change_window(&mut self, change: impl FnOnce(&mut Window)) {
+        let Some(store) = &mut self.store else { return };
+        change(&mut store.window);
         self.states &= !GROWS;
-        if self.store.as_mut().is_some_and(|store| change(&mut store.window)) {
+        if store.window.can_grow() {
             self.states |= GROWS;
         }
     }
@@ -576,6 +598,7 @@ impl Receiver {
                 self.states &= !SPACED; // `tcp_dec_quickack_mode`
             }
         }
+        let window = if LINUX && self.has_holes { self.offer() } else { NO_WINDOW };
         Ack {
             cumulative: self.next,
             sent: now,
@@ -584,6 +607,7 @@ impl Receiver {
             congestion_echo: self.congestion_echo,
             syn: false,
             sack,
+            window,
         }
     }
 }

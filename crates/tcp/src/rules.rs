@@ -28,6 +28,7 @@
 //! | ACKs after a pause of the receiver's own timeout | delayed as others | at once for sixteen (`tcp_event_data_recv`) | `receiver.rs` |
 //! | ACKs of pushed packets | delayed as others | at once where none is missing, as the reader has read all (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`) | `receiver.rs` |
 //! | ACKs while the window that the receiver offers grows | delayed as others | at once (`tcp_grow_window`) | `receiver/window.rs` |
+//! | what a receiver takes where packets are missing | all | what its buffer has room for, twice the most that was read in a round trip and the missing ones; a sender that has sent all of it waits (`tcp_rcvbuf_grow`, `__tcp_select_window`, `tcp_snd_wnd_test`) | `receiver/window.rs`, `connection.rs` |
 //! | ACKs of the last packet of a burst | delayed as others | with those before it, as they are read together (`tcp_cleanup_rbuf`) | `receiver.rs` |
 //! | pushed packets | the last that the application has given | that, and the last of several that are segmented at once (`__tcp_transmit_skb`) | `sender/segmentation.rs` |
 //! | the RTT estimate | samples count so that it remembers as many round trips as with one in each (RFC 7323 Appendix G) | each counts for 1/8; the variation is the largest of a round trip (`tcp_rtt_estimator`); what is SACKed and was sent once gives samples too (`tcp_ack_update_rtt`) | `parshall_signals::RttEstimate` |

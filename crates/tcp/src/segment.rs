@@ -46,6 +46,9 @@ pub type SackBlocks = [Range; 3];
 /// No block.
 pub const NO_SACK: SackBlocks = [Range { start: 0, end: 0 }; 3];
 
+/// The window of an ACK that says of none.
+pub const NO_WINDOW: u32 = u32::MAX;
+
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
@@ -63,6 +66,9 @@ pub struct Ack {
     pub syn: bool,
     /// What arrived beyond `cumulative`; before it, a packet that arrived twice (D-SACK, RFC 2883).
     pub sack: SackBlocks,
+    /// How many packets from `cumulative` on the receiver takes. It says so by Linux's rules and where packets are missing: only there can it
+    /// stop a sender. Else [`NO_WINDOW`].
+    pub window: u32,
 }
 
 impl Ack {

@@ -7,6 +7,8 @@ use crate::endpoints::tcp::{Role, TcpGroup};
 use etherparse::{IpDscp, TcpHeader, TcpOptionElement};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
+use parshall_tcp::segment::NO_WINDOW;
+use parshall_tcp::{Ack, Rules};
 use parshall_units::Duration;
 
 /// A link of a path.
@@ -77,12 +79,17 @@ fn codepoint(dscp: u8) -> IpDscp {
 
 /// The largest shift of a window. RFC 7323 §2.3
 const MOST_SCALE: u8 = 14;
+/// Linux's for receive buffers of up to 32 MiB, its default (`tcp_select_initial_window`).
+const LINUX_SCALE: u8 = 10;
 
 impl TcpRoute {
     pub(super) fn new(wires: &Wires<'_>, group: &TcpGroup) -> Self {
         let (forth, back) = (&group.path, &group.reverse_path);
         let payload = group.payload_bytes();
-        let (window, scale) = scaled(group.tcp.receive_window.map(|packets| packets.0 * u64::from(payload)));
+        let (window, scale) = match (group.tcp.receive_window, group.tcp.rules) {
+            (None, Rules::Linux) => (u16::MAX, LINUX_SCALE),
+            (limit, _) => scaled(limit.map(|packets| packets.0 * u64::from(payload))),
+        };
         Self {
             number: group.number,
             forth: hops(wires, forth, back),
@@ -113,11 +120,14 @@ impl TcpRoute {
     }
 
     /// The window field of an ACK; of a SYN it is not scaled.
-    pub(super) fn window(&self, syn: bool) -> u16 {
-        if syn {
+    pub(super) fn window(&self, ack: &Ack) -> u16 {
+        if ack.syn {
             u16::try_from(u64::from(self.window) << self.scale).unwrap_or(u16::MAX)
-        } else {
+        } else if ack.window == NO_WINDOW {
             self.window
+        } else {
+            let bytes = u64::from(ack.window) * u64::from(self.payload);
+            self.window.min(u16::try_from(bytes.div_ceil(1 << self.scale)).unwrap_or(u16::MAX))
         }
     }
 

@@ -1,19 +1,27 @@
-//! The window that a receiver of Linux offers, as far as its ACKs depend on it: while it grows they go at once (`tcp_grow_window`).
+//! The window that a receiver of Linux offers: how many packets it takes, and, while the window grows, which ACKs go at once (`tcp_grow_window`).
 //!
 //! The window follows the buffer, and the buffer what the reader took in a round trip (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`): each packet
 //! widens the window by two until it has caught up. So ACKs go at once through most of slow start, the last one of each round with them, and
-//! hardly ever when the rate has stopped growing. The reader takes at once what is in order, and the buffer may become as large as it must: no
-//! sender is limited by the window, which therefore is not sent.
+//! hardly ever when the rate has stopped growing.
+//!
+//! The reader takes at once what is in order, and the buffer may become as large as it must: while no packet is missing, no sender is limited by the
+//! window, which therefore is not sent. Behind a hole packets wait in the buffer. It grows by as many as the last one is beyond the hole, but the
+//! window itself is at most what the buffer has room for, so that behind a hole of several round trips a sender comes to its end
+//! (`__tcp_select_window`). What was offered once is never taken back.
 //!
 //! | kernel | here, in packets |
 //! | --- | --- |
 //! | `rcv_ssthresh` | `offered` |
 //! | `window_clamp` | `most` |
+//! | `sk_rmem_alloc` | `held` |
+//! | `ooo_last_skb` | `beyond` |
+//! | `rcv_wup + rcv_wnd` | `end` |
 //! | `rcvq_space.space`, `.seq` | `largest`, `from` |
 //! | `rcv_rtt_est`, from timestamps | [`Window::time`] |
 //!
-//! Read for these facts: net/ipv4/tcp_input.c of Linux (`tcp_rcvbuf_grow` as since 6.18), and its default `tcp_rmem`.
+//! Read for these facts: net/ipv4/tcp_input.c and tcp_output.c of Linux (`tcp_rcvbuf_grow` as since 6.18), and its default `tcp_rmem`.
 
+use crate::segment::NO_WINDOW;
 use parshall_units::Bytes;
 
 /// Of a full packet, what the window counts.
@@ -25,14 +33,24 @@ const OF_BUFFER: u64 = 2304;
 const WITHOUT_SCALE: u64 = 65_535;
 /// `TCP_INIT_CWND`
 const INITIAL_CWND: u32 = 10;
+/// With room for less than this part of the buffer nothing more is offered (`allowed_space >> 4`).
+const LEAST_ROOM: u32 = 16;
 /// Of more in a round trip the first ones no longer matter.
 const SAMPLES: i64 = 64;
 
 /// The window of a connection, and what its buffer was last made for.
-#[derive(Clone, Debug)]
+///
+/// The default is that of a connection without a handshake: nothing is offered, and so nothing limited.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     offered: u32,
     most: u32,
+    /// Packets that wait for missing ones.
+    held: u32,
+    /// One past the last of them, or of those that waited last.
+    beyond: u64,
+    /// One past the last packet that was offered to be taken.
+    end: u64,
     /// The most packets that were read in a round trip.
     largest: u32,
     /// The first packet of this round trip.
@@ -43,25 +61,70 @@ pub(super) struct Window {
     timed: u64,
 }
 
-impl Default for Window {
-    fn default() -> Self {
-        Self::new(0, Bytes(0))
-    }
-}
-
 impl Window {
     /// Of a connection whose first packet is `base`, with such a buffer.
     pub(super) fn new(base: u64, buffer: Bytes) -> Self {
         let timed = base + u64::from(INITIAL_CWND);
         let offered = ((buffer.0 / 2).min(WITHOUT_SCALE) / PAYLOAD) as u32;
         let most = (buffer.0 / OF_BUFFER).min(u64::from(u32::MAX / 2)) as u32;
-        Self { offered, most: most.max(offered), largest: INITIAL_CWND, from: base, sample: 0, timed }
+        let most = most.max(offered);
+        Self { offered, most, largest: INITIAL_CWND, from: base, timed, ..Self::default() }
     }
 
-    /// A packet came while the window could grow; whether it still can.
-    pub(super) fn widen(&mut self) -> bool {
-        self.offered = self.most.min(self.offered + 2);
-        self.offered < self.most
+    /// What the buffer has room for.
+    fn room(&self) -> u32 {
+        self.most.saturating_sub(self.held)
+    }
+
+    /// Whether the next packet makes it grow.
+    pub(super) fn can_grow(&self) -> bool {
+        self.offered < self.room()
+    }
+
+    /// A packet came while the window could grow.
+    pub(super) fn widen(&mut self) {
+        self.offered = self.offered.max(self.room().min(self.offered + 2));
+    }
+
+    /// A packet came, and others are missing still: the next one in order was `before` and is `next` now, and the last one is before `beyond`.
+    pub(super) fn hold(&mut self, before: u64, next: u64, beyond: u64) {
+        if self.most == 0 {
+            return;
+        }
+        if next > before {
+            self.held -= (next - before - 1) as u32;
+            return;
+        }
+        if self.held == 0 {
+            self.end = self.end.max(next + u64::from(self.offered)); // as ACKs have said until now
+        }
+        self.held += 1;
+        self.beyond = beyond;
+        self.make_room(2 * self.largest, next);
+    }
+
+    /// No packet is missing any more.
+    pub(super) fn release(&mut self) {
+        self.held = 0;
+    }
+
+    /// How many packets from `next` on are taken.
+    pub(super) fn offer(&mut self, next: u64) -> u32 {
+        if self.most == 0 {
+            return NO_WINDOW;
+        }
+        let room = self.room();
+        if room >= (self.most / LEAST_ROOM).max(1) {
+            self.end = self.end.max(next + u64::from(self.offered.min(room)));
+        }
+        self.end.saturating_sub(next) as u32
+    }
+
+    /// The buffer becomes large enough for so many packets, and those that wait or are missing before them.
+    fn make_room(&mut self, wanted: u32, next: u64) {
+        let behind = self.beyond.saturating_sub(next);
+        self.most =
+            self.most.max(u64::from(wanted).saturating_add(behind).min(u64::from(u32::MAX / 2)) as u32);
     }
 
     /// What a round trip takes, us, that was thought to take `estimate` before the packet before `next` took `sample`; `quick`: each packet is
@@ -80,18 +143,17 @@ impl Window {
         between.fold(estimate, |estimate, sample| (estimate - estimate / 8 + sample / 8).min(sample)).max(1)
     }
 
-    /// A round trip has passed, in which all before `next` was read; whether the window can grow.
-    pub(super) fn end_round(&mut self, next: u64) -> bool {
+    /// A round trip has passed, in which all before `next` was read.
+    pub(super) fn end_round(&mut self, next: u64) {
         let read = (next - self.from).min(u64::from(u32::MAX / 16)) as u32;
         self.from = next;
         if read > self.largest {
             // Twice of it, as it is a round trip old, and twice what the sender's growth makes of that.
             let growth = u64::from(2 * read) * u64::from(read - self.largest) / u64::from(self.largest);
             let wanted = u64::from(2 * read) + 2 * growth;
-            self.most = self.most.max(wanted.min(u64::from(u32::MAX / 2)) as u32);
+            self.make_room(wanted.min(u64::from(u32::MAX / 2)) as u32, next);
             self.largest = read;
         }
-        self.offered < self.most
     }
 }
 
@@ -105,22 +167,22 @@ mod tests {
     #[test]
     fn a_large_buffer_is_filled_by_two_a_packet() {
         let mut window = Window::new(1, Bytes(4 << 20));
-        let growing = 1 + (0..10_000).take_while(|_| window.widen()).count();
-        assert_eq!(growing, 888, "from 45 to 1820");
-        assert!(!Window::new(1, Bytes(4096)).widen(), "one packet fills it");
+        assert_eq!(growing(&mut window), 888, "from 45 to 1820");
+        assert!(!Window::new(1, Bytes(4096)).can_grow(), "one packet is all that it holds");
     }
 
     #[test]
     fn the_window_grows_through_slow_start_and_stops_with_it() {
         let mut window = Window::new(1, BUFFER);
-        let growing = |window: &mut Window| 1 + (0..1000).take_while(|_| window.widen()).count();
         assert_eq!(growing(&mut window), 6, "from 45 to 56 by two");
-        assert!(!window.end_round(11), "ten packets are what it was made for");
-        assert!(window.end_round(31)); // 2 x 20 + 2 x (2 x 20 x 10 / 10) = 120
+        window.end_round(11);
+        assert!(!window.can_grow(), "ten packets are what it was made for");
+        window.end_round(31); // 2 x 20 + 2 x (2 x 20 x 10 / 10) = 120
         assert_eq!(growing(&mut window), 32, "from 56 to 120");
-        assert!(window.end_round(71)); // 40 packets: 240
+        window.end_round(71); // 40 packets: 240
         assert_eq!(growing(&mut window), 60);
-        assert!(!window.end_round(112), "41 packets ask for 2 x 41 + 2 x 2.05, less than there is");
+        window.end_round(112);
+        assert!(!window.can_grow(), "41 packets ask for 2 x 41 + 2 x 2.05, less than there is");
     }
 
     #[test]
@@ -137,7 +199,65 @@ mod tests {
     #[test]
     fn so_much_that_no_number_holds_it_is_no_fault() {
         let mut window = Window::new(1, BUFFER);
-        assert!(window.end_round(u64::MAX));
+        window.end_round(u64::MAX);
         assert_eq!(window.most, u32::MAX / 2);
+        window.hold(1, 1, u64::MAX);
+        assert_eq!(window.most, u32::MAX / 2);
+    }
+
+    /// Packets that widen it until it is as large as it can be.
+    fn growing(window: &mut Window) -> usize {
+        let grows = |window: &mut Window| {
+            let can = window.can_grow();
+            window.widen();
+            can
+        };
+        (0..10_000).take_while(|_| grows(window)).count()
+    }
+
+    /// Packet 1 is lost, and the packets behind it come while the sender may send them: up to the last that is offered.
+    fn behind_a_hole(window: &mut Window) -> u64 {
+        let mut packet = 2;
+        loop {
+            window.widen();
+            window.hold(1, 1, packet + 1);
+            if packet + 1 == 1 + u64::from(window.offer(1)) {
+                return packet;
+            }
+            packet += 1;
+        }
+    }
+
+    #[test]
+    fn behind_a_hole_a_sender_comes_to_the_end_of_the_window() {
+        let mut window = Window::new(1, BUFFER);
+        // The buffer holds 56. With 28 waiting there is room for 28 more, but 20 + 28 are what it is made for: it stays at the 45 and few.
+        let last = behind_a_hole(&mut window);
+        assert!((46..=56).contains(&last), "{last}");
+        let offered = window.offer(1);
+        window.hold(1, 3, last + 1); // the hole is filled, another one begins at packet 3: what waits is in the buffer still
+        assert!(window.offer(3) + 2 >= offered, "nothing is taken back");
+        window.release();
+        assert!(window.can_grow() || window.offered >= 45);
+    }
+
+    #[test]
+    fn what_was_read_in_a_round_trip_is_offered_twice() {
+        let mut window = Window::new(1, BUFFER);
+        for next in [21, 61, 141] {
+            window.end_round(next);
+        }
+        assert_eq!(window.largest, 80);
+        while window.can_grow() {
+            window.widen();
+        }
+        assert!(window.offered >= 160);
+    }
+
+    #[test]
+    fn without_a_handshake_nothing_is_offered() {
+        let mut window = Window::default();
+        window.hold(1, 1, 3);
+        assert_eq!((window.offer(1), window.can_grow()), (NO_WINDOW, false));
     }
 }

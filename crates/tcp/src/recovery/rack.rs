@@ -175,6 +175,7 @@ impl Rack {
         ack: &Ack,
         advances: bool,
     ) -> Option<u64> {
+        connection.take_window(ack);
         let State { segments, reordering, probe, undo, .. } = &mut *self.state;
         let una = connection.una;
         let echo = config.timestamps.then_some(ack.echo);
@@ -477,7 +478,7 @@ impl Repair for Rack {
     fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64> {
         let State { segments, probe, prr, undo, .. } = &mut *self.state;
         let first = std::mem::take(&mut self.retransmit_first);
-        let new_data = connection.nxt < connection.send_limit(config);
+        let new_data = connection.nxt < connection.send_limit_behind_holes(config);
         if probe.due {
             let packet = if new_data { connection.nxt } else { connection.max - 1 };
             connection.nxt = connection.nxt.max(packet + 1);

@@ -90,6 +90,7 @@ impl Sack {
         ack: &Ack,
         acked: u64,
     ) -> Option<u64> {
+        connection.take_window(ack);
         let repairs = self.repairs(connection.una);
         let delivered = repairs.update(connection, ack, acked);
         self.has_sacked = repairs.board.sacked_count() > 0;
@@ -184,7 +185,7 @@ impl Repair for Sack {
         let packet = if let Some(lost) = board.next_lost() {
             board.retransmitted(lost);
             lost
-        } else if connection.nxt < connection.send_limit(config) {
+        } else if connection.nxt < connection.send_limit_behind_holes(config) {
             connection.nxt += 1;
             connection.nxt - 1
         } else if let Some(hole) = board.next_unsacked().filter(|_| recovering) {

@@ -4,7 +4,7 @@ use super::{Phase, Sender};
 use crate::ranges::Range;
 use crate::recovery::Repair;
 use crate::rules::Rules;
-use crate::segment::Ack;
+use crate::segment::{Ack, NO_WINDOW};
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl};
 use parshall_signals::Progress;
@@ -47,7 +47,11 @@ impl Sender {
         sack.sort_by_key(|block| block.is_empty());
         if !sack[0].is_empty() {
             self.settle(now);
-            self.on_old_data(config, now, &Ack { cumulative: una, sack, ..*ack });
+            let window = match ack.window {
+                NO_WINDOW => NO_WINDOW,
+                window => (ack.cumulative + u64::from(window)).saturating_sub(una) as u32,
+            };
+            self.on_old_data(config, now, &Ack { cumulative: una, sack, window, ..*ack });
         }
     }
 

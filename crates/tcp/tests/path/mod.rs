@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each file of tests uses a part
 
 use parshall_congestion::{ControlConfig, RenoConfig, Start};
+use parshall_tcp::segment::NO_WINDOW;
 use parshall_tcp::{Ack, Receiver, Recovery, SackBlocks, Segment, Sender, TcpConfig};
 use parshall_units::testing::defaults;
 use parshall_units::{Duration, Instant, Packets};
@@ -16,7 +17,8 @@ pub fn config(recovery: Recovery) -> TcpConfig {
 /// An ACK that arrives as soon as it is sent, of a packet that was sent at `echo`.
 pub fn ack(now: Instant, echo: Instant, cumulative: u64, sack: SackBlocks) -> Ack {
     let (echo_retransmission, congestion_echo, syn) = (false, false, false);
-    Ack { cumulative, sent: now, echo, echo_retransmission, congestion_echo, syn, sack }
+    let window = NO_WINDOW;
+    Ack { cumulative, sent: now, echo, echo_retransmission, congestion_echo, syn, sack, window }
 }
 
 pub fn sender(config: &TcpConfig) -> Sender {
@@ -36,6 +38,8 @@ pub struct Path {
     pub acks: VecDeque<(Instant, Ack)>,
     pub lost_segments: BTreeSet<u64>,
     pub lost_acks: BTreeSet<u64>,
+    /// Each copy of this packet is lost that is sent before then.
+    pub hole: Option<(u64, Instant)>,
     pub segments_sent: u64,
     pub acks_sent: u64,
     pub sent: Vec<Segment>,
@@ -55,6 +59,7 @@ impl Path {
             acks: VecDeque::new(),
             lost_segments: BTreeSet::new(),
             lost_acks: BTreeSet::new(),
+            hole: None,
             segments_sent: 0,
             acks_sent: 0,
             sent: Vec::new(),
@@ -70,7 +75,8 @@ impl Path {
     pub fn pump(&mut self) {
         while let Some(segment) = self.sender.poll_transmit(&self.config, self.now) {
             self.sent.push(segment);
-            if !self.lost_segments.contains(&self.segments_sent) {
+            let in_hole = self.hole.is_some_and(|(packet, until)| segment.seq == packet && self.now < until);
+            if !in_hole && !self.lost_segments.contains(&self.segments_sent) {
                 self.segments.push_back((self.now + ONE_WAY, segment));
             }
             self.segments_sent += 1;

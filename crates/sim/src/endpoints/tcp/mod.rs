@@ -9,7 +9,7 @@
 //! | [`exchanges`] | requests and responses: two flows that take turns |
 //! | [`build`] | from a group of the scenario to its flows |
 //! | [`probe`], [`totals`] | what is recorded while it runs, and when it ends |
-//! | [`sack_slots`] | the SACK blocks and timestamps of ACKs that are under way |
+//! | [`sack_slots`] | what few ACKs carry while they are under way: SACK blocks, windows, timestamps |
 
 mod application;
 mod arrivals;
@@ -26,7 +26,7 @@ mod totals;
 pub(crate) use exchanges::Role;
 pub(crate) use flow::TcpFlow;
 pub(crate) use group::TcpGroup;
-pub(crate) use sack_slots::SackSlots;
+pub(crate) use sack_slots::{AckOptions, SackSlots};
 
 use super::{EndpointKind, Kind, Line, LineKind};
 use crate::build::{GroupPlan, Problem};
@@ -200,9 +200,9 @@ impl Line for Acks<'_> {
     }
 
     fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, slot: u32) {
-        let sack = core.sack_slots.read(slot);
+        let options = core.sack_slots.read(slot);
         if let Some(captures) = &mut core.captures {
-            captures.ack(self.flow.which(), hop, (at, self.flow.legs.to_sender), packet, (slot, sack));
+            captures.ack(self.flow.which(), hop, (at, self.flow.legs.to_sender), packet, (slot, &options));
         }
     }
 }

@@ -1,13 +1,28 @@
-//! What few ACKs carry, kept while they are under way on contended links: SACK blocks, and a timestamp that somebody reads.
+//! What few ACKs carry, kept while they are under way on contended links: SACK blocks, the window that goes with them, and a timestamp that
+//! somebody reads.
 
-use parshall_tcp::segment::NO_SACK;
-use parshall_tcp::SackBlocks;
+use parshall_tcp::segment::{NO_SACK, NO_WINDOW};
+use parshall_tcp::{Ack, SackBlocks};
 use parshall_units::Instant;
 
-/// SACK blocks and timestamps of ACKs that are under way on contended links.
+/// What few ACKs carry.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckOptions {
+    pub(crate) sack: SackBlocks,
+    pub(crate) window: u32,
+    /// When the ACK was sent; [`Instant::ZERO`] if nobody reads it.
+    pub(crate) sent: Instant,
+}
+
+impl AckOptions {
+    /// Of an ACK that takes no slot.
+    const NONE: Self = Self { sack: NO_SACK, window: NO_WINDOW, sent: Instant::ZERO };
+}
+
+/// What ACKs carry that are under way on contended links.
 #[derive(Debug, Default)]
 pub(crate) struct SackSlots {
-    slots: Vec<(SackBlocks, Instant)>,
+    slots: Vec<AckOptions>,
     free: Vec<u32>,
 }
 
@@ -16,32 +31,33 @@ const NO_SLOT: u32 = u32::MAX;
 
 impl SackSlots {
     /// `timed`: somebody reads when the ACK was sent.
-    pub(crate) fn store(&mut self, blocks: &SackBlocks, sent: Instant, timed: bool) -> u32 {
-        if blocks[0].is_empty() && !timed {
+    pub(crate) fn store(&mut self, ack: &Ack, timed: bool) -> u32 {
+        if ack.sack[0].is_empty() && !timed {
             return NO_SLOT;
         }
-        self.store_any(blocks, sent)
+        self.store_any(ack)
     }
 
     /// Takes a slot, whatever it is for: an ACK that is captured has a number of its own.
-    pub(crate) fn store_any(&mut self, blocks: &SackBlocks, sent: Instant) -> u32 {
+    pub(crate) fn store_any(&mut self, ack: &Ack) -> u32 {
+        let options = AckOptions { sack: ack.sack, window: ack.window, sent: ack.sent };
         if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = (*blocks, sent);
+            self.slots[slot as usize] = options;
             return slot;
         }
-        self.slots.push((*blocks, sent));
+        self.slots.push(options);
         self.slots.len() as u32 - 1
     }
 
-    /// Reads the blocks of a slot.
-    pub(crate) fn read(&self, slot: u32) -> SackBlocks {
-        self.slots.get(slot as usize).map_or(NO_SACK, |(blocks, _)| *blocks)
+    /// Reads a slot.
+    pub(crate) fn read(&self, slot: u32) -> AckOptions {
+        self.slots.get(slot as usize).copied().unwrap_or(AckOptions::NONE)
     }
 
-    /// Reads a slot and frees it: blocks, and when the ACK was sent, or [`Instant::ZERO`] if it has no slot.
-    pub(crate) fn take(&mut self, slot: u32) -> (SackBlocks, Instant) {
+    /// Reads a slot and frees it.
+    pub(crate) fn take(&mut self, slot: u32) -> AckOptions {
         if slot == NO_SLOT {
-            return (NO_SACK, Instant::ZERO);
+            return AckOptions::NONE;
         }
         self.free.push(slot);
         self.slots[slot as usize]

@@ -4,7 +4,7 @@ use super::{Endpoint, Inapplicable, State};
 use crate::bytes::BASE;
 use crate::script::{Flags, TcpOption, TcpPacket};
 use parshall_tcp::ranges::Range;
-use parshall_tcp::segment::NO_SACK;
+use parshall_tcp::segment::{NO_SACK, NO_WINDOW};
 use parshall_tcp::{Ack, Recovery, SackBlocks, Segment, Sender};
 use parshall_units::{Duration, Instant, Packets};
 
@@ -82,6 +82,7 @@ impl Endpoint {
             congestion_echo: config.ecn,
             syn: true,
             sack: NO_SACK,
+            window: NO_WINDOW,
         };
         sender.on_ack(config, now, &ack);
         self.note_window(packet, if packet.flags.syn { 0 } else { self.scale });
@@ -138,6 +139,7 @@ impl Endpoint {
             congestion_echo: packet.flags.echo && self.config.ecn,
             syn: false,
             sack,
+            window: NO_WINDOW,
         };
         // A packet that was overtaken has an old window: RFC 9293 §3.10.7.4, SND.WL2.
         if let Some(bytes) = window.filter(|_| cumulative >= una) {
@@ -237,6 +239,7 @@ impl Endpoint {
                 congestion_echo: false,
                 syn: false,
                 sack: NO_SACK,
+                window: NO_WINDOW,
             });
         }
         Ok(reply)

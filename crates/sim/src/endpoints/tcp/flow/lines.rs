@@ -143,7 +143,7 @@ impl TcpFlow {
         flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
         flags.set_if(ack.syn, Flags::SYN);
         flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
-        let slot = core.store_blocks(self.index, at, &ack.sack, group.timed_acks);
+        let slot = core.store_options(self.index, ack, group.timed_acks);
         let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size.0 as u32, flags);
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Line(LineKind::Acks, self.index));
@@ -171,8 +171,7 @@ impl TcpFlow {
         at: Instant,
         (packet, slot): (&Packet, u32),
     ) {
-        let (sack, sent) = core.sack_slots.take(slot);
-        let ack = packet.ack(sent, sack);
+        let ack = packet.ack(&core.sack_slots.take(slot));
         if ack.cumulative >= self.base {
             self.on_ack(group, core, at, &ack);
         }
