@@ -268,6 +268,34 @@ def test_the_window_is_the_receivers(tmp_path: Path) -> None:
         assert (windows, scale) == ({expected[0]}, bytes([expected[1]]))
 
 
+def test_behind_holes_linux_offers_what_its_buffer_takes(tmp_path: Path) -> None:
+    """In units of 1 KiB, rounded up: of 50 flows that lose many packets none sends more, and receivers differ."""
+    flows = {"count": 50, "rtt": "200 ms", "congestion_control": "bbr", "tcp": "linux", "ecn": True}
+    bottleneck = {"rate": "10 Mbit/s", "queue": {"name": "codel", "limit": "667 packets"}}
+    scenario = {"duration": "20 s", "bottleneck": bottleneck, "flows": [flows], "probes": {"pcap": True}}
+    found = captured(ps.run(ps.Scenario.from_document(scenario), tmp_path / "run"), "bottleneck")
+    assert {syn.option(3) for syn in found if syn.flags & SYN} == {bytes([10])}
+    ends: dict[str, int] = {}
+    sent: Counter[str] = Counter()
+    windows = set()
+    for packet in found:
+        if is_data(packet):
+            flow, last = packet.source, packet.seq + packet.payload
+            if last > sent[flow]:
+                assert last <= ends.get(flow, last), "beyond what is taken"
+            sent[flow] = max(sent[flow], last)
+        elif packet.window == 65_535 or packet.flags & SYN:
+            ends.pop(packet.destination, None)
+        else:
+            assert packet.option(5)
+            end = packet.ack + (packet.window << 10)
+            assert end > ends.get(packet.destination, 0) - 1024, "taken back"
+            ends[packet.destination] = max(end, ends.get(packet.destination, 0))
+            windows.add(packet.window << 10)
+    assert min(windows) < 131_072, "of a first buffer"
+    assert max(windows) > 300_000, "of one that has grown"
+
+
 def test_marks_are_in_the_headers(tmp_path: Path) -> None:
     scenario = {
         "duration": "5 s",
