@@ -71,7 +71,7 @@ pub struct HostsMeasured {
 
 impl HostsMeasured {
     fn new(outcome: &Outcome, own: &OwnLimits) -> Self {
-        let is_one = |flow: &FlowOutcome, places: &[bool]| places.get(flow.plan as usize) == Some(&true);
+        let is_listed = |flow: &FlowOutcome, places: &[bool]| places.get(flow.plan as usize) == Some(&true);
         let share = |part: fn(&parshall_hosts::Limited) -> Option<f64>,
                      left_out: &dyn Fn(&FlowOutcome) -> bool| {
             let flows = outcome.flows.iter().filter(|flow| !left_out(flow));
@@ -87,10 +87,10 @@ impl HostsMeasured {
             receivers_cpu_s: outcome.receivers_cpu_s.iter().sum(),
             busiest_cpu_s: [&outcome.senders_cpu_s, &outcome.receivers_cpu_s]
                 .map(|hosts| hosts.iter().copied().fold(0.0, f64::max)),
-            send_buffer_share: share(|limited| limited.send_buffer_s, &|flow| is_one(flow, &own.send)),
+            send_buffer_share: share(|limited| limited.send_buffer_s, &|flow| is_listed(flow, &own.send)),
             receive_window_share: share(|limited| limited.receive_window_s, &|flow| {
                 let lost = flow.row.retransmissions.unwrap_or(0) > 0;
-                is_one(flow, &own.receive) || lost && is_one(flow, &own.receive_behind_holes)
+                is_listed(flow, &own.receive) || lost && is_listed(flow, &own.receive_behind_holes)
             }),
             datagrams_lost: refused + outcome.receivers_dropped.unwrap_or(0),
             devices_dropped: outcome.devices_dropped,

@@ -20,7 +20,7 @@ parshall_units::configuration! {
         max_ssthresh: Packets, default "100 packets", min "2 packets";
         /// The receiver's window; without it, no limit.
         receive_window: Option<Packets>, default "unlimited", min "1 packet";
-        /// What the buffer of a receiver begins with, by the rules of Linux (the middle value of its `tcp_rmem`): until the window fills what the buffer holds, an ACK answers each packet. It grows with what is read in a round trip, and limits a sender only where packets are missing, as those behind them wait in it.
+        /// What the buffer of a receiver begins with, by the rules of Linux (the middle value of its `tcp_rmem`): until the window fills what the buffer holds, an ACK answers each packet. The buffer grows with what is read in a round trip. It limits a sender only where packets are missing, because those behind them wait in it.
         initial_receive_buffer: Bytes, default "128 KiB", min "4 KiB", max "1 GiB";
         /// How losses are found and repaired.
         recovery: Recovery => Recovery, default "sack";

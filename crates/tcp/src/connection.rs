@@ -15,7 +15,7 @@ use crate::pacing::Pacing;
 use crate::ranges::Range;
 use crate::rto::{RetransmissionTimeout, RtoFloor};
 use crate::rules::{Rules, WindowUse};
-use crate::segment::{Ack, NO_WINDOW};
+use crate::segment::Ack;
 use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, CongestionEvent, Control, Signal};
@@ -98,8 +98,8 @@ struct OfLinux {
     window_use: WindowUse,
     /// How far the RTT varies.
     deviation: Deviation,
-    /// One past the last packet that the receiver takes, as far as it has said so since packets are missing there.
-    window_end: u64,
+    /// One past the last packet that the receiver takes, if it has said so since packets are missing there.
+    window_end: Option<u64>,
 }
 
 impl Connection {
@@ -153,7 +153,7 @@ impl Connection {
                 Box::new(OfLinux {
                     window_use: WindowUse::new(base),
                     deviation: Deviation::default(),
-                    window_end: u64::MAX,
+                    window_end: None,
                 })
             }),
             send_syn: config.handshake,
@@ -189,19 +189,15 @@ impl Connection {
 
     /// The same while packets are missing: the receiver may take fewer then.
     pub(crate) fn send_limit_behind_holes(&self, config: &TcpConfig) -> u64 {
-        let window_end = self.linux.as_ref().map_or(u64::MAX, |linux| linux.window_end);
-        self.send_limit(config).min(window_end)
+        let limit = self.send_limit(config);
+        self.linux.as_ref().and_then(|linux| linux.window_end).map_or(limit, |end| limit.min(end))
     }
 
     /// An ACK came that says how many packets the receiver takes, or the first one after such ACKs that does not. What a receiver has once said
     /// that it takes, it takes.
     pub(crate) fn take_window(&mut self, ack: &Ack) {
         let Some(linux) = &mut self.linux else { return };
-        linux.window_end = match (ack.window, linux.window_end) {
-            (NO_WINDOW, _) => u64::MAX,
-            (window, u64::MAX) => ack.cumulative + u64::from(window),
-            (window, end) => end.max(ack.cumulative + u64::from(window)),
-        };
+        linux.window_end = ack.window_end().map(|end| linux.window_end.map_or(end, |known| known.max(end)));
     }
 
     /// Brings the statistics up to `now`.

@@ -46,7 +46,7 @@ pub type SackBlocks = [Range; 3];
 /// No block.
 pub const NO_SACK: SackBlocks = [Range { start: 0, end: 0 }; 3];
 
-/// The window of an ACK that says of none.
+/// The window of an ACK that tells none.
 pub const NO_WINDOW: u32 = u32::MAX;
 
 /// An acknowledgement.
@@ -72,6 +72,11 @@ pub struct Ack {
 }
 
 impl Ack {
+    /// One past the last packet that the receiver takes, if it says so.
+    pub fn window_end(&self) -> Option<u64> {
+        (self.window != NO_WINDOW).then(|| self.cumulative + u64::from(self.window))
+    }
+
     /// The packet that arrived twice: a first block below the cumulative ACK, or within the second one. RFC 2883 §5
     pub fn duplicate(&self) -> Option<Range> {
         let [first, second, _] = self.sack;

@@ -69,15 +69,15 @@ proptest! {
             prop_assert!(path.step());
             if let Some((_, ack)) = path.acks.back().filter(|_| path.acks.len() > acks) {
                 prop_assert_eq!(ack.window == NO_WINDOW, ack.sack[0].is_empty() || ack.sack[0].end <= ack.cumulative && ack.sack[1].is_empty());
-                if ack.window != NO_WINDOW {
-                    prop_assert!(ack.cumulative + u64::from(ack.window) >= offered, "taken back");
-                    offered = ack.cumulative + u64::from(ack.window);
+                if let Some(last) = ack.window_end() {
+                    prop_assert!(last >= offered, "taken back");
+                    offered = last;
                 }
             }
             if let Some((at, ack)) = first.filter(|_| path.acks.len() < acks) {
                 prop_assert!(at <= path.now);
                 if ack.cumulative >= una {
-                    end = (ack.window != NO_WINDOW).then_some(ack.cumulative + u64::from(ack.window)).max(end.filter(|_| ack.window != NO_WINDOW));
+                    end = ack.window_end().map(|last| end.map_or(last, |known: u64| known.max(last)));
                 }
             }
             if let Some(end) = end {

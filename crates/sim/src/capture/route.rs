@@ -127,7 +127,7 @@ impl TcpRoute {
             self.window
         } else {
             let bytes = u64::from(ack.window) * u64::from(self.payload);
-            self.window.min(u16::try_from(bytes.div_ceil(1 << self.scale)).unwrap_or(u16::MAX))
+            self.window.min(field(bytes, self.scale))
         }
     }
 
@@ -222,7 +222,12 @@ fn scaled(bytes: Option<u64>) -> (u16, u8) {
     let Some(bytes) = bytes else { return (u16::MAX, MOST_SCALE) };
     let scale = (0..MOST_SCALE).find(|&scale| u16::try_from(bytes.div_ceil(1 << scale)).is_ok());
     let scale = scale.unwrap_or(MOST_SCALE);
-    (u16::try_from(bytes.div_ceil(1 << scale)).unwrap_or(u16::MAX), scale)
+    (field(bytes, scale), scale)
+}
+
+/// The field of so many bytes, rounded up, or the largest there is.
+fn field(bytes: u64, scale: u8) -> u16 {
+    u16::try_from(bytes.div_ceil(1 << scale)).unwrap_or(u16::MAX)
 }
 
 #[cfg(test)]

@@ -47,10 +47,7 @@ impl Sender {
         sack.sort_by_key(|block| block.is_empty());
         if !sack[0].is_empty() {
             self.settle(now);
-            let window = match ack.window {
-                NO_WINDOW => NO_WINDOW,
-                window => (ack.cumulative + u64::from(window)).saturating_sub(una) as u32,
-            };
+            let window = ack.window_end().map_or(NO_WINDOW, |end| end.saturating_sub(una) as u32);
             self.on_old_data(config, now, &Ack { cumulative: una, sack, window, ..*ack });
         }
     }
