@@ -13,10 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from built import ROOT, is_current
 
 import parshall
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -62,22 +61,19 @@ def test_the_version_that_is_cited_is_that_of_the_package(problems: Callable[[Pa
     assert parshall.__version__.split("+")[0] in (ROOT / "Cargo.toml").read_text(encoding="utf-8")
 
 
-def newest(folder: Path, *patterns: str) -> float:
-    return max((path.stat().st_mtime for pattern in patterns for path in folder.glob(pattern)), default=0.0)
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """That of `make wheel`, if nothing has changed since; else a new one, of the crates that `make setup` has built."""
     made = sorted((ROOT / "dist").glob("*.whl"), key=lambda path: path.stat().st_mtime)
-    changed = newest(ROOT, "Cargo.*", "pyproject.toml", "crates/**/*.rs", "python/**/*.py", "python/**/*.toml")
-    if made and made[-1].stat().st_mtime > changed:
+    sources = ("Cargo.*", "pyproject.toml", "crates/**/*.rs", "python/**/*.py", "python/**/*.toml")
+    if made and is_current(made[-1], *sources):
         return made[-1]
     if shutil.which("cargo") is None:
         pytest.skip("no cargo here to build a wheel, and none in dist")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--quiet", "--out", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800, check=False)
+    same = {**os.environ, "VIRTUAL_ENV": sys.prefix}  # as `make setup` has it: nothing is built again
+    done = subprocess.run(command, cwd=ROOT, env=same, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, done.stderr
     (built,) = folder.glob("*.whl")
     return built

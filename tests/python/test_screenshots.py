@@ -83,23 +83,30 @@ def taken(
         return found
 
 
-def test_figures_look_as_they_did(browser: Any, page: tuple[str, Path]) -> None:
+@pytest.fixture(scope="module")
+def figures(browser: Any, page: tuple[str, Path]) -> dict[str, Cells]:
+    """The maps of the figures of a page as it is."""
+    return taken(browser, page)
+
+
+def test_figures_look_as_they_did(browser: Any, page: tuple[str, Path], figures: dict[str, Cells]) -> None:
     name, _ = page
-    assert moved(name, taken(browser, page)) == {}
+    assert moved(name, figures) == {}
     if name in ALSO:
         other, width, scheme = ALSO[name]
         assert moved(other, taken(browser, page, width=width, scheme=scheme)) == {}
 
 
-def test_a_figure_without_what_it_shows_would_be_found(browser: Any, page: tuple[str, Path]) -> None:
-    found, empty = taken(browser, page), taken(browser, page, EMPTY)
-    assert {name: far for name in found if (far := elsewhere(found[name], empty[name])) <= TOLERANCE} == {}
+def test_a_figure_without_what_it_shows_would_be_found(
+    browser: Any, page: tuple[str, Path], figures: dict[str, Cells]
+) -> None:
+    empty = taken(browser, page, EMPTY)
+    assert {name: far for name in figures if (far := elsewhere(figures[name], empty[name])) <= TOLERANCE} == {}
 
 
 @pytest.mark.parametrize("page", ["run", "comparison"], indirect=True)
-def test_another_font_passes(browser: Any, page: tuple[str, Path]) -> None:
+def test_another_font_passes(browser: Any, page: tuple[str, Path], figures: dict[str, Cells]) -> None:
     """On the pages that have all kinds of axes."""
-    found = taken(browser, page)
     for font in ("serif", "monospace"):
         other = taken(browser, page, f"body, body * {{ font-family: {font} !important }}")
-        assert {name: far for name in found if (far := elsewhere(found[name], other[name])) > TOLERANCE} == {}
+        assert {name: far for name in figures if (far := elsewhere(figures[name], other[name])) > TOLERANCE} == {}

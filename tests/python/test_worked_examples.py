@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ from parshall.documentation.markdown import Block, blocks
 ROOT = Path(__file__).parents[2]
 CRATES = ("units", "congestion", "net")
 TARGET = ROOT / "target" / "worked-examples"
-"""Kept, so that only the first run compiles what the crates depend on."""
+"""Kept, so that only the first run compiles what the crates depend on. Cargo takes the crates of two copies for the
+same, wherever they are: one test at a time uses it."""
 
 FAST_TO_BUILD = {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_INCREMENTAL": "0"}
 SECTIONS = {"congestion": "## Add a congestion control", "net": "## Add a queue"}
@@ -55,7 +58,7 @@ def cargo(workspace: Path, *arguments: str) -> str:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
+def workspace(tmp_path: Path) -> Iterator[Path]:
     """A copy of the crates that the examples change."""
     if shutil.which("cargo") is None:
         pytest.fail("cargo is needed: https://rustup.rs")
@@ -63,7 +66,10 @@ def workspace(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):
         shutil.copy2(ROOT / name, tmp_path / name)
-    return tmp_path
+    TARGET.mkdir(parents=True, exist_ok=True)
+    with (TARGET / "in-use").open("w") as in_use:
+        fcntl.flock(in_use, fcntl.LOCK_EX)
+        yield tmp_path
 
 
 @pytest.mark.slow

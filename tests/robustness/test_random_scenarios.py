@@ -24,7 +24,7 @@ from parshall.report.figures import CATALOG
 from parshall.schema.catalog import families
 from parshall.schema.flows import TCP_KEYS
 
-SCENARIOS = int(os.environ.get("PARSHALL_SCENARIOS", "400"))
+SCENARIOS = int(os.environ.get("PARSHALL_SCENARIOS", "200"))
 IN_A_TEST = 25
 """Scenarios of one test: a failure lists all that are wrong among them."""
 A_PAGE_IN = int(os.environ.get("PARSHALL_PAGE_IN", "10"))

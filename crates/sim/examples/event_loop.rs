@@ -1,7 +1,7 @@
 //! Times the event loop on one resolved scenario: for work on the hot path, under a profiler too.
 //!
 //! `cargo run --release -p parshall-sim --example event_loop -- RESOLVED.json [RUNS]`; the scenario is what
-//! `json.dumps(parshall.Scenario.load("S.toml").resolve())` gives.
+//! `json.dumps(parshall.Scenario.load("S.toml").resolve())` gives. With `--profile profiling` for `--release` a profiler knows the lines.
 
 use parshall_records::Tables;
 use parshall_sim::{simulate, Monitor, Scenario};
