@@ -48,7 +48,7 @@ PYTEST := $(BIN)/pytest --quiet --numprocesses auto --dist worksteal
 test-python: setup
 	$(PYTEST) -m "not slow"
 
-test-slow: setup ## Emulations, sweeps that are killed, the longest simulations, guides and studies
+test-slow: setup ## What takes four seconds or more: emulations, sweeps that are killed, long simulations, guides, studies
 	$(PYTEST) -m slow
 
 test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part

@@ -39,6 +39,7 @@ def test_as_ns2(simulate: Any, ns2_values: dict[str, Any], dumbbell: str, recove
     assert_agreement(ours, theirs, ns2_values["dumbbell"]["tolerance"], moved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recovery", ["newreno", "sack"])
 def test_as_ns2_with_processing_time(simulate: Any, ns2_values: dict[str, Any], recovery: str) -> None:
     theirs = stored(ns2_values["dumbbell"]["B"]["overhead"], recovery, 10)

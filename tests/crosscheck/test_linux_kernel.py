@@ -53,6 +53,7 @@ def scenario(stored: dict[str, Any], seed: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stored", VALUES, ids=name)
 def test_it_is_as_the_kernel(simulate: Any, stored: dict[str, Any]) -> None:
     controls = stored["congestion_control"].split(",")

@@ -73,6 +73,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> None:
     declare({"port": Port})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("port")
 @pytest.mark.parametrize("number", [0, 1])
 def test_in_a_queue(linux_port: Any, ns2_values: dict[str, Any], number: int) -> None:

@@ -101,6 +101,7 @@ def totals(run: Any) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", VALUES["perturbed"]["runs"], ids=name)
 def test_as_ns2_without_rhythm(simulate: Any, run: dict[str, Any]) -> None:
     made = scenario(run)
@@ -114,6 +115,7 @@ def test_as_ns2_without_rhythm(simulate: Any, run: dict[str, Any]) -> None:
         assert fmean(our[key] for our in ours) == pytest.approx(theirs, abs=tolerance * theirs + error), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "run", VALUES["overhead"]["runs"], ids=lambda run: f"{name(run)}-overhead={run['overhead_us']}us"
 )
@@ -133,6 +135,7 @@ def test_one_packet_is_the_default() -> None:
     assert group["processing_ps"] == 12_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [run for run in COMPARABLE if not frozen(run)], ids=name)
 def test_as_ns2(simulate: Any, run: dict[str, Any]) -> None:
     ours = totals(simulate(scenario(run)))
@@ -143,6 +146,7 @@ def test_as_ns2(simulate: Any, run: dict[str, Any]) -> None:
         assert ours[key] == pytest.approx(run[key], rel=tolerance + moved, abs=error), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [run for run in COMPARABLE if frozen(run)], ids=name)
 def test_frozen_windows(simulate: Any, run: dict[str, Any]) -> None:
     """Between the extremes of ns-2's runs."""
@@ -152,6 +156,7 @@ def test_frozen_windows(simulate: Any, run: dict[str, Any]) -> None:
     assert min(theirs) * (1 - tolerance) < ours < max(theirs) * (1 + tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [run for run in COMPARABLE if not frozen(run)], ids=name)
 def test_rate_against_size(simulate: Any, run: dict[str, Any]) -> None:
     ours = simulate(scenario(run))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 from scipy import stats
 
 import parshall as ps
@@ -87,5 +88,6 @@ def test_four_renos_do_not_hang_on_a_microsecond() -> None:
     assert least_p([four_renos(longer, None) for longer in ([0] * 4, range(4))]) > LEVEL
 
 
+@pytest.mark.slow
 def test_periodic_ones_do() -> None:
     assert least_p([four_renos(longer, "0 s") for longer in ([0] * 4, range(4))]) < 1e-6

@@ -58,6 +58,7 @@ def name(run: dict[str, Any]) -> str:
     return f"{run['cca']}-{path}-{run['rtt_ms']}ms"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", VALUES["runs"], ids=name)
 def test_goodput(linux_port: Any, run: dict[str, Any]) -> None:
     seeds = (1, 2, 3) if run["p"] else (1,)

@@ -107,6 +107,7 @@ def test_a_shard_that_is_killed_goes_on(plan: Path, tmp_path: Path) -> None:
     assert exported(ps.sweep(plan, store), tmp_path / "collected") == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gathered", [False, True])
 def test_stores_of_shards_are_merged(
     plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, gathered: bool

@@ -238,6 +238,7 @@ def test_measures_of_a_reno_are_those_of_reno(card: Card) -> None:
     assert rows["share_reno"].accepted
 
 
+@pytest.mark.slow
 def test_harm_is_zero_among_its_own_kind_and_high_from_one_that_never_reduces(card: Card) -> None:
     rows = {row.key: row for row in card.rows}
     own_kind = rows["throughput_harm_reno"].values["reno"]

@@ -172,6 +172,7 @@ def test_compare_tells_what_differs(cli: Cli, toml: Path) -> None:
     assert queue["label"] in cli("compare", "a", "b").stdout
 
 
+@pytest.mark.slow
 def test_report_writes_the_page_and_figures(cli: Cli, toml: Path) -> None:
     cli("run", toml, "-o", "out", "--quiet", "--no-page")
     assert not (toml.parent / "out" / "report.html").exists()
@@ -293,6 +294,7 @@ PREDICT_KEYS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", ["reno", "bic", "highspeed", "cubic", "scalable"])
 def test_predict_answers_for_each_control_as_python_does(control: str, cli: Cli) -> None:
     from parshall.models import variants

@@ -286,6 +286,7 @@ def test_the_command_takes_any_results_and_writes_a_page(
         assert message in refused.stderr
 
 
+@pytest.mark.slow
 def test_every_result_has_its_page(
     cli: Callable[..., Any], several: list[Path], seen: ps.Observation, tmp_path: Path
 ) -> None:

@@ -88,6 +88,7 @@ def test_infeasible_says_why_and_what_would_do() -> None:
     assert any("capacity of" in line for line in sentences(answer))
 
 
+@pytest.mark.slow
 def test_conflicting_constraints_are_told_from_impossible_ones() -> None:
     agreement = Agreement(loss_in=1e-7, mean_delay_s=0.3)
     alone = few(Agreement(loss_in=1e-7), 200)
@@ -173,6 +174,7 @@ def invoke(*words: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path: Path) -> None:
     words = ("--capacity", "4.8 Mbit/s", "--sessions", "10", "--rtt", "30 ms..100 ms", "--reservation", "240 kbit/s")
     code, out, _ = invoke(*words, "--loss-in", "0.01", "--no-simulate", "--json", "-o", str(tmp_path))

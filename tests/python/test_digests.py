@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benches" / "digests.py"
 
 
@@ -15,6 +17,7 @@ def digests(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_what_differs_is_listed(tmp_path: Path) -> None:
     found = json.loads(digests().stdout)
     assert len(set(found.values())) == len(found) > 3

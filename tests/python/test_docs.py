@@ -99,8 +99,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             own.forget(each.key, each.per)
 
 
-SLOW = ("README.md", "getting-started.md", "design.md", "itb.md", "observe.md", "campaigns.md")
-"""Guides whose commands run for half a minute; those of docs/how-to do, too."""
+SLOW = ("README.md", "getting-started.md", "design.md", "figures.md", "itb.md", "observe.md", "campaigns.md")
+"""Guides whose commands run for a quarter of a minute or more; those of docs/how-to do, too."""
 
 
 def is_slow(path: Path) -> bool:

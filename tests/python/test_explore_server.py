@@ -110,6 +110,7 @@ def test_nonsense_is_a_message(client: Client) -> None:
     assert answer["problems"] == refused.value.problems
 
 
+@pytest.mark.slow
 def test_a_hundred_tabs(client: Client) -> None:
     """Each is answered, with a result or with the word that too many wait; then the server answers as before."""
 
@@ -333,6 +334,7 @@ def command(*arguments: str, folder: Path | None = None) -> subprocess.Completed
     return subprocess.run(made, capture_output=True, text=True, cwd=folder, timeout=WAIT_S, check=False)
 
 
+@pytest.mark.slow
 def test_a_control_of_ones_own_is_there_where_the_command_names_it(tmp_path: Path) -> None:
     made = [sys.executable, "-m", "parshall", "new", "control", "mine", "--output", str(tmp_path / "own")]
     subprocess.run(made, check=True, capture_output=True, timeout=WAIT_S)

@@ -53,6 +53,7 @@ def test_the_extras_are_those_of_the_installation() -> None:
     assert not ALL & {each.split(">")[0] for each in project["dependencies"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -48,6 +48,7 @@ def test_shares_add_up_and_rack_waits_for_no_timer() -> None:
     assert rack[0].rtts.max() < 4
 
 
+@pytest.mark.slow
 def test_realisations_with_repairs_vary_as_predicted() -> None:
     """HighSpeed whose losses take 2 or, one in ten, 20 round trips: drawn step by step from its rules."""
     always = measured([1.0], [1.0], smoothing="none")

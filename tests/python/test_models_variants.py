@@ -87,6 +87,7 @@ def test_losses_that_follow_losses() -> None:
     assert variants.epochs("reno", found, w_max=200, grid=200).mean == pytest.approx(float(np.mean(windows)), rel=0.02)
 
 
+@pytest.mark.slow
 def test_bad_input() -> None:
     with pytest.raises(ModelInputError, match='found "vegas", accepted are reno'):
         variants.spectrum("vegas", 1e-3)
@@ -110,6 +111,7 @@ def test_any_control_has_one_door() -> None:
     assert variants.for_control("scalable", 1e-3, w_max=300).highest <= 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", ["bic", "scalable"])
 def test_losses_every_few_round_trips_have_a_spectrum_or_a_reason(control: str) -> None:
     found = variants.spectrum(control, 0.05)

@@ -267,6 +267,7 @@ def test_a_chain_that_needs_the_round_trip_time_says_so() -> None:
         variability(flow, "vegas")
 
 
+@pytest.mark.slow
 def test_a_chain_that_is_not_the_flows_predicts_nothing(cli: Cli, tmp_path: Path) -> None:
     """CUBIC's windows, and Reno's chain on their losses: its mean is far off, and no range comes from it."""
     flow = grown("cubic", 1e-4, 20_000, 3)
@@ -290,6 +291,7 @@ def test_a_chain_that_is_not_the_flows_predicts_nothing(cli: Cli, tmp_path: Path
     assert "a factor of" in " ".join(cli("observe", "series.csv", "--rtt", "100 ms", "--cc", "reno").stderr.split())
 
 
+@pytest.mark.slow
 def test_a_chain_that_fails_costs_nothing_else(cli: Cli, tmp_path: Path) -> None:
     """Losses at small windows alone: CUBIC's chain hardly ever comes back, and its spectrum is not known there."""
     random = np.random.default_rng(7)
@@ -375,6 +377,7 @@ def test_any_csv_by_its_columns(cli: Cli, tmp_path: Path) -> None:
     assert "any CSV with --columns" in " ".join(refused.stderr.split())
 
 
+@pytest.mark.slow
 def test_observe_fits_the_chain_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
     flow = grown("scalable", 1e-3, 4000, 2)
     rows = "".join(f"{0.1 * place:.1f},{window:.0f}\n" for place, window in enumerate(flow.windows))
@@ -591,6 +594,7 @@ def arriving(path: Path, counts: np.ndarray, bin_s: float, *, flags: int = 0x10,
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("h", "label"), [(0.85, "long-range dependent"), (0.5, "independent")])
 def test_arrivals_have_the_verdict_of_what_they_were_made_of(h: float, label: str, tmp_path: Path) -> None:
     """fGn of a known H as packets a bin: each estimator is within 0.1 of it, some five standard errors of 2^14 bins."""

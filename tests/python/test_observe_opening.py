@@ -24,6 +24,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Observation:
     return ps.observe(ROOT / "docs/example.pcap.gz", output=tmp_path_factory.mktemp("observed") / "seen")
 
 
+@pytest.mark.slow
 def test_the_largest_flow_is_told(seen: Observation) -> None:
     rows = seen.largest.to_dicts()
     text = finding(rows)

@@ -476,6 +476,7 @@ def test_a_panic_in_rust_is_an_error_with_flow_and_time(tmp_path: Path) -> None:
         ps.run(document("mine"), controls={"mine": place})
 
 
+@pytest.mark.slow
 def test_on_the_command_line_and_read_where_the_control_is_not(tmp_path: Path) -> None:
     built("python", tmp_path)
     scenario = tmp_path / "s.toml"

@@ -87,6 +87,7 @@ def test_a_model_is_listed_and_predicts(verb: Verb) -> None:
     assert "ten" in json.dumps(predicted)
 
 
+@pytest.mark.slow
 def test_figures_are_on_the_page(verb: Verb, tmp_path: Path) -> None:
     printed(verb("run", "small.toml", "-o", "run", "--quiet"))
     page = (tmp_path / "run" / "report.html").read_text()
@@ -96,6 +97,7 @@ def test_figures_are_on_the_page(verb: Verb, tmp_path: Path) -> None:
     assert (tmp_path / "drawn" / "line.svg").exists()
 
 
+@pytest.mark.slow
 def test_quantities_and_studies_are_known(verb: Verb) -> None:
     assert json.loads(printed(verb("study", "mine", "--json")))[0]["verdict"] == "reproduced"
     assert "mine" in {each["name"] for each in json.loads(printed(verb("list", "studies", "--json")))}

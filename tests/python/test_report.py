@@ -247,6 +247,7 @@ def test_the_page_replaces_the_old_one_whole(bulk: Run, tmp_path: Path, monkeypa
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.slow
 def test_figures_are_written_as_files(sources: Run, tmp_path: Path) -> None:
     written = write_figures(sources, tmp_path / "figures")
     assert {path.suffix for path in written} == {".png", ".svg"}

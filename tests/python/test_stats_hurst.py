@@ -210,6 +210,7 @@ def test_reversing_time_changes_nothing_in_the_frequency_domain() -> None:
 # --- verdicts and warnings ---
 
 
+@pytest.mark.slow
 def test_white_noise_is_not_long_range_dependent() -> None:
     """At a level of 1 % fewer than 1 in 100 series may be called so; 300 short ones, of values far from normal."""
     rng = np.random.default_rng(3)

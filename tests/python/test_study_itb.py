@@ -132,6 +132,7 @@ def test_a_host_loses_what_its_interface_does_not_hold() -> None:
     assert kept == 0
 
 
+@pytest.mark.slow
 def test_reno_and_cubic_are_last_where_hosts_lose() -> None:
     """At 100 ms, as in Fig. 7; where hosts lose nothing, the four that end slow start at a loss are alike."""
     size = replace(TINY, alone_s=60.0)

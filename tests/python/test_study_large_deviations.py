@@ -106,6 +106,7 @@ def test_losses_of_constant_cross_traffic_come_once_a_cycle() -> None:
     assert np.diff(np.flatnonzero(found.events)).min() > 70
 
 
+@pytest.mark.slow
 def test_counted_once_losses_hardly_follow_losses_and_the_chain_has_the_mean() -> None:
     found = network.measured(network.ethernet(), [network.TCP, network.AS_PAYLOAD], 400).record
     trials, losses = found.after(1)
@@ -114,6 +115,7 @@ def test_counted_once_losses_hardly_follow_losses_and_the_chain_has_the_mean() -
     assert on_off.chain(found, "reno").mean == pytest.approx(found.mean, rel=0.03)
 
 
+@pytest.mark.slow
 def test_the_chain_of_a_control_with_memory_has_the_mean_in_cross_traffic() -> None:
     tcp = {**network.TCP, "congestion_control": "bic", "recovery": "rack"}
     found = network.measured(network.ethernet(), [tcp, network.AS_PAYLOAD], 300).record

@@ -746,6 +746,7 @@ def test_a_download_is_read_from_its_capture() -> None:
     assert not captured.findings({**answers, "linux": Emulated(found, INVALID)}, "quick").checks
 
 
+@pytest.mark.slow
 def test_pairs_have_an_index_and_a_correlation_by_scale() -> None:
     random = np.random.default_rng(1)
     shared = random.normal(0.0, 10.0, 6000)

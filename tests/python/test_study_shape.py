@@ -157,6 +157,7 @@ def test_a_name_that_is_taken_is_refused(site: Path, begun: Verb) -> None:
     assert 'there is a study "rio" already' in process.communicate(timeout=60)[1]
 
 
+@pytest.mark.slow
 def test_the_study_of_the_guide_can_be_installed(tmp_path: Path, site: Path, begun: Verb) -> None:
     guide = Path(__file__).parents[2] / "docs" / "studies.md"
     (code,) = (block for block in blocks(guide.read_text(encoding="utf-8")) if block.file == "my_study.py")
@@ -171,6 +172,7 @@ def test_the_study_of_the_guide_can_be_installed(tmp_path: Path, site: Path, beg
     assert [check["ours"] for check in halved] == pytest.approx([check["ours"] / 2 for check in checks])
 
 
+@pytest.mark.slow
 def test_a_study_that_is_killed_goes_on(tmp_path: Path, begun: Verb) -> None:
     store = tmp_path / "store"
     words = ("study", "squares", "--json", "--store", str(store), "--workers", "2")
@@ -185,6 +187,7 @@ def test_a_study_that_is_killed_goes_on(tmp_path: Path, begun: Verb) -> None:
     assert done(tmp_path) == begun_first + again
 
 
+@pytest.mark.slow
 def test_other_code_is_done_anew(tmp_path: Path, site: Path, begun: Verb) -> None:
     words = ("study", "squares", "--json", "--store", str(tmp_path / "store"))
     ended(begun(*words))
@@ -193,6 +196,7 @@ def test_other_code_is_done_anew(tmp_path: Path, site: Path, begun: Verb) -> Non
     assert check["ours"] == 61
 
 
+@pytest.mark.slow
 def test_three_shards_in_one_store_are_one_run(tmp_path: Path, begun: Verb) -> None:
     alone = ended(begun("study", "squares", "--json"))
     first = done(tmp_path)
@@ -205,6 +209,7 @@ def test_three_shards_in_one_store_are_one_run(tmp_path: Path, begun: Verb) -> N
     assert done(tmp_path) - first == Counter(dict.fromkeys(EVERY, 1)), "collecting does nothing again"
 
 
+@pytest.mark.slow
 def test_stores_of_shards_are_merged(tmp_path: Path, begun: Verb) -> None:
     alone = ended(begun("study", "squares", "--json"))
     for k in (1, 2):
@@ -216,6 +221,7 @@ def test_stores_of_shards_are_merged(tmp_path: Path, begun: Verb) -> None:
     assert done(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_a_shard_needs_a_store_and_has_no_page(begun: Verb) -> None:
     for words, said in (
         (("--shard", "1/2"), "--store"),

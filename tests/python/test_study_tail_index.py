@@ -172,6 +172,7 @@ def test_the_study_on_short_runs() -> None:
     assert "more than 5 % off" in loads.paragraphs[0]
 
 
+@pytest.mark.slow
 def test_equal_loads_are_equal() -> None:
     found = answers(matched.cases(replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1), {}))
     assert len(found) == len(matched.SETTINGS) == 14
@@ -295,6 +296,7 @@ def test_the_strongest_property() -> None:
     assert "largest size not told apart" in sensitivity.answer([near])
 
 
+@pytest.mark.slow
 def test_the_panel_of_h() -> None:
     found = hurst_panel.together(answers(hurst_panel.cases(hurst_panel.Size((1.65,), 400.0, 3, 2, 0))))
     (at,), (ideal,), broken = found.tcp, found.ideal, found.broken

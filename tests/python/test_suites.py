@@ -90,6 +90,7 @@ def test_what_is_not_there_is_refused(cli: Cli) -> None:
         small([]).of("reno")
 
 
+@pytest.mark.slow
 def test_the_suite_of_the_guide_can_be_installed(
     tmp_path: Path, installed: Callable[..., Path], command: Callable[..., list[str]]
 ) -> None:

@@ -60,6 +60,7 @@ def faults(page: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_sentences_say_what_is_in_the_records(tmp_path: Path) -> None:
     generator.write_files(tmp_path)
     wrong, told, pages = [], 0, 0
