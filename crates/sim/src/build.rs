@@ -1,6 +1,6 @@
 //! From a scenario to a network ready to run.
 //!
-//! The private delay of a flow (its RTT less the links of its path, both ways) is split evenly between the four legs:
+//! The private delay of a flow (its RTT less the links of its path, both ways) is split evenly between four propagation segments:
 //! sender to first link, last link to receiver, and the same two on the way back. Where the way back is
 //! uncontended it is as long as the way there.
 

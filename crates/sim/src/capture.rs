@@ -127,8 +127,13 @@ impl Captures {
     }
 
     /// An ACK is sent `at`, on an uncontended way back, and heard at the end of `back`.
-    pub(crate) fn ack_sent(&mut self, flow: Which, at: Instant, legs: (Duration, Duration), ack: &Ack) {
-        let (to_receiver, back) = legs;
+    pub(crate) fn ack_sent(
+        &mut self,
+        flow: Which,
+        at: Instant,
+        (to_receiver, back): (Duration, Duration),
+        ack: &Ack,
+    ) {
         let identification = self.flow(flow.index).next_ack();
         let route = &self.tcp[flow.group as usize];
         if !route.passed.is_empty() {
@@ -150,12 +155,12 @@ impl Captures {
         self.acks_sent[slot] = (at, identification);
     }
 
-    /// An ACK has crossed a link of the way back and reaches its end `at`, and the sender `leg` later if that was the last.
+    /// An ACK has crossed a link of the way back and reaches its end `at`, and the sender `to_sender` later if that was the last.
     pub(crate) fn ack(
         &mut self,
         flow: Which,
         hop: usize,
-        (at, leg): (Instant, Duration),
+        (at, to_sender): (Instant, Duration),
         packet: &Packet,
         (slot, options): (u32, &AckOptions),
     ) {
@@ -165,7 +170,7 @@ impl Captures {
             self.files.keep(hop, at, &self.ack_frame(flow, sent, &packet.ack(options)));
         }
         if hop.is_last {
-            self.flow(flow.index).heard.push_back((at + leg, timestamp(sent.0)));
+            self.flow(flow.index).heard.push_back((at + to_sender, timestamp(sent.0)));
         }
     }
 

@@ -1,16 +1,16 @@
 //! What events happen to: a number of 30 bits in the event queue.
 
-use crate::endpoints::{Kind, LineKind};
+use crate::endpoints::{Kind, TransitKind};
 
 /// What an event happens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entity {
-    /// The first packet of a flow's line reaches its first link.
-    Line(LineKind, u32),
+    /// The first of a flow's packets in transit reaches its first link.
+    Transit(TransitKind, u32),
     /// Something of a kind's own, such as a timer: the kind says what the two numbers mean. The first is below
     /// [`OWN_EVENTS`].
     Own(Kind, u8, u32),
-    /// The first packet on a link's propagation line reaches the next link.
+    /// The first of a link's packets in transit reaches the next link.
     Link(u32),
     /// A link whose queue decides at departure has transmitted a packet.
     Transmission(u32),
@@ -30,8 +30,8 @@ const INDEX_BITS: u32 = 24;
 /// Largest index an entity can have.
 pub(crate) const MAX_INDEX: u32 = (1 << INDEX_BITS) - 1;
 
-/// Lines have the codes below this, in the order of the list of kinds.
-pub(crate) const MOST_LINES: u32 = 16;
+/// Transit queues have the codes below this, in the order of the list of kinds.
+pub(crate) const MOST_TRANSITS: u32 = 16;
 
 /// Events that a kind may have of its own.
 pub(crate) const OWN_EVENTS: u32 = 4;
@@ -46,7 +46,7 @@ impl Entity {
     #[inline]
     pub(crate) fn bits(self) -> u32 {
         let (code, index) = match self {
-            Self::Line(line, index) => (line as u32, index),
+            Self::Transit(kind, index) => (kind as u32, index),
             Self::Link(index) => (16, index),
             Self::Transmission(index) => (17, index),
             Self::Bin => (18, 0),
@@ -65,7 +65,7 @@ impl Entity {
     pub(crate) fn from_bits(bits: u32) -> Self {
         let index = bits & MAX_INDEX;
         match bits >> INDEX_BITS {
-            line @ ..MOST_LINES => Self::Line(LineKind::from_code(line), index),
+            code @ ..MOST_TRANSITS => Self::Transit(TransitKind::from_code(code), index),
             16 => Self::Link(index),
             17 => Self::Transmission(index),
             18 => Self::Bin,
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn no_two_entities_have_the_same_bits() {
-        let lines = LineKind::ALL.iter().map(|&line| Entity::Line(line, 5));
+        let queues = TransitKind::ALL.iter().map(|&kind| Entity::Transit(kind, 5));
         let own = Kind::ALL.iter().flat_map(|&kind| (0..4).map(move |event| Entity::Own(kind, event, 5)));
         let others = [Entity::Link(5), Entity::Transmission(5), Entity::Bin, Entity::WarmUp, Entity::AllDone];
-        let all: Vec<Entity> = lines.chain(own).chain(others).collect();
+        let all: Vec<Entity> = queues.chain(own).chain(others).collect();
         let bits: std::collections::BTreeSet<u32> = all.iter().map(|entity| entity.bits()).collect();
         assert_eq!(bits.len(), all.len());
         assert!(all.iter().all(|&entity| Entity::from_bits(entity.bits()) == entity));

@@ -1,7 +1,7 @@
 //! The event queue: what happens next, in the order of time; of events at the same time, in the order of scheduling.
 //!
 //! A key is one 128-bit number, so a comparison is one subtraction, and the order of events does not depend on how they are
-//! kept. Few events are kept in a [`Heap`], those of few flows' lines in a [`Tournament`] beside it. Of many, the heap has
+//! kept. Few events are kept in a [`Heap`], those of few flows' transit queues in a [`Tournament`] beside it. Of many, the heap has
 //! only those of the next moment; a [`Calendar`] keeps the rest, and says whose turn is soon.
 //!
 //! Key: 64 bits of time, 34 bits of sequence, 30 bits of entity. The end of the warm-up and then the end of a bin come
@@ -17,7 +17,7 @@ mod calendar;
 mod heap;
 mod tournament;
 
-use crate::endpoints::LineKind;
+use crate::endpoints::TransitKind;
 use crate::event::{self, Entity};
 use calendar::Calendar;
 use heap::{Heap, EMPTY};
@@ -38,8 +38,8 @@ const MANY: usize = 1 << 14;
 
 /// What happens next.
 pub(crate) struct EventQueue {
-    /// The first packet of each flow's line and the first one of its ACKs, if there are few flows.
-    lines: Tournament,
+    /// The first packet of each flow in transit and the first one of its ACKs, if there are few flows.
+    transits: Tournament,
     /// Of the other events those before `horizon`, and never none if there are any.
     near: Heap,
     horizon: Instant,
@@ -51,7 +51,7 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     pub(crate) fn new() -> Self {
         Self {
-            lines: Tournament::new(),
+            transits: Tournament::new(),
             near: Heap::new(),
             horizon: Instant::MAX,
             far: None,
@@ -78,13 +78,15 @@ impl EventQueue {
         (u128::from(at.as_ps()) << 64) | u128::from(place << ENTITY_BITS | u64::from(entity.bits()))
     }
 
-    /// The place of an event in the tournament, if it has one: the two lines of TCP flows, which are most of the events.
+    /// The place of an event in the tournament, if it has one: the two transit queues of TCP flows, which are most of the events.
     #[allow(clippy::inline_always)] // as `key`
     #[inline(always)]
     fn place(&self, entity: Entity) -> Option<usize> {
         match entity {
-            Entity::Line(LineKind::Data, index) if self.lines.is_on() => Some(2 * index as usize),
-            Entity::Line(LineKind::Acks, index) if self.lines.is_on() => Some(2 * index as usize + 1),
+            Entity::Transit(TransitKind::Data, index) if self.transits.is_on() => Some(2 * index as usize),
+            Entity::Transit(TransitKind::Acks, index) if self.transits.is_on() => {
+                Some(2 * index as usize + 1)
+            }
             _ => None,
         }
     }
@@ -92,7 +94,7 @@ impl EventQueue {
     /// The earliest event, if it is before `limit`.
     #[inline]
     pub(crate) fn next_before(&self, limit: Instant) -> Option<(Instant, Entity)> {
-        let key = self.lines.least().min(self.near.least());
+        let key = self.transits.least().min(self.near.least());
         let at = Instant::from_ps(time_of(key)); // of no event: later than any limit
         if at < limit {
             Some((at, entity_of(key)))
@@ -103,7 +105,7 @@ impl EventQueue {
 
     /// The earliest event.
     pub(crate) fn peek(&self) -> Option<(Instant, Entity)> {
-        let key = self.lines.least().min(self.near.least());
+        let key = self.transits.least().min(self.near.least());
         (key != EMPTY).then(|| (Instant::from_ps(time_of(key)), entity_of(key)))
     }
 
@@ -112,12 +114,12 @@ impl EventQueue {
         self.peek().is_some_and(|(_, top)| top == entity)
     }
 
-    /// Schedules an event. A flow's line has one at a time.
+    /// Schedules an event. A transit queue has one at a time.
     pub(crate) fn push(&mut self, at: Instant, entity: Entity) {
         let key = self.key(at, entity);
         while let Some(place) = self.place(entity) {
-            if place < self.lines.places() {
-                return self.lines.set(place, key);
+            if place < self.transits.places() {
+                return self.transits.set(place, key);
             }
             self.make_places(place);
         }
@@ -135,7 +137,7 @@ impl EventQueue {
         debug_assert!(self.is_top(entity), "{entity:?}, not {:?}", self.peek());
         let key = self.key(at, entity);
         if let Some(place) = self.place(entity) {
-            self.lines.set(place, key);
+            self.transits.set(place, key);
         } else if at < self.horizon {
             self.near.replace_top(key);
         } else {
@@ -158,7 +160,7 @@ impl EventQueue {
     pub(crate) fn pop(&mut self, entity: Entity) {
         debug_assert!(self.is_top(entity), "{entity:?}, not {:?}", self.peek());
         if let Some(place) = self.place(entity) {
-            self.lines.set(place, EMPTY);
+            self.transits.set(place, EMPTY);
         } else {
             self.near.pop();
             self.turn();
@@ -184,13 +186,13 @@ impl EventQueue {
 
     // --- how they are kept ---
 
-    /// Makes a place for another line, or ends the tournament if they are too many.
+    /// Makes a place for another transit queue, or ends the tournament if they are too many.
     #[cold]
     fn make_places(&mut self, place: usize) {
         if place < tournament::MOST {
-            self.lines.widen();
+            self.transits.widen();
         } else {
-            self.lines.end().for_each(|key| self.near.push(key));
+            self.transits.end().for_each(|key| self.near.push(key));
         }
     }
 
@@ -211,13 +213,13 @@ impl EventQueue {
     /// Numbers all events from the beginning, in the order that they have.
     #[cold]
     fn number_anew(&mut self) {
-        let has_places = self.lines.is_on();
-        let mut keys: Vec<u128> = self.near.end().chain(self.lines.end()).collect();
+        let has_places = self.transits.is_on();
+        let mut keys: Vec<u128> = self.near.end().chain(self.transits.end()).collect();
         if let Some(mut far) = self.far.take() {
             far.drain(|key| keys.push(key));
         }
         if has_places {
-            self.lines = Tournament::new();
+            self.transits = Tournament::new();
         }
         self.horizon = Instant::MAX;
         self.sequence = FIRST;
@@ -232,7 +234,7 @@ impl EventQueue {
         let Some((now, _)) = self.peek() else { return };
         let room = self.near.len() + self.far.as_ref().map_or(0, |calendar| calendar.len());
         let mut calendar = Box::new(Calendar::new(now, shift, room));
-        self.near.end().chain(self.lines.end()).for_each(|key| calendar.insert(key));
+        self.near.end().chain(self.transits.end()).for_each(|key| calendar.insert(key));
         if let Some(mut old) = self.far.take() {
             old.drain(|key| calendar.insert(key));
         }
@@ -271,12 +273,12 @@ mod tests {
     /// What is done to a queue between two steps that must change no order.
     fn undisturbed(_: &mut EventQueue, _: u8) {}
 
-    /// Steps of a queue beside those of a sorted list: (time from now, what is done, to which line).
+    /// Steps of a queue beside those of a sorted list: (time from now, what is done, to which flow).
     fn check(steps: Vec<(u64, u8, u32)>, disturb: impl Fn(&mut EventQueue, u8)) -> Result<(), TestCaseError> {
         let mut queue = EventQueue::new();
         let mut model: Vec<(u64, u64, Entity)> = Vec::new();
         let mut now = 0;
-        for (order, (delay, step, line)) in (0u64..).zip(steps) {
+        for (order, (delay, step, flow)) in (0u64..).zip(steps) {
             disturb(&mut queue, step);
             model.sort_unstable_by_key(|&(time, order, _)| (time, order));
             now = model.first().map_or(now, |&(time, ..)| time);
@@ -295,8 +297,9 @@ mod tests {
                 }
                 _ => {
                     let waits = |entity: Entity| model.iter().any(|&(.., other)| other == entity);
-                    let lines = [LineKind::Data, LineKind::Acks].map(|kind| Entity::Line(kind, line));
-                    let idle = lines.into_iter().find(|&entity| !waits(entity));
+                    let queues =
+                        [TransitKind::Data, TransitKind::Acks].map(|kind| Entity::Transit(kind, flow));
+                    let idle = queues.into_iter().find(|&entity| !waits(entity));
                     let entity = idle.unwrap_or(Entity::Own(Kind::Tcp, 0, order as u32));
                     queue.push(at, entity);
                     model.push((time, order, entity));

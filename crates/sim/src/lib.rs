@@ -12,7 +12,7 @@
 //!   'transmission complete' event (but where the queue decides at departure);
 //! * after its last contended link a packet's arrival at the receiver, the ACK's arrival at the sender and
 //!   the sender's answer follow without anybody else's say, so they are computed at once ([`endpoints::tcp`]);
-//! * packets of a flow reach the first link in order, so only the first of each [`Line`](endpoints::Line) is in the event queue.
+//! * packets of a flow reach the first link in order, so only the first of each [`TransitQueue`](endpoints::TransitQueue) is in the event queue.
 //!
 //! A packet through the dumbbell is thus one `replace_top` of the event queue, and one visit to its flow's memory. Where
 //! the way back is contended too, ACKs are packets with events of their own.
@@ -25,7 +25,7 @@
 //! | [`scenario`] | what is simulated |
 //! | [`simulation`] | a simulation that is stepped, by who owns the clock |
 //! | [`build`] | from scenario to network |
-//! | [`event_queue`], [`event`] | a 4-ary heap; with few flows a tournament of their lines beside it, with very many events a calendar before it |
+//! | [`event_queue`], [`event`] | a 4-ary heap; with few flows a tournament of their transit queues beside it, with very many events a calendar before it |
 //! | [`network`] | links, and the way of packets from one to the next |
 //! | [`endpoints`] | what a flow is to the network, and the one list of the kinds of flows |
 //! | [`endpoints::tcp`], [`endpoints::datagram`], [`endpoints::external`] | these kinds, in their own time |

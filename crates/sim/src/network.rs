@@ -54,7 +54,7 @@ impl Network {
     #[inline]
     fn handle(&mut self, now: Instant, entity: Entity) {
         match entity {
-            Entity::Line(line, flow) => self.on_line(now, line, flow),
+            Entity::Transit(transit, flow) => self.on_transit(now, transit, flow),
             Entity::Own(kind, event, index) => {
                 self.endpoints.on_event(&mut self.core, now, (kind, event), index);
             }
@@ -127,10 +127,10 @@ impl Network {
     pub(crate) fn all_delivered(&self, now: Instant) -> Instant {
         let links = self.links.iter().map(|state| state.link.delivers_until());
         let delays = self.endpoints.kinds().map(EndpointKind::longest_delays);
-        let (legs, processing) = delays
+        let (propagation, processing) = delays
             .iter()
             .fold((Duration::ZERO, Duration::ZERO), |most, delay| (most.0.max(delay.0), most.1.max(delay.1)));
-        links.fold(now, Instant::max) + legs + processing + Duration::from_ps(1)
+        links.fold(now, Instant::max) + propagation + processing + Duration::from_ps(1)
     }
 
     /// Brings everything to the end of the simulated time.

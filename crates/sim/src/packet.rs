@@ -1,7 +1,7 @@
 //! A packet under way.
 
 use crate::endpoints::tcp::AckOptions;
-use crate::endpoints::LineKind;
+use crate::endpoints::TransitKind;
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
 use parshall_tcp::{Ack, Segment};
@@ -26,7 +26,7 @@ const SIZE_BITS: u32 = 18;
 /// Largest size of a packet, bytes.
 pub(crate) const MAX_BYTES: u32 = (1 << SIZE_BITS) - 1;
 
-/// A packet on its flow's own line to the first link. When it arrives there is computed when it comes first: 16 bytes.
+/// A packet in transit from its flow to the first link. When it arrives there is computed when it comes first: 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) sent: Instant,
@@ -45,18 +45,18 @@ pub(crate) struct Transit {
 /// Whose packet it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
-    pub(crate) line: LineKind,
+    pub(crate) transit: TransitKind,
     /// The flow, by its place among those of its kind.
     pub(crate) flow: u32,
-    /// What else the line must know of this packet (of an ACK: where its SACK blocks are kept).
+    /// What else the transit queue must know of this packet (of an ACK: where its SACK blocks are kept).
     pub(crate) tag: u32,
 }
 
 impl Owner {
-    /// A number for the packets of one line of one flow.
+    /// A number for the packets of one transit queue of one flow.
     pub(crate) fn flow_number(self) -> u32 {
-        let line = self.line as u32;
-        (self.flow << 2 | line & 3) ^ (line >> 2) << 26
+        let kind = self.transit as u32;
+        (self.flow << 2 | kind & 3) ^ (kind >> 2) << 26
     }
 }
 

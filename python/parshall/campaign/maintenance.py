@@ -1,4 +1,4 @@
-"""Keeping a store: is everything what was written, what can go, and taking a sweep out of it."""
+"""Maintenance of a store: is everything what was written, what can go, and taking a sweep out of it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ pub struct Knowledge(Arc<Mutex<Table>>);
 
 #[derive(Debug)]
 struct Table {
-    lore: Lore,
+    statistics: Statistics,
     interval: Duration,
     /// In the order of time.
     news: VecDeque<News>,
@@ -42,7 +42,7 @@ struct Table {
 
 /// Levels and counts.
 #[derive(Clone, Debug)]
-struct Lore {
+struct Statistics {
     quantiser: Quantiser,
     predictor: Predictor,
 }
@@ -59,7 +59,7 @@ struct News {
 impl Knowledge {
     pub(super) fn new(config: &MultipleTimeScaleConfig) -> Self {
         Self(Arc::new(Mutex::new(Table {
-            lore: Lore {
+            statistics: Statistics {
                 quantiser: Quantiser::new(config),
                 predictor: Predictor::new(config.levels as usize, &config.prior),
             },
@@ -98,19 +98,22 @@ impl Table {
                 break;
             }
             self.news.pop_front();
-            self.lore.take_in(&first);
+            self.statistics.take_in(&first);
         }
     }
 
     /// What is known at `now`. (A copy an interval costs nothing that shows.)
-    fn known(&self, now: Instant) -> Lore {
-        let mut lore = self.lore.clone();
-        self.news.iter().filter(|news| news.at + self.interval <= now).for_each(|news| lore.take_in(news));
-        lore
+    fn known(&self, now: Instant) -> Statistics {
+        let mut statistics = self.statistics.clone();
+        self.news
+            .iter()
+            .filter(|news| news.at + self.interval <= now)
+            .for_each(|news| statistics.take_in(news));
+        statistics
     }
 }
 
-impl Lore {
+impl Statistics {
     fn take_in(&mut self, news: &News) {
         self.quantiser.add(news.delivered);
         if let Some(before) = news.before {

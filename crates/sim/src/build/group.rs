@@ -2,7 +2,7 @@
 
 use super::spread::SpreadValues;
 use super::{at_key, problem, Problem};
-use crate::endpoints::{AccessLink, Edge, Legs};
+use crate::endpoints::{AccessLink, Edge, Propagation};
 use crate::event::MAX_INDEX;
 use crate::network::LinkState;
 use crate::probe::MarkerProbe;
@@ -71,7 +71,7 @@ impl<'a> GroupPlan<'a> {
         spec.marker.check(edge).map_err(|error| at_key("marker", error))?;
         self.access()?;
         self.starts()?;
-        self.legs(Duration::from_ps(self.rtts()?.shortest(spec.count)))?;
+        self.propagation(Duration::from_ps(self.rtts()?.shortest(spec.count)))?;
         Ok(())
     }
 
@@ -141,8 +141,8 @@ impl<'a> GroupPlan<'a> {
         Ok(Some(AccessLink::new(rate, self.spec.packet_bytes, limit)))
     }
 
-    /// Splits an RTT over the private legs of the path.
-    pub(crate) fn legs(&self, rtt: Duration) -> Result<Legs, Problem> {
+    /// What of an RTT the flow's own propagation segments take: what is left of it beside the links, in four parts.
+    pub(crate) fn propagation(&self, rtt: Duration) -> Result<Propagation, Problem> {
         let there = self.path_delay(&self.spec.path);
         let uncontended = self.spec.reverse_path.is_empty();
         let back = if uncontended { there } else { self.path_delay(&self.spec.reverse_path) };
@@ -151,12 +151,17 @@ impl<'a> GroupPlan<'a> {
             return Err(problem("rtt", format!("{rtt} is below the {least} of the links of its path")));
         }
         let private = rtt - (there + back);
-        let leg = private.over(4);
-        let last = private - leg.times(3);
+        let segment = private.over(4);
+        let last = private - segment.times(3);
         Ok(if uncontended {
-            Legs { to_first_link: leg, to_receiver: leg, back: leg + back + last, to_sender: Duration::ZERO }
+            Propagation {
+                to_first_link: segment,
+                to_receiver: segment,
+                back: segment + back + last,
+                to_sender: Duration::ZERO,
+            }
         } else {
-            Legs { to_first_link: leg, to_receiver: leg, back: leg, to_sender: last }
+            Propagation { to_first_link: segment, to_receiver: segment, back: segment, to_sender: last }
         })
     }
 

@@ -159,12 +159,12 @@ proptest! {
         let scenario = read(&some);
         let network = network(&scenario, 0).unwrap();
         let group = GroupPlan::new(&scenario, 0, 0, &network.links);
-        let legs = group.legs(rtt).unwrap();
-        // On an uncontended way back the links are part of the leg.
+        let propagation = group.propagation(rtt).unwrap();
+        // On an uncontended way back the links are part of the segment.
         let links = if contended { there + back } else { there };
-        prop_assert_eq!(legs.total() + links, rtt);
+        prop_assert_eq!(propagation.total() + links, rtt);
         let quarter = Duration::from_ps(private / 4);
-        prop_assert_eq!((legs.to_first_link, legs.to_receiver), (quarter, quarter));
-        prop_assert!(group.legs(there + back - Duration::from_ps(1)).is_err());
+        prop_assert_eq!((propagation.to_first_link, propagation.to_receiver), (quarter, quarter));
+        prop_assert!(group.propagation(there + back - Duration::from_ps(1)).is_err());
     }
 }

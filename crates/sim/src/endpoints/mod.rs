@@ -1,20 +1,20 @@
 //! Endpoints: what a flow is to the network.
 //!
-//! A flow sends packets in one direction or in two. Its packets of one direction are a *line* ([`Line`]): they reach the first
-//! link of their path in order, so only the first of them is an event. The network takes it from there, offers it to the links of
-//! the line's path, and tells the line what became of it: delivered, or lost. Timers and the like are events of the
-//! kind's own; what else the flows of a kind do together is in [`EndpointKind`]: they are checked and built, end, and have
+//! A flow sends packets in one direction or in two. Its packets of one direction, in transit to the first link of their path, are a
+//! [`TransitQueue`]: they reach the link in order, so only the first of them is an event. The network takes it from there, offers it
+//! to the links of the queue's path, and tells the queue what became of it: delivered, or lost. Timers and the like are events of
+//! the kind's own; what else the flows of a kind do together is in [`EndpointKind`]: they are checked and built, end, and have
 //! totals.
 //!
 //! Network, build, results and probes do not know which kinds there are. (Captures and logs know how TCP looks, and the event
-//! queue has a faster place for its lines.) A new one is a directory or file here, with a type for all its flows that
-//! implements [`EndpointKind`] and one for each of its lines that implements [`Line`], and an entry in the call of `endpoints!`
-//! below. Lines and events are dispatched by a `match`, so each kind's way through the network is code of its own,
+//! queue has a faster place for its transit queues.) A new one is a directory or file here, with a type for all its flows that
+//! implements [`EndpointKind`] and one for each of its transit queues that implements [`TransitQueue`], and an entry in the call of `endpoints!`
+//! below. Transit queues and events are dispatched by a `match`, so each kind's way through the network is code of its own,
 //! without virtual calls.
 //!
 //! *Time.* The network hands over the time of everything, and a flow may run ahead of its clock: after its last contended
-//! link a packet's fate is known, so a line hears of a delivery before it happens, with the time at which it will. A kind whose
-//! packets come from outside ([`external`]) gives its packets the times at which they came, puts the first of its line into the
+//! link a packet's fate is known, so a transit queue hears of a delivery before it happens, with the time at which it will. A kind whose
+//! packets come from outside ([`external`]) gives its packets the times at which they came, puts the first of them into the
 //! event queue ([`Core`]'s), keeps what is delivered, and gives it out when its time has come.
 
 mod access;
@@ -26,11 +26,11 @@ pub(crate) mod tcp;
 
 pub(crate) use access::AccessLink;
 pub(crate) use edge::Edge;
-pub(crate) use place::{Legs, Place};
+pub(crate) use place::{Place, Propagation};
 
 use crate::build::{GroupPlan, Problem};
 use crate::capture::{Captures, Wires};
-use crate::event::{Entity, MOST_KINDS, MOST_LINES};
+use crate::event::{Entity, MOST_KINDS, MOST_TRANSITS};
 use crate::network::{meet_first_link, LinkState, Rest};
 use crate::packet::{Owner, Packet, Transit};
 use crate::qlog::Logs;
@@ -46,13 +46,13 @@ use parshall_units::{Duration, Instant};
 use std::collections::TryReserveError;
 use tcp::TcpFlows;
 
-/// A flow's packets of one direction, as the network sees them.
-pub(crate) trait Line {
-    /// The packet first in line, which reaches its first link now, and its tag ([`Owner::tag`]). It stays first until
-    /// [`next`](Self::next), so that what the flow answers finds the line, and its place in the event queue, taken.
+/// A flow's packets of one direction, as the network sees them, from when they are sent.
+pub(crate) trait TransitQueue {
+    /// The first packet in transit, which reaches its first link now, and its tag ([`Owner::tag`]). It stays first until
+    /// [`next`](Self::next), so that what the flow answers finds the queue not empty, and its place in the event queue taken.
     fn first(&self) -> (Packet, u32);
 
-    /// The first packet has been dealt with. When the next one reaches the first link; `None`: the line is empty, and who adds to it
+    /// The first packet has been dealt with. When the next one reaches the first link; `None`: the queue is empty, and who adds to it
     /// puts it into the event queue.
     fn next(&mut self, core: &mut Core) -> Option<Instant>;
 
@@ -138,7 +138,7 @@ pub(crate) trait EndpointKind {
     fn totals(&self, place: usize, measured: &Measured<'_>) -> Option<FlowRow>;
 }
 
-/// A link of a line's path.
+/// A link of a transit queue's path.
 pub(crate) struct Hop {
     pub(crate) link: u32,
     pub(crate) is_last: bool,
@@ -148,14 +148,14 @@ pub(crate) struct Hop {
 
 impl Hop {
     #[inline]
-    fn of(line: &impl Line, hop: u8, packet: &Packet) -> Self {
-        let path = line.path();
+    fn of(queue: &impl TransitQueue, hop: u8, packet: &Packet) -> Self {
+        let path = queue.path();
         let is_last = usize::from(hop) + 1 == path.len();
-        Self { link: path[usize::from(hop)], is_last, ecn: line.ecn(packet) }
+        Self { link: path[usize::from(hop)], is_last, ecn: queue.ecn(packet) }
     }
 }
 
-/// The names of kinds, or of lines, and their codes.
+/// The names of kinds, or of transit queues, and their codes.
 macro_rules! codes {
     ($(#[$doc:meta])* $Name:ident: $($Entry:ident),*) => {
         $(#[$doc])*
@@ -178,7 +178,7 @@ macro_rules! codes {
 macro_rules! endpoints {
     (
         $($kind:ident: $Kind:ident($Flows:ident) {
-            $($Line:ident => $line:ident),+
+            $($Transit:ident => $queue:ident),+
         }),+ $(,)?
     ) => {
         codes! {
@@ -187,7 +187,7 @@ macro_rules! endpoints {
         }
         codes! {
             /// A direction in which a kind of endpoint sends.
-            LineKind: $($($Line),+),+
+            TransitKind: $($($Transit),+),+
         }
 
         /// The flows of a network.
@@ -205,18 +205,18 @@ macro_rules! endpoints {
                 [$(&mut self.$kind),+]
             }
 
-            /// The first packet of a line reaches its first link; what is left to do, if that is more than usual.
+            /// The first packet in transit reaches its first link; what is left to do, if that is more than usual.
             #[inline]
             pub(crate) fn meet_first_link(
                 &mut self,
                 core: &mut Core,
                 links: &mut [LinkState],
                 now: Instant,
-                (line, flow): (LineKind, u32),
+                (kind, flow): (TransitKind, u32),
             ) -> Option<(Rest, Transit)> {
-                match line {
-                    $($(LineKind::$Line => {
-                        meet_first_link(core, links, now, (line, flow), self.$kind.$line(flow))
+                match kind {
+                    $($(TransitKind::$Transit => {
+                        meet_first_link(core, links, now, (kind, flow), self.$kind.$queue(flow))
                     })+)+
                 }
             }
@@ -229,46 +229,46 @@ macro_rules! endpoints {
                 }
             }
 
-            /// [`Line::next`]
-            pub(crate) fn next(&mut self, core: &mut Core, (line, flow): (LineKind, u32)) -> Option<Instant> {
-                match line {
-                    $($(LineKind::$Line => self.$kind.$line(flow).next(core),)+)+
+            /// [`TransitQueue::next`]
+            pub(crate) fn next(&mut self, core: &mut Core, (kind, flow): (TransitKind, u32)) -> Option<Instant> {
+                match kind {
+                    $($(TransitKind::$Transit => self.$kind.$queue(flow).next(core),)+)+
                 }
             }
 
             /// The link number `hop` of a packet's path.
             pub(crate) fn hop(&mut self, owner: Owner, hop: u8, packet: &Packet) -> Hop {
-                match owner.line {
-                    $($(LineKind::$Line => Hop::of(&self.$kind.$line(owner.flow), hop, packet),)+)+
+                match owner.transit {
+                    $($(TransitKind::$Transit => Hop::of(&self.$kind.$queue(owner.flow), hop, packet),)+)+
                 }
             }
 
-            /// [`Line::dscp`]
+            /// [`TransitQueue::dscp`]
             pub(crate) fn dscp(&mut self, owner: Owner, packet: &Packet) -> u8 {
-                match owner.line {
-                    $($(LineKind::$Line => self.$kind.$line(owner.flow).dscp(packet),)+)+
+                match owner.transit {
+                    $($(TransitKind::$Transit => self.$kind.$queue(owner.flow).dscp(packet),)+)+
                 }
             }
 
-            /// [`Line::deliver`]
+            /// [`TransitQueue::deliver`]
             pub(crate) fn deliver(&mut self, core: &mut Core, owner: Owner, at: Instant, packet: &Packet) {
-                match owner.line {
-                    $($(LineKind::$Line => self.$kind.$line(owner.flow).deliver(core, at, packet, owner.tag),)+)+
+                match owner.transit {
+                    $($(TransitKind::$Transit => self.$kind.$queue(owner.flow).deliver(core, at, packet, owner.tag),)+)+
                 }
             }
 
-            /// [`Line::lose`]
+            /// [`TransitQueue::lose`]
             pub(crate) fn lose(&mut self, core: &mut Core, owner: Owner, packet: &Packet) {
-                match owner.line {
-                    $($(LineKind::$Line => self.$kind.$line(owner.flow).lose(core, packet, owner.tag),)+)+
+                match owner.transit {
+                    $($(TransitKind::$Transit => self.$kind.$queue(owner.flow).lose(core, packet, owner.tag),)+)+
                 }
             }
 
-            /// [`Line::capture`]
+            /// [`TransitQueue::capture`]
             pub(crate) fn capture(&mut self, core: &mut Core, owner: Owner, hop: usize, at: Instant, packet: &Packet) {
-                match owner.line {
-                    $($(LineKind::$Line => {
-                        self.$kind.$line(owner.flow).capture(core, hop, at, packet, owner.tag);
+                match owner.transit {
+                    $($(TransitKind::$Transit => {
+                        self.$kind.$queue(owner.flow).capture(core, hop, at, packet, owner.tag);
                     })+)+
                 }
             }
@@ -288,14 +288,15 @@ macro_rules! endpoints {
     };
 }
 
-// The one list of kinds: the field of their flows, the kind, its type, and for each of its lines the name and what gives it.
+// The one list of kinds: the field of their flows, the kind, its type, and for each of its transit queues the name and what gives it.
 endpoints! {
     tcp: Tcp(TcpFlows) { Data => data, Acks => acks },
-    datagrams: Datagrams(DatagramFlows) { Datagrams => line },
+    datagrams: Datagrams(DatagramFlows) { Datagrams => packets },
     external: External(ExternalFlows) { ExternalData => data, ExternalAcks => acks },
 }
 
-const _: () = assert!(LineKind::ALL.len() <= MOST_LINES as usize && Kind::ALL.len() <= MOST_KINDS as usize);
+const _: () =
+    assert!(TransitKind::ALL.len() <= MOST_TRANSITS as usize && Kind::ALL.len() <= MOST_KINDS as usize);
 
 impl Endpoints {
     /// Which kind the flows of a group are, by its place in the list.

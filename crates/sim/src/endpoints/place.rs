@@ -1,11 +1,11 @@
-//! Where a flow stands: its place in the lists, and the delays of its private links.
+//! Where a flow stands: its place in the lists, and the propagation segments that are its own.
 
 use crate::random::SmallStream;
 use parshall_units::Duration;
 
-/// The delays of a flow's private links.
+/// The propagation segments of a flow's path that it shares with none.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Legs {
+pub(crate) struct Propagation {
     /// Sender to first link.
     pub(crate) to_first_link: Duration,
     /// End of the last link to the receiver.
@@ -16,7 +16,7 @@ pub(crate) struct Legs {
     pub(crate) to_sender: Duration,
 }
 
-impl Legs {
+impl Propagation {
     /// All of them.
     pub(crate) fn total(&self) -> Duration {
         self.to_first_link + self.to_receiver + self.back + self.to_sender

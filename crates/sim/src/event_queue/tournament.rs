@@ -1,6 +1,6 @@
 //! A tournament: the earliest of a moderate number of events, always the same ones.
 //!
-//! Of a flow's packets only the first one in line is an event, so each line can have a place of its own: a leaf of a complete
+//! Of a flow's packets only the first one in transit is an event, so each transit queue can have a place of its own: a leaf of a complete
 //! 4-ary tree in which every node holds the earliest of its four children. An event that replaces another one at its place
 //! changes the nodes on the way to the root. This way is known beforehand, so the processor reads all of it at once, and no
 //! test has an outcome that it could not guess; in a heap one level's outcome says where the next one is, and how

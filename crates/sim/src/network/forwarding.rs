@@ -1,8 +1,8 @@
-//! How packets go from link to link, from the first one of a line to the line that hears what became of them.
+//! How packets go from link to link, from the first one of a transit queue to that queue, which hears what became of them.
 
 use super::link_state::Stopped;
 use super::{LinkState, Network};
-use crate::endpoints::{Hop, Line, LineKind};
+use crate::endpoints::{Hop, TransitKind, TransitQueue};
 use crate::event::Entity;
 use crate::packet::{Owner, Packet, Transit};
 use crate::shared::Core;
@@ -19,22 +19,22 @@ pub(crate) enum Rest {
     Waits(Ecn),
 }
 
-/// The first packet of a line reaches the line's first link; what is left to do. This is the whole way of a packet through a
-/// dumbbell, so it is code of each line's own.
-#[allow(clippy::inline_always)] // one call for each kind of line
+/// The first packet in transit reaches the first link of its path; what is left to do. This is the whole way of a packet through a
+/// dumbbell, so it is code of each transit queue's own.
+#[allow(clippy::inline_always)] // one call for each kind of transit queue
 #[inline(always)]
-pub(crate) fn meet_first_link<L: Line>(
+pub(crate) fn meet_first_link<L: TransitQueue>(
     core: &mut Core,
     links: &mut [LinkState],
     now: Instant,
-    (kind, flow): (LineKind, u32),
+    (kind, flow): (TransitKind, u32),
     mut sender: L,
 ) -> Option<(Rest, Transit)> {
     let (mut packet, tag) = sender.first();
     let link = sender.path()[0];
     let state = &mut links[link as usize];
     let ecn = sender.ecn(&packet);
-    let owner = Owner { line: kind, flow, tag };
+    let owner = Owner { transit: kind, flow, tag };
     match state.pass(now, &mut packet, ecn, core.warm_up) {
         Ok(at) if sender.ends_at_first_link() => sender.deliver(core, at, &packet, tag),
         Ok(at) if core.captures.is_none() => {
@@ -45,16 +45,16 @@ pub(crate) fn meet_first_link<L: Line>(
         Err(Stopped::Waits) => return Some((Rest::Waits(ecn), Transit { packet, owner, hop: 1 })),
     }
     let next = sender.next(core);
-    core.queue.top_again_at(next, Entity::Line(kind, flow));
+    core.queue.top_again_at(next, Entity::Transit(kind, flow));
     None
 }
 
 impl Network {
-    /// The first packet of a line reaches the line's first link.
+    /// The first packet in transit reaches the first link of its path.
     #[inline]
-    pub(super) fn on_line(&mut self, now: Instant, line: LineKind, flow: u32) {
+    pub(super) fn on_transit(&mut self, now: Instant, kind: TransitKind, flow: u32) {
         let Self { core, links, endpoints, .. } = self;
-        if let Some((rest, transit)) = endpoints.meet_first_link(core, links, now, (line, flow)) {
+        if let Some((rest, transit)) = endpoints.meet_first_link(core, links, now, (kind, flow)) {
             self.finish_meeting(now, rest, transit);
         }
     }
@@ -69,17 +69,17 @@ impl Network {
             Rest::Crossed(at) => self.go_on_captured(now, link, at, (transit, is_last)),
             Rest::Waits(ecn) => self.hold(now, link, ecn, transit),
         }
-        let next = self.endpoints.next(&mut self.core, (owner.line, owner.flow));
-        self.core.queue.top_again_at(next, Entity::Line(owner.line, owner.flow));
+        let next = self.endpoints.next(&mut self.core, (owner.transit, owner.flow));
+        self.core.queue.top_again_at(next, Entity::Transit(owner.transit, owner.flow));
     }
 
-    /// The first packet on a link's propagation line reaches the next link.
+    /// The first of a link's packets in transit reaches the next link.
     pub(super) fn on_link(&mut self, now: Instant, index: u32) {
-        let Transit { packet, owner, hop } = self.links[index as usize].line[0];
+        let Transit { packet, owner, hop } = self.links[index as usize].in_transit[0];
         self.offer(now, owner, hop, packet);
-        let line = &mut self.links[index as usize].line;
-        line.pop_front();
-        let next = line.front().map(|next| next.packet.at);
+        let in_transit = &mut self.links[index as usize].in_transit;
+        in_transit.pop_front();
+        let next = in_transit.front().map(|next| next.packet.at);
         self.core.queue.top_again_at(next, Entity::Link(index));
     }
 

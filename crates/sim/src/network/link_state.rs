@@ -20,7 +20,7 @@ pub(crate) struct LinkState {
     pub(crate) classed: bool,
     pub(crate) random: Stream,
     /// Packets that propagate towards another contended link.
-    pub(super) line: VecDeque<Transit>,
+    pub(super) in_transit: VecDeque<Transit>,
     /// Packets that wait for their turn, if the queue decides at departure.
     pub(super) waiting: WaitingPackets,
     pub(crate) probe: LinkProbe,
@@ -37,7 +37,15 @@ pub(super) enum Stopped {
 impl LinkState {
     pub(crate) fn new(name: Arc<str>, link: Link, random: Stream, probe: LinkProbe) -> Self {
         let classed = link.differentiates();
-        Self { name, link, classed, random, line: VecDeque::new(), waiting: WaitingPackets::default(), probe }
+        Self {
+            name,
+            link,
+            classed,
+            random,
+            in_transit: VecDeque::new(),
+            waiting: WaitingPackets::default(),
+            probe,
+        }
     }
 
     /// A packet is offered. If it goes on: when it will have propagated to the link's end.
@@ -66,10 +74,10 @@ impl LinkState {
     /// A packet propagates towards the next contended link and will be there `at`.
     pub(crate) fn propagate(&mut self, core: &mut Core, index: u32, at: Instant, mut transit: Transit) {
         transit.packet.at = at;
-        if self.line.is_empty() {
+        if self.in_transit.is_empty() {
             core.queue.push(at, Entity::Link(index));
         }
-        self.line.push_back(transit);
+        self.in_transit.push_back(transit);
     }
 }
 

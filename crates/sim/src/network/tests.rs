@@ -1,6 +1,6 @@
 //! Times and counts of whole networks, computed by hand.
 //!
-//! Unless something else is said: links propagate for 1 ms, RTTs are 100 ms, so a flow has four private legs of (100 - 1 - 1) / 4 =
+//! Unless something else is said: links propagate for 1 ms, RTTs are 100 ms, so a flow has four propagation segments of its own, of (100 - 1 - 1) / 4 =
 //! 24.5 ms; a packet of 1500 bytes takes 12 ms at 1 Mbit/s; hosts take no time.
 
 mod departure;
@@ -55,8 +55,8 @@ fn the_times_of_one_packet() {
     assert_eq!(network.next_event().unwrap().0, at(0), "the transfer begins");
     advance(&mut network, at(1));
     let (reaches_link, entity) = network.next_event().unwrap();
-    assert_eq!(reaches_link, at(12 + 245), "1.2 ms on the access link, and the first leg");
-    assert!(matches!(entity, Entity::Line(_, 0)));
+    assert_eq!(reaches_link, at(12 + 245), "1.2 ms on the access link, and the first propagation segment");
+    assert!(matches!(entity, Entity::Transit(_, 0)));
     advance(&mut network, reaches_link);
     assert_eq!(
         network.next_event().unwrap().0,
@@ -69,7 +69,7 @@ fn the_times_of_one_packet() {
     network.links[0].link.advance(at(257 + 120) + Duration::from_ps(1));
     assert_eq!(network.links[0].link.queued(), 0);
     advance(&mut network, Instant::MAX);
-    // 12 ms of transmission, 1 ms of propagation, the second leg; back: two legs, and the 1 ms of the way there.
+    // 12 ms of transmission, 1 ms of propagation, the second propagation segment; back: two segments, and the 1 ms of the way there.
     let (one_way, back) = (12 + 245 + 120 + 10 + 245, 245 + 10 + 245);
     assert_eq!(completed(&network), [at(one_way + back)]);
     assert_eq!(network.core.latency.as_ref().unwrap().of(0).mean_s(), Some(one_way as f64 / 1e4));
@@ -275,7 +275,7 @@ fn the_end_comes_when_all_is_delivered_that_was_under_way() {
     advance(&mut network, Instant::MAX);
     let done = completed(&network)[0];
     // The datagram of 0 ms was before it in the queue until 10 + 4 ms; that of 100 ms has left at 114 ms and is at the link's end
-    // a millisecond later: after the transfer, which is done at 112 ms. The longest legs are the 99 ms of the transfer.
+    // a millisecond later: after the transfer, which is done at 112 ms. The longest segments are the 99 ms of the transfer.
     assert_eq!(done, at(1120));
     assert_eq!(network.core.end, at(1150 + 990) + Duration::from_ps(1));
 }
@@ -448,7 +448,7 @@ fn a_queue_does_in_the_network_what_it_does_alone() {
             busy_until: None,
         };
         let mut packets = 0;
-        while let Some((now, Entity::Line(..))) = {
+        while let Some((now, Entity::Transit(..))) = {
             // What is not an arrival is a departure, before the next arrival.
             while let Some((now, Entity::Transmission(_))) = network.next_event() {
                 advance(&mut network, now + Duration::from_ps(1));

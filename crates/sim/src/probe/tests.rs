@@ -1,4 +1,4 @@
-//! What samples say, computed by hand: see `network/tests.rs` for what links and legs take.
+//! What samples say, computed by hand: see `network/tests.rs` for what links and propagation take.
 
 use crate::testing::{datagram_group, drop_tail, link, read, scenario, tcp_group, MS};
 use crate::{simulate, Monitor};

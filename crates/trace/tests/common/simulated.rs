@@ -32,7 +32,7 @@ pub struct Setup {
     pub timestamps: bool,
     pub delayed_ack: bool,
     /// Sender to link, and link to receiver; the way back is as long as both.
-    pub legs_ms: (u64, u64),
+    pub segments_ms: (u64, u64),
     pub packets_per_s: u64,
     pub queue: usize,
     /// Every packet is lost with this probability.
@@ -46,7 +46,7 @@ pub const SETUP: Setup = Setup {
     recovery: Recovery::Sack,
     timestamps: true,
     delayed_ack: false,
-    legs_ms: (10, 20),
+    segments_ms: (10, 20),
     packets_per_s: 1000,
     queue: 40,
     loss: 0.0,
@@ -175,8 +175,8 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn leg(&self, first: bool) -> Duration {
-        Duration::from_millis(if first { self.setup.legs_ms.0 } else { self.setup.legs_ms.1 })
+    fn segment(&self, first: bool) -> Duration {
+        Duration::from_millis(if first { self.setup.segments_ms.0 } else { self.setup.segments_ms.1 })
     }
 
     fn offer_sack(&self, wire: Wire) -> Wire {
@@ -215,9 +215,9 @@ impl Running<'_> {
         // Each copy is judged by the one before it.
         self.truth.needless += u64::from(!self.lost.remove(&segment.seq) && segment.retransmission);
         self.see(Point::Sender, now, &wire);
-        let half = self.leg(true).over(2);
+        let half = self.segment(true).over(2);
         self.see(Point::Before, now + half, &wire);
-        let at_link = now + self.leg(true);
+        let at_link = now + self.segment(true);
         while self.departures.front().is_some_and(|departure| *departure <= at_link) {
             self.departures.pop_front();
         }
@@ -231,9 +231,9 @@ impl Running<'_> {
         let service = Duration::from_ps(1_000_000_000_000 / self.setup.packets_per_s);
         let departure = self.departures.back().copied().unwrap_or(at_link).max(at_link) + service;
         self.departures.push_back(departure);
-        let half = self.leg(false).over(2);
+        let half = self.segment(false).over(2);
         self.see(Point::After, departure + half, &wire);
-        self.arriving.push_back((departure + self.leg(false), segment, wire));
+        self.arriving.push_back((departure + self.segment(false), segment, wire));
     }
 
     fn acknowledge(&mut self, ack: Option<Ack>) {
@@ -264,9 +264,9 @@ impl Running<'_> {
         if !ack.syn && self.random.uniform() < self.setup.lost_acks {
             return;
         }
-        self.see(Point::After, now + self.leg(false).over(2), &wire);
-        let back = Duration::from_millis(self.setup.legs_ms.0 + self.setup.legs_ms.1);
-        let half = self.leg(true).over(2);
+        self.see(Point::After, now + self.segment(false).over(2), &wire);
+        let back = Duration::from_millis(self.setup.segments_ms.0 + self.setup.segments_ms.1);
+        let half = self.segment(true).over(2);
         let arrival = now + back;
         self.see(Point::Before, Instant::from_ps(arrival.as_ps() - half.as_ps()), &wire);
         self.see(Point::Sender, arrival, &wire);
@@ -295,7 +295,7 @@ impl Running<'_> {
             let (_, ack) = self.acks.pop_front().unwrap();
             if self.setup.timestamps {
                 self.echo = milliseconds(Instant::from_ps(
-                    next.as_ps() - (self.setup.legs_ms.0 + self.setup.legs_ms.1) * 1_000_000_000,
+                    next.as_ps() - (self.setup.segments_ms.0 + self.setup.segments_ms.1) * 1_000_000_000,
                 ));
             }
             self.sender.on_ack(&self.config, next, &ack);
@@ -305,7 +305,7 @@ impl Running<'_> {
                 if self.setup.timestamps {
                     wire = wire.with(&wire::timestamps(milliseconds(next), self.echo));
                 }
-                let (first, second) = (self.leg(true), self.leg(false));
+                let (first, second) = (self.segment(true), self.segment(false));
                 self.see(Point::Sender, next, &wire);
                 self.see(Point::Before, next + first.over(2), &wire);
                 self.see(Point::After, next + first + second.over(2), &wire);

@@ -104,12 +104,12 @@ def _newton(network: Network, point: Point, tolerance: float, most: int) -> None
         here = network.rows(active)
         x, wrong = point.unknowns[active], point.wrong[active]
         step = _step(here, x, wrong)
-        merit = _merit(wrong)
+        squared = _squared_residual(wrong)
         trying, size = np.arange(active.size), np.ones(active.size)
         for _ in range(_HALVINGS):
             trial = _inside(x[trying] + size[trying, None] * step[trying])
             then = mismatch(here.rows(trying), trial)
-            improved = _merit(then) < merit[trying]
+            improved = _squared_residual(then) < squared[trying]
             rows = active[trying[improved]]
             point.unknowns[rows], point.wrong[rows] = trial[improved], then[improved]
             trying = trying[~improved]
@@ -145,20 +145,20 @@ def _inside(x: FloatArray) -> FloatArray:
     return x
 
 
-def _merit(wrong: FloatArray) -> FloatArray:
+def _squared_residual(wrong: FloatArray) -> FloatArray:
     return np.asarray(np.nan_to_num(wrong * wrong, nan=np.inf).sum(axis=1))
 
 
 def _substitute(network: Network, point: Point) -> None:
     """Go a small part of the way to what the unknowns lead to, and keep the best."""
     x, wrong = point.unknowns.copy(), point.wrong.copy()
-    best = _merit(wrong)
+    best = _squared_residual(wrong)
     for _ in range(_SUBSTITUTIONS):
         x = _inside(x + _DAMPING * np.clip(wrong, -1.0, 1.0))
         wrong = mismatch(network, x)
-        merit = _merit(wrong)
-        better = merit < best
-        point.unknowns[better], point.wrong[better], best[better] = x[better], wrong[better], merit[better]
+        squared = _squared_residual(wrong)
+        better = squared < best
+        point.unknowns[better], point.wrong[better], best[better] = x[better], wrong[better], squared[better]
     point.iterations += _SUBSTITUTIONS
 
 

@@ -5,7 +5,7 @@ use super::flow::{DatagramFlow, DatagramGroup};
 use super::probe::DatagramProbe;
 use super::{DatagramFlows, REPORT};
 use crate::build::{at_key, problem, GroupPlan, Problem};
-use crate::endpoints::{Edge, Kind, Legs, LineKind, Place};
+use crate::endpoints::{Edge, Kind, Place, Propagation, TransitKind};
 use crate::event::Entity;
 use crate::random::SmallStream;
 use crate::shared::Core;
@@ -46,7 +46,7 @@ pub(super) fn add(all: &mut DatagramFlows, core: &mut Core, group: &GroupPlan<'_
     let common = in_common(group)?;
     for index in 0..group.spec.count {
         let rtt = group.rtt(index)?;
-        let legs = group.legs(rtt)?;
+        let propagation = group.propagation(rtt)?;
         let started = group.start(index)?;
         let place = Place {
             id: core.number_flow(),
@@ -57,15 +57,21 @@ pub(super) fn add(all: &mut DatagramFlows, core: &mut Core, group: &GroupPlan<'_
         let times = match &plan {
             Plan::Source(source) => Pace::Source(source.clone(), group.stream("workload", index)),
             Plan::Controlled(control) => {
-                Pace::Controlled(controlled(group, control, knowledge.as_ref(), (rtt, legs), started))
+                Pace::Controlled(controlled(group, control, knowledge.as_ref(), (rtt, propagation), started))
             }
         };
         let mut edge = Edge::new(&common.marker);
         group.sample_marker(edge.as_deref_mut(), index, place.id);
-        let mut flow =
-            DatagramFlow::new(place, edge, times, (legs.to_first_link, legs.to_receiver), rtt, started);
+        let mut flow = DatagramFlow::new(
+            place,
+            edge,
+            times,
+            (propagation.to_first_link, propagation.to_receiver),
+            rtt,
+            started,
+        );
         flow.draw(&common, core.warm_up);
-        core.queue.push(flow.next.at, Entity::Line(LineKind::Datagrams, place.index));
+        core.queue.push(flow.next.at, Entity::Transit(TransitKind::Datagrams, place.index));
         if let Some(feedback) = flow.feedback() {
             let due = feedback.report_due();
             let sampled = group.sample_interval(index);
@@ -101,12 +107,12 @@ fn controlled(
     group: &GroupPlan<'_>,
     control: &ControlConfig,
     knowledge: Option<&Knowledge>,
-    (rtt, legs): (Duration, Legs),
+    (rtt, propagation): (Duration, Propagation),
     started: Instant,
 ) -> Box<Feedback> {
     // Reports meet no queue, whatever the way back.
-    let there = legs.to_first_link + group.path_delay(&group.spec.path) + legs.to_receiver;
-    let delays = Delays { to_first_link: legs.to_first_link, back: rtt - there, rtt };
+    let there = propagation.to_first_link + group.path_delay(&group.spec.path) + propagation.to_receiver;
+    let delays = Delays { to_first_link: propagation.to_first_link, back: rtt - there, rtt };
     let mut control = control.build(FRESH_START);
     if let Some(knowledge) = knowledge {
         control.share(knowledge);

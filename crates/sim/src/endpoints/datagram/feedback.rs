@@ -11,7 +11,7 @@
 //! picoseconds, where TCP's is rounded towards the old value.
 //!
 //! *Time.* The sender is run as of the moment at which what it sends reaches the first link, as in the rest of
-//! [`flow`](super::flow): a report that reaches it at t is an event at t + its first leg. At that moment
+//! [`flow`](super::flow): a report that reaches it at t is an event at t + its first propagation segment. At that moment
 //! everything that arrived in the report's interval has passed its last link.
 
 use crate::random::Stream;
@@ -273,8 +273,8 @@ mod tests {
             congestion: CongestionSignal::Loss,
             ceiling: 1e5,
         });
-        let leg = Duration::from_millis(25);
-        let delays = Delays { to_first_link: leg, back: leg.times(2), rtt: leg.times(4) };
+        let part = Duration::from_millis(25);
+        let delays = Delays { to_first_link: part, back: part.times(2), rtt: part.times(4) };
         Feedback::new(control.build(FRESH_START), 1000, delays, Instant::ZERO)
     }
 
@@ -296,7 +296,11 @@ mod tests {
         for (ms, number) in [(50, 0), (60, 1), (110, 4), (120, 5)] {
             feedback.receive(at(ms), at(ms - 50), number);
         }
-        assert_eq!(feedback.report_due(), at(100 + 50 + 25), "an interval, the way back, and the first leg");
+        assert_eq!(
+            feedback.report_due(),
+            at(100 + 50 + 25),
+            "an interval, the way back, and the first propagation segment"
+        );
         feedback.on_report(Instant::ZERO);
         assert_eq!((feedback.delivered, feedback.lost, feedback.in_flight()), (2, 0, 4));
         feedback.on_report(Instant::ZERO);
@@ -332,8 +336,8 @@ mod tests {
             r#"{"name": "gcc", "initial_rate": 100.0, "decrease": 0.85, "threshold_up": 0.01, "threshold_down": 0.00018}"#,
         )
         .unwrap();
-        let leg = Duration::from_millis(25);
-        let delays = Delays { to_first_link: leg, back: leg.times(2), rtt: leg.times(4) };
+        let part = Duration::from_millis(25);
+        let delays = Delays { to_first_link: part, back: part.times(2), rtt: part.times(4) };
         let mut feedback = Feedback::new(media.build(FRESH_START), 1000, delays, Instant::ZERO);
         assert_eq!(feedback.report_due(), at(30 + 50 + 25), "an interval of 30 ms, not of the RTT");
         feedback.sent = 200;

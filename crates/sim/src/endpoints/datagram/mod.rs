@@ -14,7 +14,7 @@ mod probe;
 
 pub(crate) use flow::{DatagramFlow, DatagramGroup};
 
-use super::{EndpointKind, Kind, Line};
+use super::{EndpointKind, Kind, TransitQueue};
 use crate::build::{GroupPlan, Problem};
 use crate::capture::{Captures, Which, Wires};
 use crate::event::Entity;
@@ -46,14 +46,14 @@ pub(crate) struct Datagrams<'a> {
 
 impl DatagramFlows {
     #[inline]
-    pub(super) fn line(&mut self, flow: u32) -> Datagrams<'_> {
+    pub(super) fn packets(&mut self, flow: u32) -> Datagrams<'_> {
         let flow = &mut self.flows[flow as usize];
         let group = &self.groups[flow.group as usize];
         Datagrams { flow, group }
     }
 }
 
-impl Line for Datagrams<'_> {
+impl TransitQueue for Datagrams<'_> {
     #[inline]
     fn first(&self) -> (Packet, u32) {
         (self.flow.next, 0)

@@ -2,7 +2,7 @@
 
 use super::outside::{Arrival, Delivery, Direction, Outside};
 use crate::build::{GroupPlan, Problem};
-use crate::endpoints::{AccessLink, Edge, Legs, Line, LineKind};
+use crate::endpoints::{AccessLink, Edge, Propagation, TransitKind, TransitQueue};
 use crate::event::Entity;
 use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::results::Measured;
@@ -113,23 +113,23 @@ pub(super) struct ExternalFlow {
 /// One direction of a flow.
 struct Way {
     /// Before the first link, and behind the last one.
-    legs: (Duration, Duration),
+    propagation: (Duration, Duration),
     /// When its last packet left the host.
     left: Instant,
     /// Packets on their way to the first link, in order, and their slots.
-    line: VecDeque<(Packet, u32)>,
+    in_transit: VecDeque<(Packet, u32)>,
 }
 
 impl Way {
     fn new(first: Duration, last: Duration) -> Self {
-        Self { legs: (first, last), left: Instant::ZERO, line: VecDeque::new() }
+        Self { propagation: (first, last), left: Instant::ZERO, in_transit: VecDeque::new() }
     }
 }
 
 impl ExternalFlow {
     pub(super) fn new(
         (id, group): (u32, u32),
-        (rtt, legs): (Duration, Legs),
+        (rtt, propagation): (Duration, Propagation),
         started: Instant,
         edge: Option<Box<Edge>>,
     ) -> Self {
@@ -142,8 +142,8 @@ impl ExternalFlow {
             recorded: (None, false),
             edge,
             awaited: false,
-            forward: Way::new(legs.to_first_link, legs.to_receiver),
-            reverse: Way::new(legs.back, legs.to_sender),
+            forward: Way::new(propagation.to_first_link, propagation.to_receiver),
+            reverse: Way::new(propagation.back, propagation.to_sender),
             sent: 0,
             dropped: 0,
             received_bytes: 0,
@@ -215,42 +215,42 @@ impl Packets<'_> {
         }
         let way = self.way();
         way.left = leaves;
-        packet.at = leaves + way.legs.0;
+        packet.at = leaves + way.propagation.0;
         if self.path().is_empty() {
             if let Some(captures) = &mut core.captures {
-                let comes = leaves + self.flow.forward.legs.1;
+                let comes = leaves + self.flow.forward.propagation.1;
                 captures.external_passes(self.flow.group, comes, arrival.slot);
             }
             return self.deliver(core, packet.at, &packet, arrival.slot);
         }
-        let (index, line) = (self.index, self.line_kind());
+        let (index, kind) = (self.index, self.transit_kind());
         let way = self.way();
-        if way.line.is_empty() {
-            core.queue.push(packet.at, Entity::Line(line, index));
+        if way.in_transit.is_empty() {
+            core.queue.push(packet.at, Entity::Transit(kind, index));
         }
-        way.line.push_back((packet, arrival.slot));
+        way.in_transit.push_back((packet, arrival.slot));
     }
 
-    fn line_kind(&self) -> LineKind {
+    fn transit_kind(&self) -> TransitKind {
         match self.direction {
-            Direction::Forward => LineKind::ExternalData,
-            Direction::Reverse => LineKind::ExternalAcks,
+            Direction::Forward => TransitKind::ExternalData,
+            Direction::Reverse => TransitKind::ExternalAcks,
         }
     }
 }
 
-impl Line for Packets<'_> {
+impl TransitQueue for Packets<'_> {
     fn first(&self) -> (Packet, u32) {
         match self.direction {
-            Direction::Forward => self.flow.forward.line[0],
-            Direction::Reverse => self.flow.reverse.line[0],
+            Direction::Forward => self.flow.forward.in_transit[0],
+            Direction::Reverse => self.flow.reverse.in_transit[0],
         }
     }
 
     fn next(&mut self, _: &mut Core) -> Option<Instant> {
         let way = self.way();
-        way.line.pop_front();
-        way.line.front().map(|(next, _)| next.at)
+        way.in_transit.pop_front();
+        way.in_transit.front().map(|(next, _)| next.at)
     }
 
     fn path(&self) -> &[u32] {
@@ -273,7 +273,7 @@ impl Line for Packets<'_> {
     }
 
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, slot: u32) {
-        let arrives = at + self.way().legs.1;
+        let arrives = at + self.way().propagation.1;
         let marked = packet.flags().has(Flags::CONGESTION_EXPERIENCED);
         self.outside.push(Delivery {
             at: arrives,

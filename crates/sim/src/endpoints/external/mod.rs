@@ -7,15 +7,15 @@
 //!
 //! | from | over | to |
 //! | --- | --- | --- |
-//! | sender | its own access link, its marker, the first leg, `path`, the second leg | receiver |
-//! | receiver | the third leg, `reverse_path`, the fourth leg; with an uncontended way back, one leg and no link | sender |
+//! | sender | its own access link, its marker, the first propagation segment, `path`, the second propagation segment | receiver |
+//! | receiver | the third propagation segment, `reverse_path`, the fourth propagation segment; with an uncontended way back, one propagation segment and no link | sender |
 //!
 //! *Time.* The fate of a packet is known when it has passed its last link, before it is due: it waits in one list for all flows,
 //! in order of time.
 //!
 //! | file | what |
 //! | --- | --- |
-//! | [`flow`] | a flow, and its two lines |
+//! | [`flow`] | a flow, and its two transit queues |
 //! | [`outside`] | what goes out: packets due, packets lost |
 
 mod flow;
@@ -129,7 +129,7 @@ impl EndpointKind for ExternalFlows {
             let id = core.number_flow();
             group.sample_marker(edge.as_deref_mut(), index, id);
             let started = group.start(index)?;
-            let mut flow = ExternalFlow::new((id, number), (rtt, group.legs(rtt)?), started, edge);
+            let mut flow = ExternalFlow::new((id, number), (rtt, group.propagation(rtt)?), started, edge);
             flow.awaited = group.awaited;
             flow.random = group.seed("workload", index); // hosts draw what a simulated application would
             flow.recorded = (

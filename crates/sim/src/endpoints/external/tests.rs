@@ -115,11 +115,11 @@ fn a_packet_is_due_outside_when_its_path_is_behind_it() {
     assert_eq!((simulation.next_deadline(), simulation.external_flows()), (None, 1));
     advance(&mut simulation, ms(7));
     simulation.hand_in(ms(7), &data(5));
-    // RTT 20 ms, less 2 * (1 + 1) ms of the links: four legs of 4 ms. 0.8 ms on the access link.
+    // RTT 20 ms, less 2 * (1 + 1) ms of the links: four segments of 4 ms. 0.8 ms on the access link.
     let first_link = ms(7) + Duration::from_ps(4800 * MS / 1000);
     assert_eq!((simulation.next_deadline(), simulation.next_due()), (Some(first_link), None));
     advance(&mut simulation, ms(500));
-    // 4000 bits at 3 and at 2 Mbit/s, 1 ms of each link, and the second leg.
+    // 4000 bits at 3 and at 2 Mbit/s, 1 ms of each link, and the second propagation segment.
     let transmissions = Duration::from_ps(1_333_333_333) + Duration::from_millis(2);
     let at = first_link + transmissions + Duration::from_millis(1 + 1 + 4);
     assert_eq!(simulation.next_due(), Some(at));
@@ -140,7 +140,7 @@ fn the_way_back_is_a_delay_or_links() {
     let mut contended = begin(&contended);
     contended.hand_in(ms(3), &back);
     advance(&mut contended, ms(100));
-    // Two legs of 4.5 ms, the link's 1 ms, and 2 ms of transmission.
+    // Two segments of 4.5 ms, the link's 1 ms, and 2 ms of transmission.
     assert_eq!(contended.take_due(ms(100)).map(|due| due.at), Some(ms(15)));
 }
 
@@ -159,12 +159,12 @@ fn each_packet_says_itself_what_it_says_about_ecn() {
 
 #[test]
 fn a_queue_reads_the_dscp_of_each_packet() {
-    use crate::endpoints::Line;
+    use crate::endpoints::TransitQueue;
     let mut simulation = begin(&alone(&drop_tail(10)));
     simulation.hand_in(ms(0), &Arrival { dscp: 46, ecn: Ecn::Ect1, ..data(0) });
-    let line = simulation.network.endpoints.external.packets(0, Direction::Forward);
-    let (packet, slot) = line.first();
-    assert_eq!((line.dscp(&packet), line.ecn(&packet), slot, packet.bytes()), (46, Ecn::Ect1, 0, 500));
+    let queue = simulation.network.endpoints.external.packets(0, Direction::Forward);
+    let (packet, slot) = queue.first();
+    assert_eq!((queue.dscp(&packet), queue.ecn(&packet), slot, packet.bytes()), (46, Ecn::Ect1, 0, 500));
 }
 
 #[test]

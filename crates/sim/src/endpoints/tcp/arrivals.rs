@@ -2,7 +2,7 @@
 
 use super::application::Application;
 use super::{TcpFlow, TcpFlows, ARRIVAL};
-use crate::endpoints::{Kind, Legs, Place};
+use crate::endpoints::{Kind, Place, Propagation};
 use crate::event::Entity;
 use crate::random::{SmallStream, Stream};
 use crate::shared::Core;
@@ -18,7 +18,7 @@ pub(crate) struct ArrivalProcess {
     /// Where the streams of its connections' processing times begin.
     pub(crate) processing: Stream,
     pub(crate) group: u32,
-    pub(crate) legs: Legs,
+    pub(crate) propagation: Propagation,
     /// What the random choices of its connections follow from.
     pub(crate) choices: Stream,
     /// Size of the transfer that arrives next.
@@ -59,7 +59,7 @@ impl TcpFlows {
         let place = Place { id: core.number_flow(), index, group: process.group, processing };
         let application = Application::new(None, None, Some(process_index));
         let group = &self.groups[process.group as usize];
-        self.flows.push(TcpFlow::new(group, place, random, process.legs, application));
+        self.flows.push(TcpFlow::new(group, place, random, process.propagation, application));
         if let Some(latency) = &mut core.latency {
             latency.add_to_group(group.number);
         }

@@ -122,8 +122,8 @@ fn flow(
         processing: SmallStream::of(&mut group.stream("processing", index)),
     };
     let choices = group.stream("congestion_control", index).next_u64();
-    let legs = group.legs(group.rtt(index)?)?;
-    let mut flow = TcpFlow::new(&all.groups[number as usize], place, choices, legs, application);
+    let propagation = group.propagation(group.rtt(index)?)?;
+    let mut flow = TcpFlow::new(&all.groups[number as usize], place, choices, propagation, application);
     flow.probe = probe(group, index);
     if source.is_some() {
         flow.begin(&all.groups[number as usize], core, group.start(index)?);
@@ -154,7 +154,7 @@ fn open_loop(
         random,
         processing: group.stream("processing", index),
         group: number,
-        legs: group.legs(group.rtt(index)?)?,
+        propagation: group.propagation(group.rtt(index)?)?,
         choices: group.stream("congestion_control", index),
         next_bytes: first.bytes,
         idle: std::collections::VecDeque::new(),

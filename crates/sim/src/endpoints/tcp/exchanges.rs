@@ -20,7 +20,7 @@
 use super::application::Application;
 use super::{TcpFlow, TcpFlows, TcpGroup, EXCHANGE};
 use crate::build::{problem, GroupPlan, Problem};
-use crate::endpoints::{Kind, Legs, Place};
+use crate::endpoints::{Kind, Place, Propagation};
 use crate::event::{Entity, MAX_INDEX};
 use crate::random::{SmallStream, Stream};
 use crate::shared::Core;
@@ -123,8 +123,8 @@ pub(super) fn groups(mut server: TcpGroup) -> (TcpGroup, TcpGroup) {
 }
 
 /// The private parts of the client's path: the same as the server's, the other way.
-fn legs_of_client(server: Legs) -> Legs {
-    Legs {
+fn propagation_of_client(server: Propagation) -> Propagation {
+    Propagation {
         to_first_link: server.back,
         to_receiver: server.to_sender,
         back: server.to_first_link,
@@ -146,7 +146,8 @@ impl TcpFlows {
             return Err(problem("count", format!("no more than {} flows, clients included", MAX_INDEX + 1)));
         }
         let (exchange, first) = Exchange::new(source.clone(), group.stream("workload", index), request_bytes);
-        let (id, legs) = (self.flows[server].id, legs_of_client(self.flows[server].legs));
+        let (id, propagation) =
+            (self.flows[server].id, propagation_of_client(self.flows[server].propagation));
         let place = Place {
             id,
             index: server as u32 + 1,
@@ -155,7 +156,8 @@ impl TcpFlows {
         };
         let choices = group.stream("congestion_control of requests", index).next_u64();
         let application = Application::new(None, None, None);
-        let client = TcpFlow::new(&self.groups[place.group as usize], place, choices, legs, application);
+        let client =
+            TcpFlow::new(&self.groups[place.group as usize], place, choices, propagation, application);
         self.flows.push(client);
         self.flows[server].exchange = Some(Box::new(exchange));
         let start = group.start(index)?;
@@ -240,12 +242,12 @@ impl TcpFlow {
         }
     }
 
-    /// The first packet in line has come to the other host's end of an uncontended path.
+    /// The first packet in transit has come to the other host's end of an uncontended path.
     fn arrive_uncontended(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        let packet = self.first_in_line();
-        self.receive(group, core, now + self.legs.to_receiver, &packet);
+        let packet = self.first_in_transit();
+        self.receive(group, core, now + self.propagation.to_receiver, &packet);
         self.arm(group, core);
-        if let Some(at) = self.next_in_line(group, core.warm_up) {
+        if let Some(at) = self.next_in_transit(group, core.warm_up) {
             core.queue.push(at, Entity::Own(Kind::Tcp, EXCHANGE, self.index));
         }
     }

@@ -6,9 +6,9 @@
 //! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
 //! ([`TcpFlow::advance`]).
 
-mod lines;
 mod measurement;
 mod transfers;
+mod transit;
 mod watched;
 
 use super::application::Application;
@@ -16,19 +16,19 @@ use super::exchanges::{Exchange, Role};
 use super::group::TcpGroup;
 use super::probe::FlowProbe;
 use super::{FAST_TIMER, SLOW_TIMER};
-use crate::endpoints::{Edge, Kind, Legs, Place};
+use crate::endpoints::{Edge, Kind, Place, Propagation};
 use crate::event::Entity;
 use crate::memory::{prefetch, prefetch_bytes};
 use crate::packet::{Packet, Waiting};
 use crate::random::SmallStream;
 use crate::shared::Core;
-use lines::trim;
 use parshall_congestion::Start;
 use parshall_net::markers::Class;
 use parshall_tcp::{Ack, Receiver, Rules, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::mem::offset_of;
+use transit::trim;
 
 /// A TCP flow.
 ///
@@ -39,7 +39,7 @@ use std::mem::offset_of;
 pub(crate) struct TcpFlow {
     /// Packets on their way to the first link, when the first one arrives there (the event queue holds that one), and its
     /// class.
-    line: VecDeque<Waiting>,
+    in_transit: VecDeque<Waiting>,
     first_at: Instant,
     pub(crate) index: u32,
     pub(crate) group: u32,
@@ -48,7 +48,7 @@ pub(crate) struct TcpFlow {
     first_class: Class,
     measuring: bool,
     // One cache line to here.
-    pub(crate) legs: Legs,
+    pub(crate) propagation: Propagation,
     slow_armed: Instant,
     fast_armed: Instant,
     /// Payload that arrived for the first time, bytes.
@@ -90,18 +90,18 @@ impl TcpFlow {
         group: &TcpGroup,
         place: Place,
         random: u64,
-        legs: Legs,
+        propagation: Propagation,
         application: Application,
     ) -> Self {
         let control = group.new_control(group.fresh_start(place.id, Instant::ZERO, random));
         Self {
-            line: VecDeque::new(),
+            in_transit: VecDeque::new(),
             first_at: Instant::MAX,
             first_class: Class::Out,
             acks: VecDeque::new(),
             sender: Sender::new(&group.tcp, control, 1, Instant::ZERO),
             receiver: Receiver::new(1),
-            legs,
+            propagation,
             application,
             left: Instant::ZERO,
             sent_before: Instant::MAX,
@@ -144,7 +144,7 @@ impl TcpFlow {
     /// Asks for the memory that the flow points to.
     #[inline]
     pub(crate) fn prefetch_beyond(&self) {
-        if let Some(first) = self.line.front() {
+        if let Some(first) = self.in_transit.front() {
             prefetch(first);
         }
         if let Some(store) = self.receiver.store() {
@@ -217,7 +217,7 @@ impl TcpFlow {
     #[inline]
     fn send_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
         if group.heard_at_once {
-            self.on_ack(group, core, at + self.legs.back, ack);
+            self.on_ack(group, core, at + self.propagation.back, ack);
         } else if group.reverse_path.is_empty() {
             self.on_captured_ack(group, core, at, ack);
         } else {
@@ -251,7 +251,7 @@ impl TcpFlow {
             self.end_handshake(group, core, at);
         }
         if round_ended {
-            trim(&mut self.line);
+            trim(&mut self.in_transit);
             trim(&mut self.acks);
             if let Some(probe) = &mut self.probe {
                 probe.end_round(core, self.id, at, self.sender.statistics());
@@ -372,21 +372,21 @@ impl TcpFlow {
         packets
     }
 
-    /// Of the last so many packets in line, which were sent together, those that end what Linux segments at once are pushed.
+    /// Of the last so many packets in transit, which were sent together, those that end what Linux segments at once are pushed.
     #[inline(never)]
     fn push_bursts(&mut self, group: &TcpGroup, packets: usize) {
-        let first = self.line.len() - packets;
+        let first = self.in_transit.len() - packets;
         if packets == 2 {
             // As most often: they are one burst or none, whatever the rate.
-            if self.sender.segments_together(self.line[first].seq(), self.line[first + 1].seq()) {
-                self.line[first + 1].push();
+            if self.sender.segments_together(self.in_transit[first].seq(), self.in_transit[first + 1].seq()) {
+                self.in_transit[first + 1].push();
             }
             return;
         }
         let mut bursts = self.sender.bursts(&group.tcp);
-        for place in first..self.line.len() {
-            let next = self.line.get(place + 1).map(|next| next.seq());
-            let packet = &mut self.line[place];
+        for place in first..self.in_transit.len() {
+            let next = self.in_transit.get(place + 1).map(|next| next.seq());
+            let packet = &mut self.in_transit[place];
             if bursts.push(packet.seq(), next) {
                 packet.push();
             }
@@ -403,7 +403,7 @@ impl TcpFlow {
         if slow >= self.slow_armed && fast >= self.fast_armed {
             return;
         }
-        let before = self.next_of_line(group).min(core.end);
+        let before = self.next_of_transit(group).min(core.end);
         if slow < self.slow_armed.min(before) {
             self.slow_armed = slow;
             core.queue.push(slow, Entity::Own(Kind::Tcp, SLOW_TIMER, self.index));
@@ -414,11 +414,11 @@ impl TcpFlow {
         }
     }
 
-    /// When the line's first packet has the flow looked at, which arms the timers that are due later: most are put off by what the packet
+    /// When the first packet in transit has the flow looked at, which arms the timers that are due later: most are put off by what the packet
     /// leads to. A flow that is sampled has its rows written in the order of all its timers.
     #[inline]
-    fn next_of_line(&self, group: &TcpGroup) -> Instant {
-        if group.arms_late && self.probe.is_none() && !self.line.is_empty() {
+    fn next_of_transit(&self, group: &TcpGroup) -> Instant {
+        if group.arms_late && self.probe.is_none() && !self.in_transit.is_empty() {
             self.first_at
         } else {
             Instant::MAX

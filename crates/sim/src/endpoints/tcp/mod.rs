@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | [`flow`] | a flow: receiver, way back and sender, and below it its lines, its transfers, what is measured, captured and logged |
+//! | [`flow`] | a flow: receiver, way back and sender, and below it its transit queues, its transfers, what is measured, captured and logged |
 //! | [`group`] | what the flows of a group have in common |
 //! | [`application`] | what drives a flow |
 //! | [`arrivals`] | open loops: transfers that arrive on their own |
@@ -28,7 +28,7 @@ pub(crate) use flow::TcpFlow;
 pub(crate) use group::TcpGroup;
 pub(crate) use sack_slots::{AckOptions, SackSlots};
 
-use super::{EndpointKind, Kind, Line, LineKind};
+use super::{EndpointKind, Kind, TransitKind, TransitQueue};
 use crate::build::{GroupPlan, Problem};
 use crate::capture::{Captures, Wires};
 use crate::event::Entity;
@@ -96,7 +96,7 @@ impl TcpFlows {
     /// The flow that an event will look at first.
     fn flow_of(&self, entity: Entity) -> Option<&TcpFlow> {
         match entity {
-            Entity::Line(LineKind::Data, index) | Entity::Own(Kind::Tcp, SLOW_TIMER, index) => {
+            Entity::Transit(TransitKind::Data, index) | Entity::Own(Kind::Tcp, SLOW_TIMER, index) => {
                 Some(&self.flows[index as usize])
             }
             _ => None,
@@ -104,18 +104,18 @@ impl TcpFlows {
     }
 }
 
-impl Line for Data<'_> {
+impl TransitQueue for Data<'_> {
     #[inline]
     fn first(&self) -> (Packet, u32) {
-        (self.flow.first_in_line(), 0)
+        (self.flow.first_in_transit(), 0)
     }
 
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     fn next(&mut self, core: &mut Core) -> Option<Instant> {
-        let next = self.flow.next_in_line(self.group, core.warm_up);
+        let next = self.flow.next_in_transit(self.group, core.warm_up);
         if self.group.arms_late {
-            self.flow.arm(self.group, core); // what waited for the packet that has left the line
+            self.flow.arm(self.group, core); // what waited for the packet that is no longer in transit
         }
         next
     }
@@ -142,7 +142,7 @@ impl Line for Data<'_> {
 
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
-        self.flow.receive(self.group, core, at + self.flow.legs.to_receiver, packet);
+        self.flow.receive(self.group, core, at + self.flow.propagation.to_receiver, packet);
         self.flow.arm(self.group, core);
     }
 
@@ -158,7 +158,7 @@ impl Line for Data<'_> {
     }
 }
 
-impl Line for Acks<'_> {
+impl TransitQueue for Acks<'_> {
     #[inline]
     fn first(&self) -> (Packet, u32) {
         self.flow.acks[0]
@@ -166,7 +166,7 @@ impl Line for Acks<'_> {
 
     #[inline]
     fn next(&mut self, _: &mut Core) -> Option<Instant> {
-        self.flow.next_ack_in_line()
+        self.flow.next_ack_in_transit()
     }
 
     #[inline]
@@ -191,7 +191,7 @@ impl Line for Acks<'_> {
 
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, slot: u32) {
-        self.flow.receive_ack(self.group, core, at + self.flow.legs.to_sender, (packet, slot));
+        self.flow.receive_ack(self.group, core, at + self.flow.propagation.to_sender, (packet, slot));
         self.flow.arm(self.group, core);
     }
 
@@ -202,7 +202,13 @@ impl Line for Acks<'_> {
     fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, slot: u32) {
         let options = core.sack_slots.read(slot);
         if let Some(captures) = &mut core.captures {
-            captures.ack(self.flow.which(), hop, (at, self.flow.legs.to_sender), packet, (slot, &options));
+            captures.ack(
+                self.flow.which(),
+                hop,
+                (at, self.flow.propagation.to_sender),
+                packet,
+                (slot, &options),
+            );
         }
     }
 }
@@ -292,9 +298,9 @@ impl EndpointKind for TcpFlows {
     }
 
     fn longest_delays(&self) -> (Duration, Duration) {
-        let legs = self.flows.iter().map(|flow| flow.legs.total()).max();
+        let propagation = self.flows.iter().map(|flow| flow.propagation.total()).max();
         let processing = self.groups.iter().map(|group| group.processing_time).max();
-        (legs.unwrap_or(Duration::ZERO), processing.unwrap_or(Duration::ZERO))
+        (propagation.unwrap_or(Duration::ZERO), processing.unwrap_or(Duration::ZERO))
     }
 
     fn end(&mut self, core: &mut Core) -> Result<(), SimError> {

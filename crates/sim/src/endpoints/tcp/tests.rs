@@ -1,4 +1,4 @@
-//! Times of TCP flows, computed by hand: see `network/tests.rs` for what links and legs take.
+//! Times of TCP flows, computed by hand: see `network/tests.rs` for what links and propagation take.
 
 use super::TcpFlow;
 use crate::network::Network;

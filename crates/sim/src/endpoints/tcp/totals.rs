@@ -13,7 +13,7 @@ pub(super) fn row(flow: &TcpFlow, group: &TcpGroup, measured: &Measured<'_>) -> 
         group: group.name.clone(),
         flow: flow.id,
         congestion_control: group.control.name().into(),
-        rtt_base_s: Some((flow.legs.total() + links).as_secs_f64()),
+        rtt_base_s: Some((flow.propagation.total() + links).as_secs_f64()),
         start_s: measured.started_s(flow.started),
         goodput_bps: Some(measured.rate_bps(flow.delivered_measured())),
         throughput_bps: Some(measured.rate_bps(flow.received)),

@@ -39,9 +39,9 @@ impl TcpFlow {
     #[inline(never)]
     pub(super) fn on_captured_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
         if let Some(captures) = &mut core.captures {
-            captures.ack_sent(self.which(), at, (self.legs.to_receiver, self.legs.back), ack);
+            captures.ack_sent(self.which(), at, (self.propagation.to_receiver, self.propagation.back), ack);
         }
-        self.on_ack(group, core, at + self.legs.back, ack);
+        self.on_ack(group, core, at + self.propagation.back, ack);
     }
 
     /// The sender of a flow that is logged hears an ACK.
@@ -61,15 +61,15 @@ impl TcpFlow {
         self.logged(core, now, |flow, core| flow.run_timers(group, core, now));
     }
 
-    /// Does something, and logs what becomes of the sender by it, and what is sent: that joins the line.
+    /// Does something, and logs what becomes of the sender by it, and what is sent: that is in transit then.
     fn logged(&mut self, core: &mut Core, now: Instant, act: impl FnOnce(&mut Self, &mut Core)) {
         let statistics = self.sender.statistics();
-        let (rtts, timeouts, waiting) = (statistics.rtt_total(), statistics.timeouts, self.line.len());
+        let (rtts, timeouts, waiting) = (statistics.rtt_total(), statistics.timeouts, self.in_transit.len());
         act(self, core);
         let (Some(log), Some(logs)) = (self.log(), &mut core.logs) else { return };
         let (log, sender) = (logs.of(log), &self.sender);
         log.turned(now, sender, sender.statistics().timeouts > timeouts);
-        for packet in self.line.iter().skip(waiting) {
+        for packet in self.in_transit.iter().skip(waiting) {
             log.sent(&packet.arriving(now), sender.phase());
         }
         log.measured(now, sender, sender.statistics().rtt_since(rtts));

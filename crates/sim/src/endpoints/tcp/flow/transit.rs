@@ -1,9 +1,9 @@
-//! A flow's two lines: data on its way to the first link, and ACKs on theirs where the way back is contended.
+//! A flow's two transit queues: data on its way to the first link, and ACKs on theirs where the way back is contended.
 
 use super::TcpFlow;
 use crate::endpoints::tcp::group::TcpGroup;
 use crate::endpoints::tcp::EXCHANGE;
-use crate::endpoints::{Kind, LineKind};
+use crate::endpoints::{Kind, TransitKind};
 use crate::event::Entity;
 use crate::memory::prefetch_ahead;
 use crate::packet::{Flags, Packet, Waiting};
@@ -15,21 +15,21 @@ use std::collections::VecDeque;
 impl TcpFlow {
     // --- data ---
 
-    /// A segment joins the line to the first link.
+    /// A segment sets out for the first link.
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     pub(super) fn send(&mut self, group: &TcpGroup, core: &mut Core, segment: &Segment) {
         let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
-        self.join_line(group, core, Waiting::of_segment(segment, bytes));
+        self.enter_transit(group, core, Waiting::of_segment(segment, bytes));
     }
 
     #[allow(clippy::inline_always)] // as `send`
     #[inline(always)]
-    fn join_line(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
-        if self.line.is_empty() {
-            self.begin_line(group, core, packet);
+    fn enter_transit(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
+        if self.in_transit.is_empty() {
+            self.begin_transit(group, core, packet);
         }
-        join(&mut self.line, packet);
+        enter(&mut self.in_transit, packet);
     }
 
     /// Linux answers the SYN-ACK by itself, before any data (`tcp_rcv_synsent_state_process`): a packet without data takes its place in queues.
@@ -38,49 +38,49 @@ impl TcpFlow {
     pub(super) fn end_handshake(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         if group.tcp.rules == Rules::Linux && group.role.is_none() && !group.path.is_empty() {
             let segment = Segment { ecn_capable: false, ..Segment::plain(self.sender.una(), now) };
-            self.join_line(group, core, Waiting::of_segment(&segment, group.header_bytes));
+            self.enter_transit(group, core, Waiting::of_segment(&segment, group.header_bytes));
         }
     }
 
-    /// A packet is the first one in line.
+    /// A packet is the first one in transit.
     #[inline(never)]
-    fn begin_line(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
+    fn begin_transit(&mut self, group: &TcpGroup, core: &mut Core, packet: Waiting) {
         let Some(at) = self.reaches_link(group, packet, core.warm_up) else {
             unreachable!("all packets before it have left, so the access link is free");
         };
         let uncontended = group.path.is_empty();
         let own = Entity::Own(Kind::Tcp, EXCHANGE, self.index);
-        core.queue.push(at, if uncontended { own } else { Entity::Line(LineKind::Data, self.index) });
+        core.queue.push(at, if uncontended { own } else { Entity::Transit(TransitKind::Data, self.index) });
     }
 
-    /// The packet first in line.
+    /// The first packet in transit.
     #[inline]
-    pub(crate) fn first_in_line(&self) -> Packet {
-        self.line[0].arriving(self.first_at).of_class(self.first_class)
+    pub(crate) fn first_in_transit(&self) -> Packet {
+        self.in_transit[0].arriving(self.first_at).of_class(self.first_class)
     }
 
-    /// The packet first in line has been dealt with; when the next one reaches the first link.
+    /// The first packet in transit has been dealt with; when the next one reaches the first link.
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
-    pub(crate) fn next_in_line(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
-        self.line.pop_front();
-        prefetch_ahead(&self.line);
-        while let Some(&next) = self.line.front() {
+    pub(crate) fn next_in_transit(&mut self, group: &TcpGroup, warm_up: Instant) -> Option<Instant> {
+        self.in_transit.pop_front();
+        prefetch_ahead(&self.in_transit);
+        while let Some(&next) = self.in_transit.front() {
             let at = self.reaches_link(group, next, warm_up);
             if at.is_some() {
                 return at;
             }
             self.lose_in_host(group, next, warm_up);
         }
-        trim(&mut self.line);
+        trim(&mut self.in_transit);
         None
     }
 
-    /// The packet first in line does not fit into the queue of its access link.
+    /// The first packet in transit does not fit into the queue of its access link.
     #[cold]
     #[inline(never)]
     fn lose_in_host(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) {
-        self.line.pop_front();
+        self.in_transit.pop_front();
         self.dropped += u64::from(packet.sent >= warm_up);
         let bare = group.is_bare(&packet.arriving(packet.sent));
         if let Some(probe) = self.probe.as_mut().filter(|_| !bare) {
@@ -88,7 +88,7 @@ impl TcpFlow {
         }
     }
 
-    /// The host processes packets one after another, in the order of the line, then its access link sends them; behind
+    /// The host processes packets one after another, in their order, then its access link sends them; behind
     /// that stands the marker. `None`: the access link's queue is full.
     #[inline]
     fn reaches_link(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) -> Option<Instant> {
@@ -116,7 +116,7 @@ impl TcpFlow {
         if let Some(edge) = &mut self.edge {
             self.first_class = edge.enter(leaves, packet.bytes(), packet.sent >= warm_up);
         }
-        self.first_at = leaves + self.legs.to_first_link;
+        self.first_at = leaves + self.propagation.to_first_link;
         Some(self.first_at)
     }
 
@@ -131,10 +131,10 @@ impl TcpFlow {
 
     // --- ACKs ---
 
-    /// An ACK joins the line to the first link of the way back.
+    /// An ACK sets out for the first link of the way back.
     #[inline(never)]
     pub(super) fn queue_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
-        let mut arrives = at + self.legs.back;
+        let mut arrives = at + self.propagation.back;
         if group.processing_time > Duration::ZERO {
             let before = self.acks.back().map_or(Instant::ZERO, |(last, _)| last.at);
             arrives = before.max(arrives + self.processing.below(group.processing_time));
@@ -146,14 +146,14 @@ impl TcpFlow {
         let slot = core.store_options(self.index, ack, group.timed_acks);
         let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size.0 as u32, flags);
         if self.acks.is_empty() {
-            core.queue.push(arrives, Entity::Line(LineKind::Acks, self.index));
+            core.queue.push(arrives, Entity::Transit(TransitKind::Acks, self.index));
         }
-        join(&mut self.acks, (packet, slot));
+        enter(&mut self.acks, (packet, slot));
     }
 
-    /// The ACK first in line has been dealt with; when the next one reaches the first link of the way back.
+    /// The first ACK in transit has been dealt with; when the next one reaches the first link of the way back.
     #[inline]
-    pub(crate) fn next_ack_in_line(&mut self) -> Option<Instant> {
+    pub(crate) fn next_ack_in_transit(&mut self) -> Option<Instant> {
         self.acks.pop_front();
         prefetch_ahead(&self.acks);
         let next = self.acks.front().map(|(next, _)| next.at);
@@ -178,27 +178,27 @@ impl TcpFlow {
     }
 }
 
-/// Something joins a line.
+/// Something enters a transit queue.
 #[allow(clippy::inline_always)] // a call costs as much as what it does
 #[inline(always)]
-fn join<T>(line: &mut VecDeque<T>, last: T) {
-    if line.len() == line.capacity() {
-        widen(line);
+fn enter<T>(queue: &mut VecDeque<T>, last: T) {
+    if queue.len() == queue.capacity() {
+        widen(queue);
     }
-    line.push_back(last);
+    queue.push_back(last);
 }
 
-/// Room for half more in a line, not for twice as much: lines are most of what a large simulation remembers.
+/// Room for half more in a transit queue, not for twice as much: these queues are most of what a large simulation remembers.
 #[cold]
-fn widen<T>(line: &mut VecDeque<T>) {
-    line.reserve_exact(line.len() / 2 + 4);
+fn widen<T>(queue: &mut VecDeque<T>) {
+    queue.reserve_exact(queue.len() / 2 + 4);
 }
 
-/// A line that slow start made long gives its memory back, a round trip after the window was cut or when the flow falls
+/// A transit queue that slow start made long gives its memory back, a round trip after the window was cut or when the flow falls
 /// silent.
-pub(super) fn trim<T>(line: &mut VecDeque<T>) {
-    let (held, capacity) = (line.len(), line.capacity());
+pub(super) fn trim<T>(queue: &mut VecDeque<T>) {
+    let (held, capacity) = (queue.len(), queue.capacity());
     if capacity > 8 && held < capacity / 2 {
-        line.shrink_to(held + held / 4 + 4);
+        queue.shrink_to(held + held / 4 + 4);
     }
 }
