@@ -140,10 +140,10 @@ impl RangeSet {
         self.get(self.position(packet)).filter(|run| run.start <= packet)
     }
 
-    /// Adds `range`, calling `added` for each part of it that was not in the set.
-    pub fn insert(&mut self, range: Range, mut added: impl FnMut(Range)) {
+    /// Adds `range`, calling `added` for each part of it that was not in the set; returns the run that holds it then.
+    pub fn insert(&mut self, range: Range, mut added: impl FnMut(Range)) -> Range {
         if range.is_empty() {
-            return;
+            return range;
         }
         if self.is_empty() || range.start < self.origin {
             self.origin = range.start;
@@ -153,8 +153,9 @@ impl RangeSet {
         let last = self.far.back_mut().or(self.near[..self.count].last_mut());
         if let Some(last) = last.filter(|last| range.start as u32 == last.end) {
             last.end = range.end as u32;
+            let start = last.start;
             added(range);
-            return;
+            return Range { start: self.full(start), end: range.end };
         }
         // First run that touches the range: its end is at or after the start.
         let first = if range.start == 0 { 0 } else { self.position(range.start - 1) };
@@ -181,6 +182,7 @@ impl RangeSet {
                 self.remove(first + 1, last);
             }
         }
+        merged
     }
 
     /// Another run, at this index.
@@ -273,7 +275,8 @@ mod tests {
                     plain = kept;
                 } else {
                     let mut fresh = BTreeSet::new();
-                    ours.insert(Range { start, end: start + length }, |r| fresh.extend(r.start..r.end));
+                    let run = ours.insert(Range { start, end: start + length }, |r| fresh.extend(r.start..r.end));
+                    prop_assert!(length == 0 || ours.run_of(start) == Some(run));
                     let expected: BTreeSet<u64> =
                         (start..start + length).filter(|p| !plain.contains(p)).collect();
                     prop_assert_eq!(&fresh, &expected);

@@ -89,8 +89,8 @@ pub struct Receiver {
 #[repr(C)]
 pub struct Store {
     received: RangeSet,
-    /// A packet of each of the blocks changed last, most recent first.
-    recent: [Option<u64>; 3],
+    /// The blocks changed last, most recent first.
+    recent: SackBlocks,
     held_back: HeldBack,
     window: Window,
     /// Where segments come slowly.
@@ -101,23 +101,26 @@ pub struct Store {
 }
 
 impl Store {
-    /// The block that holds `packet` was changed last. RFC 2018 §4
-    fn remember(&mut self, packet: u64) {
-        let block_start = |packet: u64| self.received.run_of(packet).map(|run| run.start);
-        let changed = block_start(packet);
-        let mut recent = [changed.map(|_| packet), None, None];
-        let mut kept = 1;
-        let mut listed = [changed, None, None];
-        for packet in self.recent.into_iter().flatten() {
-            let start = block_start(packet);
-            if kept < 3 && start.is_some() && !listed.contains(&start) {
-                listed[kept] = start;
-                recent[kept] = Some(packet);
-                kept += 1;
-            }
-        }
-        self.recent = recent;
+    /// A block has changed: it comes first, and those that it has taken in are none any more. RFC 2018 §4
+    fn remember(&mut self, changed: Range) {
+        let others =
+            self.recent.into_iter().filter(|block| !(changed.start..changed.end).contains(&block.start));
+        self.recent = first_of(std::iter::once(changed).chain(others));
     }
+
+    /// All below `next` has arrived: what begins there is no block any more.
+    fn forget_below(&mut self, next: u64) {
+        self.recent = first_of(self.recent.into_iter().filter(|block| block.start >= next));
+    }
+}
+
+/// The first blocks of these for which an ACK has room.
+fn first_of(blocks: impl Iterator<Item = Range>) -> SackBlocks {
+    let mut first = NO_SACK;
+    for (place, block) in first.iter_mut().zip(blocks) {
+        *place = block;
+    }
+    first
 }
 
 /// What a segment led to.
@@ -153,7 +156,7 @@ impl Receiver {
     pub fn reopen(&mut self, base: u64) {
         let kept = self.store.take().map(|mut store| {
             store.received.clear();
-            (store.recent, store.held_back) = ([None; 3], HeldBack::default());
+            (store.recent, store.held_back) = (NO_SACK, HeldBack::default());
             store
         });
         *self = Self { store: kept, ..Self::new(base) };
@@ -259,10 +262,9 @@ impl Receiver {
             return false;
         }
         let Some(store) = &self.store else { return false };
-        let latest = || store.recent.iter().flatten().take(BLOCKS_EXPECTED);
-        let run_of = |packet: u64| store.received.run_of(packet);
-        let extends = |run: Range| run.start <= segment.seq + 1 && segment.seq <= run.end;
-        latest().count() == BLOCKS_EXPECTED && !latest().filter_map(|&packet| run_of(packet)).any(extends)
+        let latest = &store.recent[..BLOCKS_EXPECTED];
+        let extends = |block: &Range| block.start <= segment.seq + 1 && segment.seq <= block.end;
+        latest.iter().all(|block| !block.is_empty() && !extends(block))
     }
 
     /// Whether the segment's mark differs from that of the one before, and the echo is that of each packet (DCTCP.CE).
@@ -364,7 +366,7 @@ impl Receiver {
         let unacknowledged = self.deadline != Instant::MAX && !self.has_holes;
         let acknowledged = self.next - u64::from(unacknowledged);
         let before = self.next;
-        let fresh = self.accept(segment.seq, reports_blocks);
+        let fresh = self.accept(segment.seq);
         if LINUX && fresh {
             self.fill_buffer(before);
         }
@@ -545,33 +547,28 @@ impl Receiver {
     }
 
     /// Takes a packet into the out-of-order store; whether it is new.
-    fn accept(&mut self, seq: u64, reports_blocks: bool) -> bool {
+    fn accept(&mut self, seq: u64) -> bool {
         if seq < self.next {
             return false;
         }
         let store = self.store.get_or_insert_default();
         let mut fresh = seq == self.next;
         if fresh {
-            self.next = store.received.take_front_at(seq + 1).unwrap_or(seq + 1);
+            self.next = seq + 1;
+            if let Some(end) = store.received.take_front_at(self.next) {
+                self.next = end;
+                store.forget_below(end);
+            }
         } else {
-            store.received.insert(Range { start: seq, end: seq + 1 }, |_| fresh = true);
+            let block = store.received.insert(Range { start: seq, end: seq + 1 }, |_| fresh = true);
+            store.remember(block);
         }
         self.has_holes = !store.received.is_empty();
-        if reports_blocks {
-            store.remember(seq);
-        }
         fresh
     }
 
     fn blocks(&self) -> SackBlocks {
-        let mut blocks = NO_SACK;
-        if let Some(store) = self.store.as_deref().filter(|_| self.has_holes) {
-            let runs = store.recent.iter().flatten().filter_map(|&packet| store.received.run_of(packet));
-            for (block, run) in blocks.iter_mut().zip(runs) {
-                *block = run;
-            }
-        }
-        blocks
+        self.store().map_or(NO_SACK, |store| store.recent)
     }
 
     /// The ACK that waits, now. RFC 7323: it echoes the earliest segment
@@ -640,6 +637,7 @@ mod tests {
     use crate::Recovery;
     use parshall_units::Duration;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     fn segment(seq: u64) -> Segment {
         Segment::plain(seq, Instant::from_ps(seq))
@@ -688,6 +686,37 @@ mod tests {
             "fifteen after that of the duplicate"
         );
         assert!(!at_once(35));
+    }
+
+    proptest! {
+        /// RFC 2018 §4: the block of the segment first, then those that were reported before and are blocks still.
+        #[test]
+        fn reports_as_many_blocks_as_it_remembers(segments in prop::collection::vec(0u64..24, 1..80)) {
+            let config = sack_config();
+            let mut receiver = Receiver::new(0);
+            let mut arrived = BTreeSet::new();
+            let mut reported = NO_SACK;
+            for seq in segments {
+                let ack = ack(&mut receiver, &config, seq);
+                arrived.insert(seq);
+                let run_of = |packet: u64| {
+                    let start = (0..=packet).rev().take_while(|p| arrived.contains(p)).last()?;
+                    let end = (packet..).find(|p| !arrived.contains(p))?;
+                    Some(Range { start, end })
+                };
+                prop_assert_eq!(ack.cumulative, (0..).find(|p| !arrived.contains(p)).unwrap());
+                let before = reported.iter().filter(|block| !block.is_empty()).map(|block| block.start);
+                let mut expected: Vec<Range> = Vec::new();
+                for run in std::iter::once(seq).chain(before).filter_map(run_of) {
+                    if run.start > ack.cumulative && !expected.contains(&run) {
+                        expected.push(run);
+                    }
+                }
+                expected.resize(3, Range::default());
+                prop_assert_eq!(ack.sack.to_vec(), expected);
+                reported = ack.sack;
+            }
+        }
     }
 
     #[test]
