@@ -11,7 +11,7 @@ LOCK := requirements-dev.txt
 PGO = $(if $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata),--pgo)
 PGO_HINT = $(if $(PGO),,@echo "make: no profile-guided build: rustup component add llvm-tools" >&2)
 
-.PHONY: help setup lock demo test test-rust test-rust-built test-python test-slow test-random packetdrill check built lint types docs docs-check docs-site docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel release clean
+.PHONY: help setup lock demo test test-rust test-rust-built test-python test-python-all test-slow test-random test-emulation packetdrill check check-beside lint types docs docs-check docs-site docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel release clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,11 +37,15 @@ demo: setup ## Run the quick-start scenario, and say where its page is
 
 test: test-rust test-python ## The quick tests of both languages: all but those of `test-slow`
 
+# Examples are not built for it, as clippy looks at them.
+RUST_TESTS := --workspace --locked --quiet --lib --bins --tests
+
 test-rust:
-	cargo test --workspace --locked --quiet
+	cargo test $(RUST_TESTS)
+	cargo test --workspace --locked --quiet --doc
 
 test-rust-built:
-	cargo test --workspace --locked --quiet --no-run
+	cargo test $(RUST_TESTS) --no-run
 
 PYTEST := $(BIN)/pytest --quiet --numprocesses auto --dist worksteal
 
@@ -57,11 +61,24 @@ test-random: setup ## A thousand random scenarios and five hundred invalid ones,
 packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
 	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"
 
-check: built test test-slow ## What CI runs
+check: ## What CI runs
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target setup test-rust-built
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target test-emulation check-beside
 
-# What needs no quiet machine, two at a time: hardly any of it keeps two cores busy to its end.
-built:
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target setup test-rust-built lint types docs-check
+# Emulations want a processor the moment they ask for it, and leave it idle most of the time: everything else runs beside them, and
+# gives way to them.
+test-emulation: setup
+	$(BIN)/pytest --quiet tests/emulation
+
+GIVING_WAY := nice -n 19 $(MAKE) --no-print-directory
+
+check-beside: setup
+	+@$(GIVING_WAY) lint types docs-check
+	+@$(GIVING_WAY) test-rust
+	+@$(GIVING_WAY) test-python-all
+
+test-python-all: setup
+	$(PYTEST) --ignore tests/emulation
 
 lint: setup ## Formatting and lints of both languages
 	cargo fmt --all --check
