@@ -61,8 +61,8 @@ pub(crate) struct Captures {
     tcp: Vec<TcpRoute>,
     datagrams: Vec<DatagramRoute>,
     flows: Vec<FlowState>,
-    /// When the ACKs that are under way on contended links were sent, and their identifications, by their slots.
-    acks_sent: Vec<(Instant, u16)>,
+    /// The IP identifications of the ACKs that are under way on contended links, by their slots.
+    identifications: Vec<u16>,
     external: External,
 }
 
@@ -145,14 +145,14 @@ impl Captures {
         self.flow(flow.index).heard.push_back((at + back, timestamp(at)));
     }
 
-    /// An ACK is sent `at` to a contended way back.
-    pub(crate) fn ack_queued(&mut self, flow: u32, slot: u32, at: Instant) {
+    /// An ACK is sent to a contended way back.
+    pub(crate) fn ack_queued(&mut self, flow: u32, slot: u32) {
         let identification = self.flow(flow).next_ack();
         let slot = slot as usize;
-        if self.acks_sent.len() <= slot {
-            self.acks_sent.resize(slot + 1, (Instant::ZERO, 0));
+        if self.identifications.len() <= slot {
+            self.identifications.resize(slot + 1, 0);
         }
-        self.acks_sent[slot] = (at, identification);
+        self.identifications[slot] = identification;
     }
 
     /// An ACK has crossed a link of the way back and reaches its end `at`, and the sender `to_sender` later if that was the last.
@@ -164,13 +164,13 @@ impl Captures {
         packet: &Packet,
         (slot, options): (u32, &AckOptions),
     ) {
-        let sent = self.acks_sent[slot as usize];
+        let sent = (options.sent, self.identifications[slot as usize]);
         let hop = &self.tcp[flow.group as usize].back[hop];
         if hop.is_captured() {
             self.files.keep(hop, at, &self.ack_frame(flow, sent, &packet.ack(options)));
         }
         if hop.is_last {
-            self.flow(flow.index).heard.push_back((at + to_sender, timestamp(sent.0)));
+            self.flow(flow.index).heard.push_back((at + to_sender, timestamp(options.sent)));
         }
     }
 

@@ -80,7 +80,7 @@ impl Core {
     pub(crate) fn store_options(&mut self, flow: u32, ack: &Ack, timed: bool) -> u32 {
         let Some(captures) = &mut self.captures else { return self.sack_slots.store(ack, timed) };
         let slot = self.sack_slots.store_any(ack);
-        captures.ack_queued(flow, slot, ack.sent);
+        captures.ack_queued(flow, slot);
         slot
     }
 

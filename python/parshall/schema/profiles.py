@@ -8,10 +8,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+
+from parshall.schema.catalog import family
 
 
 @dataclass(frozen=True)
@@ -74,10 +77,6 @@ PROFILES = {"linux": LINUX, LINUX.name: LINUX}
 """By the name that a scenario gives; `linux` is the newest."""
 
 
-BUFFERS = (4096, 2**30)
-"""Of `initial_receive_buffer`, bytes: the smallest and the largest."""
-
-
 def told_by(sysctls: Mapping[str, int | str]) -> dict[str, str | bool]:
     """Keys of a group that follow from what its hosts are told, if it has a profile and does not give them.
 
@@ -86,10 +85,11 @@ def told_by(sysctls: Mapping[str, int | str]) -> dict[str, str | bool]:
     >>> told_by({"net.ipv4.tcp_rmem": "4096"})
     {}
     """
+    (accepted,) = (key for key in family("tcp")[0].parameters if key.name == "initial_receive_buffer")
     with suppress(ValueError):  # what the kernel refuses too
         (_, first, _) = map(int, str(sysctls.get("net.ipv4.tcp_rmem", "")).split())
-        if BUFFERS[0] <= first <= BUFFERS[1]:
-            return {"initial_receive_buffer": f"{first} B"}
+        if (accepted.minimum or 0) <= first <= (accepted.maximum or math.inf):
+            return {accepted.name: f"{first} B"}
     return {}
 
 

@@ -47,7 +47,7 @@ impl Network {
             tcp: Vec::new(),
             datagrams: Vec::new(),
             flows: Vec::new(),
-            acks_sent: Vec::new(),
+            identifications: Vec::new(),
             external: External::default(),
         };
         let wires = Wires { links: &self.links, file_of: &file_of };
