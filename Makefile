@@ -47,16 +47,18 @@ test-rust:
 test-rust-built:
 	cargo test $(RUST_TESTS) --no-run
 
-PYTEST := $(BIN)/pytest --quiet --numprocesses auto --dist worksteal
+# What tests run is no part of this make, whose job slots it could not reach.
+PYTEST := env -u MAKEFLAGS $(BIN)/pytest --quiet
+PYTEST_ALL := $(PYTEST) --numprocesses auto --dist worksteal
 
 test-python: setup
-	$(PYTEST) -m "not slow"
+	$(PYTEST_ALL) -m "not slow"
 
 test-slow: setup ## What takes four seconds or more: emulations, sweeps that are killed, long simulations, guides, studies
-	$(PYTEST) -m slow
+	$(PYTEST_ALL) -m slow
 
 test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part
-	PARSHALL_SCENARIOS=1000 PARSHALL_PAGE_IN=1 $(PYTEST) tests/robustness/test_random_scenarios.py
+	PARSHALL_SCENARIOS=1000 PARSHALL_PAGE_IN=1 $(PYTEST_ALL) tests/robustness/test_random_scenarios.py
 
 packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
 	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"
@@ -68,7 +70,7 @@ check: ## What CI runs
 # Emulations want a processor the moment they ask for it, and leave it idle most of the time: everything else runs beside them, and
 # gives way to them.
 test-emulation: setup
-	$(BIN)/pytest --quiet tests/emulation
+	$(PYTEST) tests/emulation
 
 GIVING_WAY := nice -n 19 $(MAKE) --no-print-directory
 
@@ -78,7 +80,7 @@ check-beside: setup
 	+@$(GIVING_WAY) test-python-all
 
 test-python-all: setup
-	$(PYTEST) --ignore tests/emulation
+	$(PYTEST_ALL) --ignore tests/emulation
 
 lint: setup ## Formatting and lints of both languages
 	cargo fmt --all --check

@@ -55,7 +55,7 @@ def test_a_dark_picture_has_no_colour_of_a_light_one() -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built with every warning an error: that of `make docs-site` if nothing has changed since."""
-    sources = ("*.md", "*/*.md", "docs/**/*", "python/**/*.py", "crates/**/*.rs", "scenarios/*")
+    sources = ("*.md", "[!.]*/*.md", "docs/**/*", "python/**/*.py", "crates/**/*.rs", "scenarios/*")
     if is_current(ROOT / "build/docs/.complete", *sources):
         return ROOT / "build/docs/html"
     folder = tmp_path_factory.mktemp("site")
