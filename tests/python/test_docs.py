@@ -99,8 +99,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             own.forget(each.key, each.per)
 
 
-SLOW = ("README.md", "getting-started.md", "design.md", "figures.md", "itb.md", "observe.md", "campaigns.md")
-"""Guides whose commands run for a quarter of a minute or more; those of docs/how-to do, too."""
+SLOW = {
+    *("README.md", "getting-started.md", "design.md", "figures.md", "itb.md"),
+    *("observe.md", "campaigns.md", "suites.md", "self_similar.md"),
+}
+"""Guides whose commands run for eight seconds or more; those of docs/how-to do, too."""
 
 
 def is_slow(path: Path) -> bool:

@@ -39,12 +39,12 @@ pytestmark = pytest.mark.filterwarnings("default")  # a warning is no fault of t
 
 
 def chunks(total: int) -> list[Any]:
-    """The seeds of each test; the first two tests are among the quick ones."""
+    """The seeds of each test; the first test is among the quick ones."""
     return [
         pytest.param(
             range(first, min(first + IN_A_TEST, total)),
             id=f"from {first}",
-            marks=() if first < 2 * IN_A_TEST else pytest.mark.slow,
+            marks=pytest.mark.slow if first else (),
         )
         for first in range(0, total, IN_A_TEST)
     ]
@@ -146,6 +146,7 @@ def badly_refused(seed: int, folder: Path) -> Iterator[str]:
             yield f"{what}: {command[0]} does not say where: {done.stderr}"
 
 
+@pytest.mark.slow
 def test_every_entry_and_key_is_drawn(tmp_path: Path) -> None:
     """A new entry of a catalog, or a new key, is tried by the random scenarios without a change of theirs."""
     folder = folder_with_files(tmp_path)
