@@ -35,7 +35,8 @@ lock: ## requirements-dev.txt: the newest versions that pyproject.toml accepts, 
 demo: setup ## Run the quick-start scenario, and say where its page is
 	$(BIN)/parshall run scenarios/quickstart.toml --output runs/demo --force
 
-test: test-rust test-python ## The quick tests of both languages: all but those of `test-slow`
+test: ## The quick tests of both languages: all but those of `test-slow`
+	@$(MAKE) --no-print-directory --jobs 2 test-rust test-python
 
 # Examples are not built for it, as clippy looks at them.
 RUST_TESTS := --workspace --locked --quiet --lib --bins --tests
