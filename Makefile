@@ -38,17 +38,17 @@ demo: setup ## Run the quick-start scenario, and say where its page is
 test: ## The quick tests of both languages: all but those of `test-slow`
 	@$(MAKE) --no-print-directory --jobs 2 test-rust test-python
 
-# Examples are not built for it, as clippy looks at them.
+# Examples are not built for it, as clippy looks at them. What tests and rustdoc run is no part of this make, whose job slots they could
+# not reach: hence `env`.
 RUST_TESTS := --workspace --locked --quiet --lib --bins --tests
 
 test-rust:
 	cargo test $(RUST_TESTS)
-	cargo test --workspace --locked --quiet --doc
+	env -u MAKEFLAGS cargo test --workspace --locked --quiet --doc
 
 test-rust-built:
 	cargo test $(RUST_TESTS) --no-run
 
-# What tests run is no part of this make, whose job slots it could not reach.
 PYTEST := env -u MAKEFLAGS $(BIN)/pytest --quiet
 PYTEST_ALL := $(PYTEST) --numprocesses auto --dist worksteal
 
