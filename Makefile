@@ -44,12 +44,12 @@ RUST_TESTS := --workspace --locked --quiet --lib --bins --tests
 
 test-rust:
 	cargo test $(RUST_TESTS)
-	env -u MAKEFLAGS cargo test --workspace --locked --quiet --doc
+	env -u MAKEFLAGS -u MFLAGS cargo test --workspace --locked --quiet --doc
 
 test-rust-built:
 	cargo test $(RUST_TESTS) --no-run
 
-PYTEST := env -u MAKEFLAGS $(BIN)/pytest --quiet
+PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest --quiet
 PYTEST_ALL := $(PYTEST) --numprocesses auto --dist worksteal
 
 test-python: setup
