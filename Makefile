@@ -38,18 +38,20 @@ demo: setup ## Run the quick-start scenario, and say where its page is
 test: ## The quick tests of both languages: all but those of `test-slow`
 	@$(MAKE) --no-print-directory --jobs 2 test-rust test-python
 
-# Examples are not built for it, as clippy looks at them. What tests and rustdoc run is no part of this make, whose job slots they could
-# not reach: hence `env`.
+# What is run so has no part in this make's job slots: tests and rustdoc start programs that look for them and cannot reach them.
+ALONE := env -u MAKEFLAGS -u MFLAGS
+
+# Examples are not built for it, as clippy looks at them.
 RUST_TESTS := --workspace --locked --quiet --lib --bins --tests
 
 test-rust:
 	cargo test $(RUST_TESTS)
-	env -u MAKEFLAGS -u MFLAGS cargo test --workspace --locked --quiet --doc
+	$(ALONE) cargo test --workspace --locked --quiet --doc
 
 test-rust-built:
 	cargo test $(RUST_TESTS) --no-run
 
-PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest --quiet
+PYTEST := $(ALONE) $(BIN)/pytest --quiet
 PYTEST_ALL := $(PYTEST) --numprocesses auto --dist worksteal
 
 test-python: setup

@@ -179,7 +179,7 @@ def test_acks_come_in_as_they_pass(run: Run) -> None:
             since = left.get((packet.destination_port, packet.ack))
             if since is not None:
                 waits.append(packet.time_ns - since)
-    # 5 ms there and 7 ms back; the other 28 ms are split between four legs, of which two lie beyond the link.
+    # 5 ms there and 7 ms back; the other 28 ms are split between four segments, of which two lie beyond the link.
     assert min(waits) >= (5 + 7 + 14) * 10**6
     assert min(waits) < (5 + 7 + 14 + 1) * 10**6
 
@@ -189,7 +189,7 @@ def test_acks_of_an_uncontended_way_back_take_as_long_as_the_data(tmp_path: Path
     links = [{"name": name, "rate": "10 Mbit/s", "delay": f"{ms} ms"} for name, ms in (("first", 10), ("second", 20))]
     scenario = {"duration": "3 s", "links": links, "flows": [flow], "probes": {"pcap": True}}
     made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
-    beyond = {"first": 10 + 20, "second": 20}  # and the receiver's leg, a quarter of the other 40 ms
+    beyond = {"first": 10 + 20, "second": 20}  # and the receiver's segment, a quarter of the other 40 ms
     for link, delay_ms in beyond.items():
         left = {}
         waits = []

@@ -54,7 +54,7 @@ impl Network {
     #[inline]
     fn handle(&mut self, now: Instant, entity: Entity) {
         match entity {
-            Entity::Transit(transit, flow) => self.on_transit(now, transit, flow),
+            Entity::Transit(kind, flow) => self.on_transit(now, kind, flow),
             Entity::Own(kind, event, index) => {
                 self.endpoints.on_event(&mut self.core, now, (kind, event), index);
             }

@@ -366,7 +366,7 @@ impl Receiver {
         let unacknowledged = self.deadline != Instant::MAX && !self.has_holes;
         let acknowledged = self.next - u64::from(unacknowledged);
         let before = self.next;
-        let fresh = self.accept(segment.seq);
+        let fresh = self.accept(segment.seq, reports_blocks);
         if LINUX && fresh {
             self.fill_buffer(before);
         }
@@ -547,7 +547,7 @@ impl Receiver {
     }
 
     /// Takes a packet into the out-of-order store; whether it is new.
-    fn accept(&mut self, seq: u64) -> bool {
+    fn accept(&mut self, seq: u64, reports_blocks: bool) -> bool {
         if seq < self.next {
             return false;
         }
@@ -561,7 +561,9 @@ impl Receiver {
             }
         } else {
             let block = store.received.insert(Range { start: seq, end: seq + 1 }, |_| fresh = true);
-            store.remember(block);
+            if reports_blocks {
+                store.remember(block);
+            }
         }
         self.has_holes = !store.received.is_empty();
         fresh

@@ -35,7 +35,7 @@ pub(super) struct TcpRoute {
     pub(super) number: u32,
     pub(super) forth: Vec<Hop>,
     pub(super) back: Vec<Hop>,
-    /// Captures that ACKs of an uncontended way back pass, and when: after the propagation segment behind the receiver.
+    /// Captures that ACKs of an uncontended way back pass, and how long after the propagation segment at the receiver.
     pub(super) passed: Vec<(u32, Duration)>,
     pub(super) header_bytes: u32,
     /// Bytes of data in a full packet.
