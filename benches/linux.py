@@ -452,8 +452,11 @@ def main() -> int:
     if options.reference:
         groups = from_file(options)
     else:
-        networks = (case for case in islice(drawn(options.seed), options.count) if case.rate_mbps <= options.up_to)
-        cases = [replace(case, receive_buffer=options.receive_buffer) for case in networks]
+        cases = [
+            replace(case, receive_buffer=options.receive_buffer)
+            for case in islice(drawn(options.seed), options.count)
+            if options.at_least <= case.rate_mbps <= options.up_to
+        ]
         kept = Kept(options.kept)
         missing = [case for case in cases if not kept.has(case, options)]
         emulated_s = sum(options.seconds * case.repetitions(options.repetitions) for case in missing)
@@ -496,6 +499,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=10, help="scenarios")
+    parser.add_argument("--at-least", type=float, default=0.0, metavar="MBPS", help="leave slower ones out")
     parser.add_argument("--up-to", type=float, default=1000.0, metavar="MBPS", help="leave faster ones out")
     parser.add_argument("--receive-buffer", type=int, default=RECEIVE_BUFFER, help="bytes that receivers' begin with")
     parser.add_argument("--seconds", type=float, default=25.0, help="of a repetition; a fifth is warm-up")

@@ -77,6 +77,10 @@ pub struct Emulator {
     payload: PayloadMeter,
     journal: Option<Journal>,
     echo: Option<Echo>,
+    /// When the last look began.
+    looked: Instant,
+    /// What is read of a host, and by which of the reads.
+    came: Vec<(u64, Arrival)>,
     /// Whether links are captured.
     captured: bool,
 }
@@ -116,6 +120,17 @@ const MOST_READS: u64 = 16;
 /// Time between two calls of who watches.
 const WATCHED_EVERY: Duration = Duration::from_millis(1);
 
+/// What a look finds.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// When it is read.
+    now: Instant,
+    /// How long it may have waited.
+    waited: Waited,
+    /// It came within so long, or answers what was due within so long.
+    within: Duration,
+}
+
 impl Emulator {
     /// The network of a simulation, between the devices of some pairs of hosts. `pair_of` says for each external flow at which pair it is, by
     /// its place.
@@ -153,6 +168,8 @@ impl Emulator {
             payload: PayloadMeter::new(settings.counted.0..settings.counted.1),
             journal: settings.journal.then(Journal::default),
             echo: settings.echo.then(|| Echo::new(flows)),
+            looked: Instant::ZERO,
+            came: Vec::new(),
             captured: simulation.is_captured(),
             simulation,
             pairs,
@@ -251,7 +268,9 @@ impl Emulator {
         monitor: &Monitor,
         meter: &mut Meter,
     ) -> Result<(), EmulatorError> {
-        self.receive((now, waited), meter)?;
+        let within = now.max(self.looked).since(self.looked).min(self.settings.tick);
+        self.looked = now;
+        self.receive(Look { now, waited, within }, meter)?;
         self.simulation.advance(now, monitor)?;
         while let Some(slot) = self.simulation.take_lost() {
             if let Some(journal) = &mut self.journal {
@@ -260,7 +279,7 @@ impl Emulator {
             self.pool.give_back(slot);
         }
         if self.deliver(clock, now, meter) | self.ask(clock) {
-            self.receive((clock.now(), Waited::Not), meter)?;
+            self.receive(Look { now: clock.now(), waited: Waited::Not, within }, meter)?;
         }
         Ok(())
     }
@@ -275,37 +294,40 @@ impl Emulator {
         host.write_one(&packet) == Written::Whole
     }
 
-    /// What the hosts have sent comes in, at this time.
-    fn receive(&mut self, (now, waited): (Instant, Waited), meter: &mut Meter) -> Result<(), EmulatorError> {
+    /// What the hosts have sent comes in.
+    fn receive(&mut self, look: Look, meter: &mut Meter) -> Result<(), EmulatorError> {
         for pair in 0..self.pairs.len() {
             for direction in [Direction::Forward, Direction::Reverse] {
                 let before = meter.counts.packets_in;
-                self.receive_from(pair, direction, now, meter)?;
-                meter.read(direction, meter.counts.packets_in - before, waited, now);
+                let reads = self.read(pair, direction, look.now, meter)?;
+                meter.read(direction, meter.counts.packets_in - before, look.waited, look.now);
+                self.enter(look, reads, meter);
             }
         }
         Ok(())
     }
 
-    fn receive_from(
+    /// Reads what a host has sent; how often it read something.
+    fn read(
         &mut self,
         pair: usize,
         direction: Direction,
         now: Instant,
         meter: &mut Meter,
-    ) -> Result<(), EmulatorError> {
-        let Self {
-            simulation, pairs, pair_of, pool, addresses, packet_bytes, journal, echo, captured, ..
-        } = self;
+    ) -> Result<u64, EmulatorError> {
+        let Self { simulation, pairs, pair_of, pool, addresses, packet_bytes, echo, came, captured, .. } =
+            self;
         let (device, _) = pairs[pair].ends(direction);
         let side = if direction == Direction::Forward { SENDERS } else { RECEIVERS };
         let enough = meter.counts.packets_in + MOST_READS;
-        for _ in 0..MOST_READS {
+        let mut reads = 0;
+        while reads < MOST_READS {
             if meter.counts.packets_in >= enough {
                 break; // of super-packets one may be all
             }
             let read = device.read().map_err(|error| EmulatorError::Device { side, source: error.into() })?;
-            let Some(bytes) = read else { return Ok(()) };
+            let Some(bytes) = read else { break };
+            reads += 1;
             let Some((virtio, packet)) = VirtioHeader::read(bytes) else {
                 meter.counts.malformed += 1;
                 continue;
@@ -332,18 +354,29 @@ impl Emulator {
                 let bytes = stored.bytes.len() as u32;
                 meter.counts.packets_in += 1;
                 meter.counts.oversized += u64::from(bytes > most);
-                let arrival = Arrival { flow, direction, bytes, ecn, dscp, slot };
-                if let Some(journal) = journal {
-                    journal.came(now, simulation.now(), &arrival);
-                }
+                came.push((reads - 1, Arrival { flow, direction, bytes, ecn, dscp, slot }));
                 if *captured {
                     show(simulation, slot, stored, headers.bytes());
                 }
-                simulation.hand_in(now, &arrival);
             });
             meter.counts.malformed += u64::from(done == Err(Malformed));
         }
-        Ok(())
+        Ok(reads)
+    }
+
+    /// What has been read enters the network. When each packet came is not known. If all entered at the look, the first ones would take all
+    /// the room that a full queue has had since the last look: so they enter one read after the other, until a look later. What was read
+    /// at once, a burst, enters at once.
+    fn enter(&mut self, Look { now, within, .. }: Look, reads: u64, meter: &mut Meter) {
+        let Self { simulation, journal, came, .. } = self;
+        for (read, arrival) in came.drain(..) {
+            let wait = Duration::from_ps(within.as_ps() * read / reads);
+            if let Some(journal) = journal {
+                journal.came(now + wait, simulation.now(), &arrival);
+            }
+            simulation.hand_in(now + wait, &arrival);
+            meter.entered(arrival.direction, wait);
+        }
     }
 
     /// Writes what is due by `now`; whether anything was.

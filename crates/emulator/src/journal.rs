@@ -78,6 +78,12 @@ impl Journal {
         self.ended = at;
     }
 
+    /// When each packet came.
+    #[cfg(test)]
+    pub(crate) fn times(&self) -> Vec<Instant> {
+        self.entries.iter().map(|entry| entry.at).collect()
+    }
+
     fn note(&mut self, slot: u32, fate: Fate) {
         self.entries[self.of_slot[slot as usize]].fate = fate;
     }

@@ -161,6 +161,11 @@ impl Meter {
         waits.woke += if matches!(waited, Waited::SinceWoken(_)) { packets } else { 0 };
     }
 
+    /// A packet of a direction enters the network so long after it has been read.
+    pub(crate) fn entered(&mut self, direction: Direction, wait: Duration) {
+        self.waits[usize::from(direction == Direction::Reverse)].sum_s += wait.as_secs_f64();
+    }
+
     /// Whoever waits for an answer waits for two packets that are read and two that are written.
     fn rtt_bias_s(&self) -> Option<f64> {
         let [forward, back] = self.waits.map(|waits| {
@@ -238,8 +243,9 @@ mod tests {
         meter.read(Direction::Forward, 3, Waited::SinceWoken(us(700)), us(740));
         meter.read(Direction::Forward, 1, Waited::Within(us(800)), us(880));
         meter.read(Direction::Reverse, 1, Waited::Not, us(900));
-        // Forward: three of 40 us and the 20 us of a timer, and one of half of 80 us.
-        let expected_s = 1e-6 * (2.0 * 30.0 + (3.0 * 60.0 + 40.0) / 4.0);
+        meter.entered(Direction::Forward, Duration::from_ps(20_000_000));
+        // Forward: three of 40 us and the 20 us of a timer, and one of half of 80 us and the 20 us until it entered.
+        let expected_s = 1e-6 * (2.0 * 30.0 + (3.0 * 60.0 + 40.0 + 20.0) / 4.0);
         let bias_s = meter.end(us(1000)).rtt_bias_s.unwrap();
         assert!((bias_s - expected_s).abs() < 0.05 * expected_s, "{bias_s} for {expected_s}");
     }

@@ -14,8 +14,8 @@ pub struct Simulation {
     pub(crate) network: Network,
     /// Until when everything has happened.
     now: Instant,
-    /// No packet from outside comes before.
-    next_in: Instant,
+    /// The last packet from outside: for when it was handed in, and when it comes.
+    last_in: (Instant, Instant),
     clock: Stopwatch,
 }
 
@@ -30,7 +30,12 @@ impl Simulation {
         network.log_flows(scenario, &tables)?;
         network.core.tables = tables;
         network.core.queue.adapt();
-        Ok(Self { network, now: Instant::ZERO, next_in: Instant::ZERO, clock: Stopwatch::start() })
+        Ok(Self {
+            network,
+            now: Instant::ZERO,
+            last_in: (Instant::ZERO, Instant::ZERO),
+            clock: Stopwatch::start(),
+        })
     }
 
     /// When something happens next; `None`: nothing does before the end.

@@ -195,6 +195,29 @@ fn a_super_packet_goes_through_as_segments_and_comes_out_merged() {
 }
 
 #[test]
+fn packets_that_a_look_finds_together_enter_one_after_the_other_but_a_burst_at_once() {
+    let (emulator, sender, _receiver) = rig(&scenario(1_000_000_000, &drop_tail(100), 30));
+    let emulator = Emulator { journal: Some(Journal::default()), ..emulator };
+    let journal = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(time::Duration::from_millis(5));
+            let burst = SuperPacket { payload: 4 * 972, segment: 972, ..datagram(972) };
+            let one = single(&datagram(500));
+            for packet in [&one, &one, &super_packet(&burst), &one, &one] {
+                sender.send(packet).unwrap();
+            }
+        });
+        emulator.run(&Monitor::default(), |_, _| ControlFlow::Continue(())).unwrap().journal.unwrap()
+    });
+    let mut times = journal.times();
+    assert_eq!(times.len(), 8);
+    assert!(times[2..6].iter().all(|&at| at == times[2]), "{times:?}");
+    assert!(times.is_sorted(), "{times:?}");
+    times.dedup();
+    assert_eq!(times.len(), 5, "{times:?}");
+}
+
+#[test]
 fn what_the_queue_marks_arrives_marked() {
     let marks = json!({"name": "step", "limit": {"packets": 100}, "threshold": 0});
     let marking = scenario(100_000_000, &marks, 20_000);

@@ -66,11 +66,13 @@ impl Simulation {
         self.network.core.captures.as_ref().map_or(0, |captures| captures.left_out())
     }
 
-    /// A packet comes from outside. A time that is past is now. Packets keep the order in which they are handed in, those of several flows
-    /// too: each comes a picosecond after the one before at least. At one and the same time flows take turns, and bursts would be mixed.
+    /// A packet comes from outside. A time that is past is now. Packets of a flow keep the order in which they are handed in; so do those of
+    /// several flows that are handed in one after the other for the same time: each comes a picosecond after the one before. (At one
+    /// and the same time flows take turns, and bursts would be mixed.)
     pub fn hand_in(&mut self, at: Instant, arrival: &Arrival) {
-        let at = at.max(self.now).max(self.next_in);
-        self.next_in = at + Duration::from_ps(1);
+        let wanted = at.max(self.now);
+        let at = if wanted == self.last_in.0 { self.last_in.1 + Duration::from_ps(1) } else { wanted };
+        self.last_in = (wanted, at);
         let endpoints = &mut self.network.endpoints;
         let mut packets = endpoints.external.packets(arrival.flow, arrival.direction);
         packets.hand_in(&mut self.network.core, at, arrival);
