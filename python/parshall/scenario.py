@@ -63,7 +63,7 @@ class Scenario(Part):
     processing_time: ProcessingTime = Field(
         PROCESSING_TIME,
         description="Each packet leaves its host a random time later, up to this: a duration, or so many packets' time "
-        "on the slowest link of the path (then 10 ms at most, and 0.2 ms of hosts with a profile of `tcp`)",
+        "on the slowest link of the path (then 10 ms at most; of hosts with a profile of `tcp` 0.15 ms instead)",
     )
     bottleneck: Bottleneck | None = Field(None, description="The one contended link of a dumbbell")
     links: list[NamedLink] | None = Field(None, description="Or several contended links", min_length=1)

@@ -46,7 +46,7 @@ table! {
         mean_cwnd_packets: Option<f64>, "packets";
         /// Mean of the RTT samples; null without one.
         mean_rtt_s: Option<f64>, "s";
-        /// Smallest RTT sample, of a trace also the handshake's; null without one.
+        /// Smallest RTT sample, of a trace also the handshake's, of hosts that are emulated also those of the warm-up; null without one.
         min_rtt_s: Option<f64>, "s";
         /// RTT that half of its samples did not exceed; null where they were not counted apart from its group's (more than
         /// 1000 flows, connections of open loops, traces), as for all percentiles of a flow.

@@ -111,9 +111,10 @@ def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
 def _processing_ps(group: FlowGroup, time: ProcessingTime, route: Route, duration_ps: int) -> int:
     """The range of the random time that each packet is processed."""
     if time.service_times is not None:
+        if group.tcp and time.service_times > 0:
+            return min(PROFILES[group.tcp].processing_ps, duration_ps)
         service_ps = group.packet_size.bytes * 8 * PS_PER_S / max(route.slowest_bps, 1.0)
-        longest_ps = PROFILES[group.tcp].processing_ps if group.tcp else LONGEST_SERVICE_PS
-        return min(round(time.service_times * service_ps), longest_ps, duration_ps)
+        return min(round(time.service_times * service_ps), LONGEST_SERVICE_PS, duration_ps)
     if time.ps >= duration_ps:
         raise Problem(("processing_time",), f'found "{time}"; write less than the duration')
     return time.ps

@@ -12,7 +12,7 @@ use crate::random::SmallStream;
 use crate::shared::Core;
 use parshall_congestion::{ControlConfig, SlowStart};
 use parshall_net::ecn::Ecn;
-use parshall_tcp::TcpConfig;
+use parshall_tcp::{Rules, TcpConfig};
 use parshall_units::Duration;
 use parshall_workload::{ArrivalSource, Source, TransferSource, WorkloadConfig};
 use rand_core::RngCore;
@@ -79,6 +79,8 @@ pub(super) fn add(all: &mut TcpFlows, core: &mut Core, group: &GroupPlan<'_>) ->
 fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) -> Result<TcpGroup, Problem> {
     let spec = group.spec;
     let tcp = with_marks(tcp, control);
+    let processing_time = Duration::from_ps(spec.processing_ps);
+    let answers_late = tcp.rules == Rules::Linux && spec.reverse_path.is_empty();
     Ok(TcpGroup {
         name: group.name.clone(),
         number: group.number,
@@ -89,7 +91,8 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
         packet_bytes: spec.packet_bytes,
         header_bytes: spec.header_bytes,
         dscp: spec.dscp,
-        processing_time: Duration::from_ps(spec.processing_ps),
+        processing_time,
+        answer_time: if answers_late { processing_time } else { Duration::ZERO },
         access: group.access()?,
         marker: spec.marker.clone(),
         awaited: group.awaited,

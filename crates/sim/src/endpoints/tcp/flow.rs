@@ -61,6 +61,8 @@ pub(crate) struct TcpFlow {
     left: Instant,
     /// When that packet was sent.
     sent_before: Instant,
+    /// When the last ACK left the host that takes a time with ACKs.
+    answered: Instant,
     processing: SmallStream,
     pub(crate) probe: Option<Box<FlowProbe>>,
     pub(crate) edge: Option<Box<Edge>>,
@@ -105,6 +107,7 @@ impl TcpFlow {
             application,
             left: Instant::ZERO,
             sent_before: Instant::MAX,
+            answered: Instant::ZERO,
             processing: place.processing,
             slow_armed: Instant::MAX,
             fast_armed: Instant::MAX,
@@ -215,7 +218,11 @@ impl TcpFlow {
     }
 
     #[inline]
-    fn send_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+    fn send_ack(&mut self, group: &TcpGroup, core: &mut Core, mut at: Instant, ack: &Ack) {
+        if group.answer_time > Duration::ZERO {
+            at = self.answered.max(at + self.processing.below(group.answer_time));
+            self.answered = at;
+        }
         if group.heard_at_once {
             self.on_ack(group, core, at + self.propagation.back, ack);
         } else if group.reverse_path.is_empty() {

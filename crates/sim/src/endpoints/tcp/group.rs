@@ -28,6 +28,8 @@ pub(crate) struct TcpGroup {
     pub(crate) header_bytes: u32,
     /// Each packet waits a random part of this before it leaves its host; zero: none does.
     pub(crate) processing_time: Duration,
+    /// The same of ACKs that cross no contended link: only hosts with Linux's rules take a time with these.
+    pub(crate) answer_time: Duration,
     pub(crate) access: Option<AccessLink>,
     /// A timer becomes an event only when no packet of its flow comes before it. Where hosts take no random time, timers of two flows meet at
     /// the same picosecond, in the order in which they were started.

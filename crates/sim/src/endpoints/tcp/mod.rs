@@ -299,7 +299,7 @@ impl EndpointKind for TcpFlows {
 
     fn longest_delays(&self) -> (Duration, Duration) {
         let propagation = self.flows.iter().map(|flow| flow.propagation.total()).max();
-        let processing = self.groups.iter().map(|group| group.processing_time).max();
+        let processing = self.groups.iter().map(|group| group.processing_time + group.answer_time).max();
         (propagation.unwrap_or(Duration::ZERO), processing.unwrap_or(Duration::ZERO))
     }
 
