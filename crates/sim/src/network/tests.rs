@@ -120,18 +120,19 @@ fn what_linux_sends_at_once_leaves_the_host_at_once() {
 /// Forty transfers of a packet each: its host and that of its ACK take up to 5 ms each.
 #[test]
 fn a_host_of_linux_takes_its_time_with_acks_too() {
-    let latest = |rules: &str| {
+    let first_and_last = |rules: &str| {
         let mut group = tcp_group("forty", 40, &transfer(&[1460]));
         group["processing_ps"] = json!(5 * MS);
         group["tcp"]["rules"] = json!(rules);
-        let mut network = network(&scenario(&[link("link", 1000 * MBIT, &drop_tail(100))], &[group], 1000), 0);
+        let mut network =
+            network(&scenario(&[link("link", 1000 * MBIT, &drop_tail(100))], &[group], 1000), 0);
         advance(&mut network, Instant::MAX);
         let done = completed(&network);
         assert_eq!(done.len(), 40);
         let first = *done.iter().min().unwrap();
         (first, *done.iter().max().unwrap())
     };
-    let (data, both) = (latest("rfc"), latest("linux"));
+    let (data, both) = (first_and_last("rfc"), first_and_last("linux"));
     let ms = |(first, last): (Instant, Instant)| last.since(first).as_secs_f64() * 1e3;
     assert!((4.0..5.1).contains(&ms(data)), "{data:?}");
     assert!((6.5..10.1).contains(&ms(both)), "{both:?}");
