@@ -27,7 +27,7 @@ use crate::shared::Core;
 use parshall_net::markers::{MarkerConfig, NoMarkerConfig};
 use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::TcpConfig;
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
 use parshall_workload::{Transfer, TransferSource};
 use rand_core::RngCore;
 
@@ -105,6 +105,7 @@ pub(super) fn groups(mut server: TcpGroup) -> (TcpGroup, TcpGroup) {
     let client = TcpGroup {
         role: Some(Role::Client),
         access: None,
+        answer_time: Duration::ZERO, // the ACKs of requests cross the links of the responses
         arms_late: server.arms_late && !server.reverse_path.is_empty(), // else its packets come by events of their own
         marker: MarkerConfig::None(NoMarkerConfig {}),
         one_link: server.reverse_path.len() == 1,

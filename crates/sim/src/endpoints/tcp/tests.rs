@@ -165,6 +165,23 @@ fn an_exchange_takes_a_round_trip_and_what_links_take_with_request_and_response(
 }
 
 #[test]
+fn a_host_of_linux_takes_its_time_once_with_the_acks_of_requests() {
+    let mut group = tcp_group("asking", 1, &exchanges(292, 1460.0, 0.01));
+    group["processing_ps"] = json!(5 * MS);
+    group["tcp"]["rules"] = json!("linux");
+    let answer_times = |network: &Network| -> Vec<Duration> {
+        network.endpoints.tcp.groups.iter().map(|group| group.answer_time).collect()
+    };
+    // ACKs of responses cross no link; those of requests do, and take the time before it.
+    assert_eq!(
+        answer_times(&alone(1_000_000, group.clone(), 100)),
+        [Duration::from_millis(5), Duration::ZERO]
+    );
+    group["reverse_path"] = json!([0]);
+    assert_eq!(answer_times(&alone(1_000_000, group, 100)), [Duration::ZERO; 2]);
+}
+
+#[test]
 fn requests_and_responses_have_windows_that_live_on() {
     // At 1 Gbit/s a packet takes 12 us, an ACK 0.32 us. As of a transfer of 30 packets, 10 and 20 of them take 100.012 + 24.5 +
     // 20 * 0.012 + 25.5 ms to the client. The first ACK of the 20 still found the window used, so the next time 21 go at once, and nine
