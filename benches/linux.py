@@ -37,6 +37,7 @@ from parshall.distributions import student_quantile
 from parshall.emulation import Validity, validity
 from parshall.files import write_atomically
 from parshall.schema.kernel import AMPLE_BUFFERS
+from parshall.stats.confidence import welch_freedom
 from parshall.studies.study import Emulated, once_more_if_invalid
 
 TOLERANCES = {
@@ -333,8 +334,8 @@ def cause_of(quantity: str, ours: Measured, theirs: Measured, kernel: Kernel) ->
     """Whether what is beyond its tolerance is within all the same, and why it is beyond, as far as the figures say.
 
     The first that holds: the delays differ by less than an emulation knows (that is within); few transfers; the
-    interval (95 %) of the difference reaches the tolerance; a queue that is nearly empty; none of these, so that the
-    profile does something not as the kernel: open.
+    interval (95 %, Welch's) of the difference reaches the tolerance; a queue that is nearly empty; none of these, so
+    that the profile does something not as the kernel: open.
     """
     apart = abs(ours.mean - theirs.mean)
     if quantity in QUEUEING_DELAYS and apart <= KNOWN_TO_S:
@@ -342,9 +343,10 @@ def cause_of(quantity: str, ours: Measured, theirs: Measured, kernel: Kernel) ->
     transfers = (kernel.counted or {}).get(quantity, inf) if quantity in FEW_TRANSFERS else inf
     if transfers < FEW_TRANSFERS.get(quantity, 0):
         return False, f"few transfers: {transfers}"
-    freedom = ours.count + theirs.count - 2
-    if freedom > 0:
-        half = student_quantile(0.975, freedom) * (ours.error**2 + theirs.error**2) ** 0.5
+    variances = (ours.error**2, theirs.error**2)
+    if any(variances):
+        freedom = welch_freedom(variances, (ours.count, theirs.count))
+        half = student_quantile(0.975, freedom) * sum(variances) ** 0.5
         allowed = TOLERANCES[quantity] * (1.0 if quantity == "share" else abs(theirs.mean))
         if apart - half <= allowed:
             scale = 1.0 if quantity == "share" else abs(theirs.mean) or inf

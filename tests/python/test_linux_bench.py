@@ -109,6 +109,15 @@ def test_each_miss_has_a_cause(bench: Any, case: dict[str, Any], within: bool | 
     assert bool(found.cause) == bool(cause)
 
 
+def test_many_simulations_do_not_make_three_runs_of_the_kernel_better_known(bench: Any) -> None:
+    """Welch: the interval is that of the three, 4.3 standard errors and not 2."""
+    case = next(bench.drawn(1))
+    for sigma, cause in ((3.0, "the interval: "), (5.0, "open: ")):
+        kernel = bench.Kernel({"loss_rate": bench.Measured(0.02, 0.001, 3)}, "valid")
+        row = bench.row(case, "loss_rate", bench.Measured(0.022 + sigma * 0.001, 1e-6, 40), kernel)
+        assert (row.within, row.cause.startswith(cause)) == (False, True)
+
+
 @pytest.mark.parametrize(("levels", "judged"), [(["invalid", "valid"], True), (["invalid", "invalid"], False)])
 def test_an_invalid_emulation_is_done_once_more(
     bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, levels: list[str], judged: bool

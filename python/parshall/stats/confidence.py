@@ -234,8 +234,30 @@ def welch_difference(
     variance = float(variance_a + variance_b)
     if variance == 0:
         return Interval(difference, difference, difference, n, level)
-    freedom = variance**2 / float(variance_a**2 / (a.size - 1) + variance_b**2 / (b.size - 1))
+    freedom = welch_freedom((float(variance_a), float(variance_b)), (a.size, b.size))
     return _around(difference, np.sqrt(variance), freedom, n, level)
+
+
+def welch_freedom(variances: tuple[float, float], counts: tuple[int, int]) -> float:
+    """Degrees of freedom of the difference of two independent means.
+
+    Near those of the mean that varies most: many values of the other one do not make the difference better known.
+
+    Parameters
+    ----------
+    variances
+        Of the two means: the squares of their standard errors, which are not both 0.
+    counts
+        How many values each is the mean of: two at least where its variance is not 0.
+
+    Source: Welch 1947, the Welch-Satterthwaite equation; Law 2015, §10.2.2.
+
+    Examples
+    --------
+    >>> welch_freedom((1.0, 1.0), (3, 3)), round(welch_freedom((0.01, 1.0), (40, 3)), 2)
+    (4.0, 2.04)
+    """
+    return sum(variances) ** 2 / sum(one**2 / (n - 1) for one, n in zip(variances, counts, strict=True) if one)
 
 
 def _around(mean: float, standard_error: float, freedom: float, n: int, level: float) -> Interval:
