@@ -175,7 +175,7 @@ impl Connection {
 
     /// cwnd, whole packets.
     pub(crate) fn whole_window(&self) -> u64 {
-        self.control.window() as u64
+        (self.control.window().max(0.0) as i64).cast_unsigned() // a signed number is one instruction
     }
 
     /// One past the last packet that the application and the receiver allow.

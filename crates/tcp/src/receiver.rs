@@ -290,22 +290,34 @@ impl Receiver {
     #[inline]
     fn waits_for_second(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
         let flagged = segment.syn | segment.push | segment.cwr | segment.congestion_experienced;
-        let hastened =
-            self.quick > 0 || self.states != 0 || self.ecn_seen != segment.ecn_capable || self.rtt == 0;
+        let hastened = self.quick > 0
+            || self.states & GROWS != 0
+            || self.ecn_seen != segment.ecn_capable
+            || self.rtt == 0;
         let in_order = segment.seq == self.next && !self.has_holes;
         let (Some(delay), true) = (config.delayed_ack, in_order && self.deadline == Instant::MAX) else {
             return false;
         };
         let us = in_us(now);
         let pause = us.wrapping_sub(self.last);
-        if flagged | hastened | config.accurate_ecn || is_long(pause, delay) {
+        let slow = self.states != 0 || is_long(pause, delay);
+        if flagged | hastened | config.accurate_ecn || slow && pause > LEAST_TIMEOUT {
             return false;
         }
         self.next += 1;
         self.last = us;
         (self.waiting, self.waiting_again) = echo_of(segment);
+        let delay = if slow { self.slow_delay(delay, now, pause, segment) } else { delay };
         self.deadline = now + if pause < READING { READ_IN } else { delay };
         true
+    }
+
+    /// How long the ACK of such a segment waits where segments come slowly. The end of a round trip is looked for as well.
+    #[inline(never)]
+    fn slow_delay(&mut self, least: Duration, now: Instant, pause: u32, segment: &Segment) -> Duration {
+        self.pace_acks(least, pause);
+        self.measure(now, segment);
+        self.delay(least)
     }
 
     #[inline(never)]
@@ -514,9 +526,12 @@ impl Receiver {
 
     /// A segment came late, or one before it did: ACKs wait for longer or shorter, or go at once after a pause of the receiver's own timeout
     /// (`tcp_event_data_recv`).
-    #[cold]
+    #[inline]
     fn pace_acks(&mut self, least: Duration, pause: u32) {
-        let (before, rto) = (self.ack_timeout(least), self.own_timeout());
+        let before = self.ack_timeout(least);
+        // Half of both is less than any timeout: which one it is need not be asked.
+        let short = before.0.max(pause) < LEAST_TIMEOUT / 2;
+        let rto = if short { LEAST_TIMEOUT } else { self.own_timeout() };
         self.set_ack_timeout(least, before.on_segment(AckTimeout::least(least), pause, rto));
         if pause > rto {
             self.quick = QUICK_ACKS;
@@ -533,17 +548,16 @@ impl Receiver {
         at_once: bool,
     ) -> Option<Ack> {
         let quick = LINUX && self.quick > 0;
-        match config.delayed_ack {
+        let echo = match config.delayed_ack {
             Some(least) if self.deadline == Instant::MAX && !at_once && !quick => {
                 (self.waiting, self.waiting_again) = echo_of(segment);
                 self.deadline = now + self.delay(least);
-                None
+                return None;
             }
-            Some(_) if self.deadline != Instant::MAX => {
-                Some(self.acknowledge::<LINUX>(now, (self.waiting, self.waiting_again), NO_SACK))
-            }
-            _ => Some(self.acknowledge::<LINUX>(now, echo_of(segment), NO_SACK)),
-        }
+            Some(_) if self.deadline != Instant::MAX => (self.waiting, self.waiting_again),
+            _ => echo_of(segment),
+        };
+        Some(self.acknowledge::<LINUX>(now, echo, NO_SACK))
     }
 
     /// Takes a packet into the out-of-order store; whether it is new.

@@ -167,6 +167,7 @@ impl Rack {
     }
 
     /// An ACK; `advances`: of new data. The packets that it reports as delivered, `None` if the window may not grow by them.
+    #[inline(never)] // one copy for both kinds of ACKs: what runs with Linux's rules is more than first caches of instructions hold
     fn on_ack(
         &mut self,
         connection: &mut Connection,

@@ -96,6 +96,7 @@ impl Bursts {
 }
 
 /// How many packets are segmented at once, at most, by the rate.
+#[inline(never)]
 fn together(connection: &Connection, config: &TcpConfig) -> u64 {
     u64::from(packets_together(pacing_gap(connection, config), connection.rtt.min())).max(2)
 }

@@ -364,7 +364,11 @@ impl TcpFlow {
             None => self.pump_one_by_one(group, core, now),
         };
         if packets > 1 && group.tcp.rules == Rules::Linux {
-            self.push_bursts(group, packets);
+            if packets == 2 {
+                self.push_second();
+            } else {
+                self.push_bursts(group, packets);
+            }
         }
     }
 
@@ -379,17 +383,19 @@ impl TcpFlow {
         packets
     }
 
+    /// The same as [`push_bursts`](Self::push_bursts) of two packets, as most often: they are one burst or none, whatever the rate.
+    #[inline(never)]
+    fn push_second(&mut self) {
+        let (first, second) = (self.in_transit.len() - 2, self.in_transit.len() - 1);
+        if self.sender.segments_together(self.in_transit[first].seq(), self.in_transit[second].seq()) {
+            self.in_transit[second].push();
+        }
+    }
+
     /// Of the last so many packets in transit, which were sent together, those that end what Linux segments at once are pushed.
     #[inline(never)]
     fn push_bursts(&mut self, group: &TcpGroup, packets: usize) {
         let first = self.in_transit.len() - packets;
-        if packets == 2 {
-            // As most often: they are one burst or none, whatever the rate.
-            if self.sender.segments_together(self.in_transit[first].seq(), self.in_transit[first + 1].seq()) {
-                self.in_transit[first + 1].push();
-            }
-            return;
-        }
         let mut bursts = self.sender.bursts(&group.tcp);
         for place in first..self.in_transit.len() {
             let next = self.in_transit.get(place + 1).map(|next| next.seq());
