@@ -300,7 +300,7 @@ impl Receiver {
         };
         let us = in_us(now);
         let pause = us.wrapping_sub(self.last);
-        let slow = self.states != 0 || is_long(pause, delay);
+        let slow = self.is_slow(pause, delay);
         if flagged | hastened | config.accurate_ecn || slow && pause > LEAST_TIMEOUT {
             return false;
         }
@@ -310,6 +310,12 @@ impl Receiver {
         let delay = if slow { self.slow_delay(delay, now, pause, segment) } else { delay };
         self.deadline = now + if pause < READING { READ_IN } else { delay };
         true
+    }
+
+    /// Whether segments come slowly: ACKs for which `least` is configured wait longer already, or may do so after this pause (`TCP_ATO_MIN / 2`).
+    #[inline]
+    fn is_slow(&self, pause: u32, least: Duration) -> bool {
+        self.states & SPACED != 0 || u64::from(pause) * 2_000_000 > least.as_ps()
     }
 
     /// How long the ACK of such a segment waits where segments come slowly. The end of a round trip is looked for as well.
@@ -434,7 +440,7 @@ impl Receiver {
             if self.rtt == 0 {
                 self.time_first(now.wrapping_sub(in_us(segment.sent)), pause);
             } else if let Some(least) = config.delayed_ack {
-                if self.states & SPACED != 0 || is_long(pause, least) {
+                if self.is_slow(pause, least) {
                     self.pace_acks(least, pause);
                 }
             }
@@ -529,7 +535,7 @@ impl Receiver {
     #[inline]
     fn pace_acks(&mut self, least: Duration, pause: u32) {
         let before = self.ack_timeout(least);
-        // Half of both is less than any timeout: which one it is need not be asked.
+        // The receiver's own timeout is no less than the least one, and matters only to what exceeds it.
         let short = before.0.max(pause) < LEAST_TIMEOUT / 2;
         let rto = if short { LEAST_TIMEOUT } else { self.own_timeout() };
         self.set_ack_timeout(least, before.on_segment(AckTimeout::least(least), pause, rto));
@@ -634,12 +640,6 @@ fn in_ms(now: Instant) -> u16 {
     (now.as_ps() / 1_000_000_000) as u16
 }
 
-/// Whether ACKs for which `least` is configured may wait longer after a pause of so many us (`TCP_ATO_MIN / 2`).
-#[inline]
-fn is_long(pause: u32, least: Duration) -> bool {
-    u64::from(pause) * 2_000_000 > least.as_ps()
-}
-
 /// What an ACK echoes of a segment: when it was sent, and whether again.
 #[inline]
 fn echo_of(segment: &Segment) -> (Instant, bool) {
@@ -685,6 +685,37 @@ mod tests {
         assert_eq!(reply.sack[2], Range { start: 6, end: 7 });
         let reply = ack(&mut receiver, &config, 1);
         assert_eq!(reply.cumulative, 5);
+    }
+
+    /// The short way of a segment whose ACK waits, where segments come slowly, and the way of all others come to the same.
+    #[test]
+    fn slow_segments_have_a_short_way_that_changes_nothing() {
+        let least = Duration::from_millis(40);
+        let config = TcpConfig { rules: Rules::Linux, delayed_ack: Some(least), ..sack_config() };
+        let mut receiver = Receiver::new(1);
+        let mut at = Instant::ZERO + Duration::from_secs(1);
+        let sent = |at: Instant| Instant::from_ps(at.as_ps() - Duration::from_millis(10).as_ps());
+        receiver.on_segment(&config, at, &Segment { syn: true, ..Segment::plain(0, sent(at)) });
+        let mut short = 0;
+        for number in 1..=2000 {
+            let pause = (number * 7919 % 210_000) as u32; // up to more than the least timeout
+            at += Duration::from_ps(u64::from(pause) * 1_000_000);
+            while receiver.deadline() < at {
+                receiver.on_timer(&config, receiver.deadline());
+            }
+            let segment = Segment::plain(number, sent(at));
+            let mut other = receiver.clone();
+            if receiver.waits_for_second(&config, at, &segment) {
+                if other.is_slow(pause, least) {
+                    short += 1;
+                    assert!(other.arrive_by_linux(&config, at, &segment).ack.is_none());
+                    assert_eq!(format!("{receiver:?}"), format!("{other:?}"));
+                }
+            } else {
+                receiver.arrive_by_linux(&config, at, &segment);
+            }
+        }
+        assert!(short > 500, "{short}");
     }
 
     /// `tcp_data_queue`: a packet that had arrived makes the next ACKs go at once. Sixteen at the beginning do, those that report holes among

@@ -129,7 +129,7 @@ pub(super) fn has_room(
     config: &TcpConfig,
     pipe: impl FnOnce() -> u64,
 ) -> bool {
-    let window = connection.control.window() as u64;
+    let window = connection.whole_window();
     match prr {
         Some(prr) if prr.governs(connection) => prr.has_room(pipe),
         // Without limited transmit (RFC 3042) what is SACKed makes no room.
