@@ -11,13 +11,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import parshall as ps
-from parshall.errors import RunNotFoundError, StorageError
-from parshall.runs import Run
+from parshall.errors import RunNotFoundError, SimulationError, StorageError
+from parshall.runs import Run, execute
 
 Start = Callable[..., subprocess.Popen[str]]
 Command = Callable[[Sequence[str | Path]], list[str]]
@@ -80,6 +82,28 @@ def test_an_interruption_within_a_repetition_is_quick(toml: Path, start: Start) 
     assert process.returncode == 130
     assert err == "parshall: interrupted before a repetition was finished\n"
     assert not directory.exists()
+
+
+def test_the_first_error_is_told_and_nothing_is_begun_after_it(
+    scenario: ps.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if whoever waits looks only when all repetitions are done."""
+    begun: list[int] = []
+
+    def repetition(_: str, number: int, *_more: object) -> dict[str, Any]:
+        begun.append(number)
+        raise SimulationError(f"repetition {number}")
+
+    def wait_for_all(pending: set[Future[None]], **_: object) -> tuple[set[Future[None]], set[Future[None]]]:
+        return set(wait(pending)[0]), set()
+
+    monkeypatch.setattr(execute, "wait", wait_for_all)
+    failing = execute.Instrument("simulate", json.dumps(scenario.resolve()), repetition)
+    given = scenario.model_copy(update={"repetitions": 8})
+    with pytest.raises(SimulationError, match="repetition 0"):
+        execute.execute(given, tmp_path / "run", failing, workers=1)
+    assert begun == [0]
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_killed_run_is_no_run(toml: Path, start: Start) -> None:

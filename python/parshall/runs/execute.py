@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -176,6 +177,8 @@ class _Execution:
         self.monitors: list[single.Monitor] = []
         self.most_flows: int | None = None
         self.finished: list[int] = []
+        self.failure: BaseException | None = None
+        self.lock = threading.Lock()
         self.started = about.now()
         self.clock = time.monotonic()
 
@@ -195,39 +198,47 @@ class _Execution:
         return self._describe("complete")
 
     def _simulate(self, workers: int) -> None:
-        """Run all repetitions; an error or interruption in one stops the others."""
+        """Run all repetitions; the first error, or an interruption, stops the others, and no further one begins."""
         self.monitors = [single.Monitor(self.most_flows) for _ in range(self.scenario.repetitions)]
         with ThreadPoolExecutor(workers, thread_name_prefix="repetition") as pool:
-            futures = {pool.submit(self._repetition, number): number for number in range(len(self.monitors))}
+            futures = {pool.submit(self._repetition, number) for number in range(len(self.monitors))}
             try:
                 self._await(futures)
-            except BaseException:
-                for monitor in self.monitors:
-                    monitor.cancel()
+            except BaseException as error:
+                self._stop(error)
                 pool.shutdown(wait=True, cancel_futures=True)
-                self.finished = sorted(
-                    number
-                    for future, number in futures.items()
-                    if not future.cancelled() and future.exception() is None
-                )
                 raise
+            finally:
+                self.finished.sort()
+        if self.failure is not None:
+            raise self.failure
 
-    def _await(self, futures: dict[Future[None], int]) -> None:
-        pending = set(futures)
+    def _await(self, pending: set[Future[None]]) -> None:
         while pending:
-            done, pending = wait(pending, timeout=POLL_S, return_when=FIRST_COMPLETED)
-            for future in done:
-                future.result()
-                self.finished.append(futures[future])
+            _, pending = wait(pending, timeout=POLL_S, return_when=FIRST_COMPLETED)
             if self.progress is not None:
                 self.progress(self._progress())
-        self.finished.sort()
+
+    def _stop(self, error: BaseException) -> None:
+        """Remember the first error, and stop all repetitions."""
+        with self.lock:
+            self.failure = self.failure or error
+        for monitor in self.monitors:
+            monitor.cancel()
 
     def _repetition(self, number: int) -> None:
-        partial = storage.partial_directory(self.directory, number)
-        monitor = self.monitors[number]
-        totals = self.instrument.repetition(self.instrument.resolved, number, partial, monitor, self.scenario.source)
-        storage.publish(self.directory, number, json.dumps(totals))
+        """Run one repetition, in a thread of the pool; its error, if it is the first, is the run's."""
+        if self.failure is not None:
+            return
+        try:
+            partial = storage.partial_directory(self.directory, number)
+            monitor, source = self.monitors[number], self.scenario.source
+            totals = self.instrument.repetition(self.instrument.resolved, number, partial, monitor, source)
+            storage.publish(self.directory, number, json.dumps(totals))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the run was asked for
+            self._stop(error)
+        else:
+            self.finished.append(number)
 
     def _describe(self, status: str) -> Run:
         """Write ``run.json``: from then on it is a run."""
