@@ -6,12 +6,20 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 LOCK := requirements-dev.txt
 
+# Tests and rustdoc start programs that would look for this make's job slots and could not reach them.
+ALONE := env -u MAKEFLAGS -u MFLAGS
+PYTEST := $(ALONE) $(BIN)/pytest --quiet
+BESIDE_EACH_OTHER := --numprocesses auto --dist worksteal
+STEP := @$(PYTHON) .ci/steps.py run
+
 # A profile-guided build takes the tool of rustc's LLVM that merges profiles. With another LLVM's on the PATH, new enough to read
 # them: PGO=--pgo.
 PGO = $(if $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata),--pgo)
 PGO_HINT = $(if $(PGO),,@echo "make: no profile-guided build: rustup component add llvm-tools" >&2)
 
-.PHONY: help setup lock demo test test-rust test-rust-built test-python test-python-all test-slow test-random test-emulation packetdrill check check-beside lint types docs docs-check docs-site docs-crates bench bench-emulation fuzz fuzz-build fuzz/seeds/scenario wheel release clean
+.PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill build-rust-tests check check-all
+.PHONY: check-emulation check-beside check-python lint types docs docs-tables docs-site docs-crates bench bench-emulation
+.PHONY: fuzz fuzz-build fuzz-briefly fuzz/seeds/scenario wheel release clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,11 +29,11 @@ setup: .venv/.ready ## The environment (.venv) with Parshall and all tools in it
 .venv/bin/maturin: $(LOCK)
 	@command -v cargo >/dev/null || { echo "make: Rust is needed: https://rustup.rs" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
+	$(STEP) install-packages $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
 	@touch $@
 
 .venv/.ready: .venv/bin/maturin pyproject.toml $(RUST)
-	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet --locked
+	$(STEP) build-module env PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet --locked
 	@touch $@
 
 lock: ## requirements-dev.txt: the newest versions that pyproject.toml accepts, with hashes (needs uv)
@@ -35,83 +43,93 @@ lock: ## requirements-dev.txt: the newest versions that pyproject.toml accepts, 
 demo: setup ## Run the quick-start scenario, and say where its page is
 	$(BIN)/parshall run scenarios/quickstart.toml --output runs/demo --force
 
-test: ## The quick tests of both languages: all but those of `test-slow`
-	@$(MAKE) --no-print-directory --jobs 2 test-rust test-python
+# --- tests ---
 
-# What is run so has no part in this make's job slots: tests and rustdoc start programs that look for them and cannot reach them.
-ALONE := env -u MAKEFLAGS -u MFLAGS
+test: ## The quick tests of both languages
+	@$(MAKE) --no-print-directory --jobs 2 test-rust test-python
 
 # Examples are not built for it, as clippy looks at them.
 RUST_TESTS := --workspace --locked --quiet --lib --bins --tests
 
 test-rust:
-	cargo test $(RUST_TESTS)
-	$(ALONE) cargo test --workspace --locked --quiet --doc
+	$(STEP) test-rust $(ALONE) sh -c 'cargo test $(RUST_TESTS) && cargo test --workspace --locked --quiet --doc'
 
-test-rust-built:
-	cargo test $(RUST_TESTS) --no-run
-
-PYTEST := $(ALONE) $(BIN)/pytest --quiet
-PYTEST_ALL := $(PYTEST) --numprocesses auto --dist worksteal
+build-rust-tests:
+	$(STEP) build-rust-tests cargo test $(RUST_TESTS) --no-run
 
 test-python: setup
-	$(PYTEST_ALL) -m "not slow"
+	$(PYTEST) $(BESIDE_EACH_OTHER) -m "not slow"
 
-test-slow: setup ## What takes four seconds or more: emulations, sweeps that are killed, long simulations, guides, studies
-	$(PYTEST_ALL) -m slow
+test-slow: setup ## The slow tests: emulations, sweeps that are killed, long simulations, guides, studies
+	$(PYTEST) $(BESIDE_EACH_OTHER) -m slow
 
 test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part
-	PARSHALL_SCENARIOS=1000 PARSHALL_PAGE_IN=1 $(PYTEST_ALL) tests/robustness/test_random_scenarios.py
+	$(STEP) test-random env PARSHALL_SCENARIOS=1000 PARSHALL_PAGE_IN=1 $(PYTEST) $(BESIDE_EACH_OTHER) tests/robustness/test_random_scenarios.py
 
 packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
 	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"
 
-check: ## What CI runs
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target setup test-rust-built
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target test-emulation check-beside
+# --- the two checks ---
 
-# Emulations want a processor the moment they ask for it, and leave it idle most of the time: everything else runs beside them, and
-# gives way to them.
-test-emulation: setup
-	$(PYTEST) tests/emulation
+# `make check` selects the quick tests, and of the slow ones one of each kind; `make check-all` selects all.
+check: WHICH := not slow or gate
+check: FIRST := lint types docs-tables
+check: THEN := test-rust check-python
+check: ## What CI runs: lints, types, quick tests, one emulation and one kill of each kind
+	@$(CHECK)
 
-GIVING_WAY := nice -n 19 $(MAKE) --no-print-directory
+check-all: WHICH := slow or not slow
+check-all: FIRST := lint types docs-tables docs-site docs-crates wheel
+check-all: THEN := test-rust check-python test-random fuzz-briefly
+check-all: ## Everything: all tests, the site, the crates' documentation, the wheel, random scenarios, fuzzing
+	@$(CHECK)
+
+define CHECK
+rm -f build/steps.jsonl
+$(MAKE) --no-print-directory --jobs 2 --output-sync=target setup build-rust-tests && \
+$(MAKE) --no-print-directory --jobs 3 --output-sync=target check-emulation check-beside WHICH="$(WHICH)" FIRST="$(FIRST)" THEN="$(THEN)"; \
+status=$$?; $(PYTHON) .ci/steps.py table $@ && exit $$status
+endef
+
+# An emulation needs a processor at once and leaves it idle most of the time: everything else runs beside it, and gives way to it.
+check-emulation: setup
+	$(STEP) emulations $(PYTEST) tests/emulation -m "$(WHICH)"
 
 check-beside: setup
-	+@$(GIVING_WAY) lint types docs-check
-	+@$(GIVING_WAY) test-rust
-	+@$(GIVING_WAY) test-python-all
+	@nice -n 19 $(MAKE) --no-print-directory $(FIRST)
+	@nice -n 19 $(MAKE) --no-print-directory $(THEN)
 
-test-python-all: setup
-	$(PYTEST_ALL) --ignore tests/emulation
+check-python: setup
+	$(STEP) test-python $(PYTEST) $(BESIDE_EACH_OTHER) --ignore tests/emulation -m "$(WHICH)"
 
 lint: setup ## Formatting and lints of both languages
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	@# The fuzzers are no members of the workspace: their lock file may be behind without anything else noticing.
-	cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 > /dev/null
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
+	$(STEP) lint sh -ec '$(LINTS)'
+
+# The fuzzers are no members of the workspace: their lock file may be behind without anything else noticing.
+LINTS := cargo fmt --all --check; \
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings; \
+	cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 > /dev/null; \
+	$(BIN)/ruff format --check .; \
+	$(BIN)/ruff check .; \
 	$(BIN)/lint-imports --no-cache --no-logo
 
 types: setup ## Types of the Python code
-	$(BIN)/mypy
+	$(STEP) types $(BIN)/mypy
 
 docs: setup ## The guides' generated tables brought up to date, the site (build/docs/html), the crates' documentation
 	$(BIN)/python -m parshall.documentation
 	@$(MAKE) --no-print-directory docs-site docs-crates
 	@echo "page:    $(CURDIR)/build/docs/html/index.html"
 
-docs-check: setup
-	$(BIN)/python -m parshall.documentation --check
-	@$(MAKE) --no-print-directory docs-site docs-crates
+docs-tables: setup
+	$(STEP) docs-tables $(BIN)/python -m parshall.documentation --check
 
 docs-site: setup
-	$(BIN)/sphinx-build --builder html --conf-dir docs --fail-on-warning --keep-going --quiet . build/docs/html
+	$(STEP) docs-site $(BIN)/sphinx-build --builder html --conf-dir docs --fail-on-warning --keep-going --quiet . build/docs/html
 	@touch build/docs/.complete
 
 docs-crates:
-	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
+	$(STEP) docs-crates env RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
 		cargo doc --workspace --no-deps --document-private-items --locked --quiet
 
 # The environment with Parshall as a wheel has it, until something in Rust changes.
@@ -145,6 +163,9 @@ fuzz/seeds/scenario: setup
 fuzz-build:
 	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --release --locked --quiet --target $(FUZZ_TRIPLE)
 
+fuzz-briefly: ## Ten thousand executions of each target, as `check-all` does
+	$(STEP) fuzz $(ALONE) $(MAKE) --no-print-directory fuzz FUZZ_OPTIONS="-runs=10000 -print_final_stats=0 -verbosity=0"
+
 fuzz-%: fuzz/seeds/% fuzz-build
 	@mkdir -p fuzz/found/$* fuzz/artifacts/$*
 	fuzz/target/$(FUZZ_TRIPLE)/release/$* fuzz/found/$* fuzz/seeds/$* -dict=fuzz/dictionaries/$* \
@@ -153,7 +174,7 @@ fuzz-%: fuzz/seeds/% fuzz-build
 
 wheel: setup ## dist/: an abi3 wheel that needs no compiler where it is installed
 	$(PGO_HINT)
-	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release $(PGO) --locked --out dist
+	$(STEP) wheel env VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release $(PGO) --quiet --locked --out dist
 
 release: setup ## dist/: wheel and source distribution, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
 	$(BIN)/python .ci/release.py

@@ -85,6 +85,7 @@ def test_datagrams_lose_what_does_not_fit() -> None:
     assert row["throughput_bps"] == pytest.approx(10e6, rel=0.03)
 
 
+@pytest.mark.gate
 @on_the_kernel
 def test_real_and_simulated_flows_share_a_queue() -> None:
     made = ps.emulate(
@@ -150,6 +151,7 @@ def a_minute_of_emulation(folder: Path) -> list[str]:
     return [sys.executable, "-m", "parshall", "emulate", str(path), "-o", str(folder / "run"), "--quiet"]
 
 
+@pytest.mark.gate
 @on_the_kernel
 def test_nothing_is_left_of_a_run_that_is_killed(tmp_path: Path) -> None:
     before = set(children())
@@ -444,6 +446,7 @@ def test_the_command_line_says_how_far_to_believe_it(tmp_path: Path) -> None:
     assert "Lateness that 99 % did not exceed" in page
 
 
+@pytest.mark.gate
 @on_the_kernel
 def test_predicted_simulated_and_emulated_stand_side_by_side(tmp_path: Path) -> None:
     path, made = tmp_path / "short.toml", tmp_path / "run"

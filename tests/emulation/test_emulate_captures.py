@@ -57,6 +57,7 @@ def test_a_capture_has_each_packet_that_crossed_the_link(tmp_path: Path, contend
         assert {late_ns[packet.identification] - packet.time_ns for packet in answers[100:200]} == {5_000_000}
 
 
+@pytest.mark.gate
 def test_a_capture_is_observed_as_the_hosts_saw_it(tmp_path: Path) -> None:
     made, capture = emulated(tmp_path, REAL, contended=False)
     seen = observe(capture).flows.row(0, named=True)

@@ -30,6 +30,7 @@ def captured(made: ps.Run) -> list[Packet]:
     return packets(path)
 
 
+@pytest.mark.gate
 @on_the_kernel
 def test_groups_have_sysctls_of_their_own(tmp_path: Path) -> None:
     """Timestamps take 12 of 1460 bytes, so more packets carry the same file."""

@@ -18,6 +18,7 @@ from parshall.itb.scale import SCALES
 pytestmark = [*ON_THE_KERNEL, pytest.mark.skipif(mpi.missing() is not None, reason=f"{mpi.missing()}")]
 
 
+@pytest.mark.gate
 def test_ranks_exchange_messages_over_the_network_of_a_class(tmp_path: Path) -> None:
     scale = replace(SCALES["quick"], messages=8)
     built = replace(case(applications.find("PA")[0], classes("D")[0], scale, ["RTT=20ms"]), linux=True)

@@ -52,6 +52,7 @@ def available() -> list[str]:
     return abilities().congestion_controls
 
 
+@pytest.mark.gate
 def test_calls_are_recorded_with_the_state_around_them(tmp_path: Path) -> None:
     before = available()
     flows = [{**BULK, "congestion_control": control} for control in ("reno", "cubic", "bbr")]
@@ -68,6 +69,7 @@ def test_calls_are_recorded_with_the_state_around_them(tmp_path: Path) -> None:
     assert available() == before, "nothing stays in the kernel"
 
 
+@pytest.mark.gate
 def test_nothing_stays_after_sigkill(tmp_path: Path) -> None:
     before = available()
     file = tmp_path / "s.toml"
@@ -191,6 +193,7 @@ def test_connections_to_a_destination_share_what_they_learn(shared: str, tmp_pat
     assert shares(alone)["slope"] < shares(replayed)["slope"], "who shares nothing has other slopes"
 
 
+@pytest.mark.gate
 def test_groups_are_steered_each_as_it_says(tmp_path: Path) -> None:
     flows = [{**BULK, "congestion_control": {**STEERED, "aggressiveness": largest}} for largest in (1, 1, 6)]
     made = ps.emulate(scenario(*flows), tmp_path / "run", record_controls=True)
@@ -221,6 +224,7 @@ def test_what_the_kernels_program_cannot_do_is_refused() -> None:
         ps.emulate(scenario({**BULK, "congestion_control": {**STEERED, "levels": 16}}, seconds=1))
 
 
+@pytest.mark.gate
 def test_a_control_of_ones_own_is_loaded(tmp_path: Path) -> None:
     assert CLANG is not None
     before = available()

@@ -52,6 +52,7 @@ def python(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-c", code, *arguments]
 
 
+@pytest.mark.gate
 @on_the_kernel
 def test_a_client_and_a_server_meet_over_the_links(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = scenario({**BULK, "rtt": "60 ms", "name": "mine"}, {**BULK, "name": "other"}, seconds=30)
@@ -120,6 +121,7 @@ def sleepers() -> list[str]:
     return [line for line in listed.splitlines() if line.startswith("sleep 3333")]
 
 
+@pytest.mark.gate
 @on_the_kernel
 def test_nothing_is_left_of_programs_whose_emulation_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
@@ -187,6 +189,7 @@ def test_programs_that_are_not_there_are_refused() -> None:
 # --- sweeps of emulations ---
 
 
+@pytest.mark.gate
 @on_the_kernel
 def test_a_sweep_of_emulations_goes_on_where_it_was(tmp_path: Path) -> None:
     plan = Plan(
@@ -205,7 +208,7 @@ def test_a_sweep_of_emulations_goes_on_where_it_was(tmp_path: Path) -> None:
     assert goodput[1] > 1.5 * goodput[0]
     again = time.monotonic()
     assert sweep(plan, tmp_path / "store").points.equals(made.points)
-    assert time.monotonic() - again < 1.2, "nothing is done again"
+    assert time.monotonic() - again < 4 * 1.2, "nothing is done again"
 
 
 @on_the_kernel

@@ -52,6 +52,7 @@ def test_both_instruments_draw_the_same_and_take_as_long() -> None:
     assert first["took_s"].min() > 0.08, "the handshake is part of it"
 
 
+@pytest.mark.gate
 def test_an_exchange_of_real_hosts_takes_what_can_be_computed() -> None:
     """One way 20 kB at 5 Mbit/s, the other 100 kB at 20 Mbit/s; windows hold both, once they have grown."""
     constant = {"name": "constant", "value": "100 kB"}

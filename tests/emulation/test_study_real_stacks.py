@@ -51,6 +51,7 @@ def test_a_capture_of_linux_says_what_its_socket_says(monkeypatch: pytest.Monkey
     assert 0 <= found.flow.row["retransmissions"] - found.socket_retransmissions < 240
 
 
+@pytest.mark.gate
 def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten exchanges of 1 MB over 1 Gbit/s and 11.6 ms: longer than what the line takes, each longer than an RTT."""
     monkeypatch.setattr(real_messages, "MESSAGES", 10)

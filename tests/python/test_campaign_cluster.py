@@ -81,6 +81,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     made.close()
 
 
+@pytest.mark.gate
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_gives_the_same_bytes_and_survives_a_worker(

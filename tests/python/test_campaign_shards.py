@@ -88,6 +88,7 @@ def test_three_shards_at_a_time_are_one_run(plan: Path, tmp_path: Path, monkeypa
     assert exported(collected, tmp_path / "collected") == whole
 
 
+@pytest.mark.gate
 @pytest.mark.slow
 def test_a_shard_that_is_killed_goes_on(plan: Path, tmp_path: Path) -> None:
     whole = exported(ps.sweep(plan, tmp_path / "whole"), tmp_path / "tables")

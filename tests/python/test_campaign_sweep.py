@@ -103,6 +103,7 @@ def test_what_is_done_is_not_done_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert ps.Store(tmp_path / "store").sweeps == ["counts", "more"]
 
 
+@pytest.mark.gate
 @pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_tables(tmp_path: Path) -> None:
     rule = {"metric": "goodput_bps", "relative_half_width": 0.02, "minimum": 3, "maximum": 12}

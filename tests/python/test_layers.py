@@ -7,6 +7,7 @@ allow is said here once more, so that no edit of the tables allows it by mistake
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import re
 import tomllib
@@ -200,8 +201,14 @@ def imports(path: Path, package: Path) -> Iterator[tuple[str, bool]]:
                 yield name, id(node) in annotations
 
 
+@functools.cache
+def own_edges() -> tuple[Edge, ...]:
+    """Those of our Python package: it is read once for all tests."""
+    return tuple(python_edges(ROOT / "python" / "parshall"))
+
+
 def python_edges(package: Path) -> Iterator[Edge]:
-    """Imports between the parts of our Python package; imports for annotations end in ``(type)``."""
+    """Imports between the parts of a Python package; imports for annotations end in ``(type)``."""
     for path in sorted(package.rglob("*.py")):
         inside = path.relative_to(package).with_suffix("").parts
         user = inside[0] if inside != ("__init__",) else "__init__"
@@ -230,7 +237,7 @@ def through_the_face(edges: Iterator[Edge], parts: set[str]) -> Iterator[Edge]:
 
 def test_python_uses_only_what_it_may() -> None:
     package = ROOT / "python" / "parshall"
-    edges = list(through_the_face(run_time(python_edges(package)), own_names(package)))
+    edges = list(through_the_face(run_time(iter(own_edges())), own_names(package)))
     assert len(edges) > 30
     assert violations(iter(edges), arrows("python")) == []
 
@@ -264,7 +271,7 @@ def test_the_rules_for_python_never_allow() -> None:
 
 @pytest.mark.parametrize("part", ["models", "quantities", "stats"])
 def test_not_even_annotations_know_the_instrument(part: str) -> None:
-    edges = [edge for edge in python_edges(ROOT / "python" / "parshall") if edge[0] == part]
+    edges = [edge for edge in own_edges() if edge[0] == part]
     assert edges
     assert violations(iter(edges), arrows("python")) == []
 

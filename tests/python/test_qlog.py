@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter
 from pathlib import Path
@@ -49,6 +50,7 @@ def log(run: Run, flow: int) -> Path:
     return path
 
 
+@functools.cache
 def records(path: Path) -> list[dict[str, Any]]:
     """The values of a JSON text sequence (RFC 7464, section 2.1)."""
     start, *texts = path.read_text(encoding="utf-8").split("\x1e")

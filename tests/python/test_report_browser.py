@@ -64,6 +64,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return ps.run(scenario, tmp_path_factory.mktemp("browser") / "run")
 
 
+@pytest.mark.gate
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 700, 375])
 def test_the_page_draws_its_figures_and_fits(run: Run, width: int, tmp_path: Path) -> None:

@@ -172,6 +172,7 @@ def test_the_study_of_the_guide_can_be_installed(tmp_path: Path, site: Path, beg
     assert [check["ours"] for check in halved] == pytest.approx([check["ours"] / 2 for check in checks])
 
 
+@pytest.mark.gate
 @pytest.mark.slow
 def test_a_study_that_is_killed_goes_on(tmp_path: Path, begun: Verb) -> None:
     store = tmp_path / "store"

@@ -95,6 +95,7 @@ def test_killed_at_random_moments_it_gives_the_same_bytes(file: Path, tmp_path: 
     assert any(0 < count < 400 for count in done), f"no kill came among the runs: {done}"
 
 
+@pytest.mark.gate
 def test_killed_in_the_first_moments_of_a_restart_it_has_no_fewer_runs(file: Path, tmp_path: Path) -> None:
     """Whatever the moment, the record, a query, and what nobody refers to are as if it had not been started."""
     store = tmp_path / "store"

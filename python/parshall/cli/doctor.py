@@ -171,7 +171,7 @@ def _browser() -> Finding:
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next((found for found in map(shutil.which, names) if found), None)
     return Finding(
-        "chromium", path is not None, path or "", "make test: the page in a browser", "apt-get install chromium"
+        "chromium", path is not None, path or "", "make check: pages in a browser", "apt-get install chromium"
     )
 
 
