@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import statistics
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from parshall import debian
 from parshall.runs import Run
 
 Cli = Callable[..., Result]
@@ -191,8 +193,23 @@ def test_doctor_finds_what_is_required(cli: Cli) -> None:
     assert findings["Python"]["found"]
     assert findings["simulator"]["found"]
     assert all(finding["found"] or finding["remedy"] for finding in findings.values())
-    assert {"mpirun", "nginx"} <= findings.keys()  # what studies on real stacks leave out without it
-    assert "simulator" in cli("doctor").stdout
+    shown = cli("doctor").stdout
+    assert "simulator" in shown
+    for package in debian.packages():
+        if package.shown_by:
+            assert findings[package.name]["found"] == package.is_there
+            assert findings[package.name]["remedy"] == f"apt install {package.name}"
+
+
+def test_doctor_shows_missing_packages_and_one_command_for_all(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = cli("doctor").stdout.splitlines()
+    (nginx,) = [line for line in lines if line.startswith("nginx ")]
+    assert re.match(r"nginx +study, check +`study itb --instrument emulate`: files of WM by it", nginx)
+    (command,) = [line for line in lines if "apt install" in line]
+    assert {"clang", "nginx", "openmpi-bin", "chromium"} <= set(command.partition("apt install ")[2].split())
+    assert "ca-certificates" not in command, "nothing shows whether it is there"
 
 
 def test_version(cli: Cli) -> None:
