@@ -17,6 +17,12 @@ STEP := @$(PYTHON) .ci/steps.py run
 PGO = $(if $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata),--pgo)
 PGO_HINT = $(if $(PGO),,@echo "make: no profile-guided build: rustup component add llvm-tools" >&2)
 
+# Without these the module has no BPF programs; then it is built again when Debian's packages have changed. Said once, by the make
+# that was asked for, and not by those that it starts.
+BPF_LACKS = $(if $(BPF_CLANG),true,$(BIN)/python -m parshall.debian clang bpf_helpers.h)
+BPF_HINT = $(if $(filter 0,$(MAKELEVEL)),@$(BPF_LACKS) || true)
+WITHOUT_BPF := .venv/.without-bpf
+
 .PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill build-rust-tests check check-all
 .PHONY: check-emulation check-beside check-python lint types docs docs-tables docs-site docs-crates bench bench-emulation
 .PHONY: fuzz fuzz-build fuzz-briefly fuzz/seeds/scenario wheel release clean
@@ -25,6 +31,7 @@ help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: .venv/.ready ## The environment (.venv) with Parshall and all tools in it
+	$(BPF_HINT)
 
 .venv/bin/maturin: $(LOCK)
 	@command -v cargo >/dev/null || { echo "make: Rust is needed: https://rustup.rs" >&2; exit 1; }
@@ -32,8 +39,10 @@ setup: .venv/.ready ## The environment (.venv) with Parshall and all tools in it
 	$(STEP) install-packages $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
 	@touch $@
 
-.venv/.ready: .venv/bin/maturin pyproject.toml $(RUST)
+.venv/.ready: .venv/bin/maturin pyproject.toml $(RUST) $(wildcard bpf/*) $(if $(wildcard $(WITHOUT_BPF)),$(wildcard /var/lib/dpkg/status))
 	$(STEP) build-module env PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet --locked
+	@rm -f $(WITHOUT_BPF)
+	@$(BPF_LACKS) 2> /dev/null || touch $(WITHOUT_BPF)
 	@touch $@
 
 lock: ## requirements-dev.txt: the newest versions that pyproject.toml accepts, with hashes (needs uv)

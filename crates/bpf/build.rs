@@ -6,12 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What dpkg writes whenever it installs something.
+const PACKAGES: &str = "/var/lib/dpkg/status";
+
 fn main() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bpf");
     println!("cargo::rerun-if-changed={}", sources.display());
     println!("cargo::rerun-if-env-changed=BPF_CLANG");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let clang = clang();
+    let mut missing = Vec::new();
+    let mut problem = None;
     let mut objects = String::from("&[");
     for source in controls(&sources) {
         let name =
@@ -22,9 +27,19 @@ fn main() {
                 let place = object.to_string_lossy();
                 write!(objects, "({name:?}, include_bytes!({place:?})),").expect("it is a string");
             }
-            Some(Err(problem)) => println!("cargo::warning=no BPF control {name}: {problem}"),
-            None => {}
+            Some(Err(found)) => {
+                missing.push(name);
+                problem.get_or_insert(found);
+            }
+            None => missing.push(name),
         }
+    }
+    if let Some(problem) = problem {
+        println!("cargo::warning=no BPF programs of {}: {problem}", missing.join(", "));
+    }
+    // Tried again after Debian's packages have changed. Cargo takes a file that is not there for one that always changes.
+    if !missing.is_empty() && Path::new(PACKAGES).exists() {
+        println!("cargo::rerun-if-changed={PACKAGES}");
     }
     objects.push(']');
     fs::write(out.join("objects.rs"), objects).expect("cargo's directory can be written");

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -74,7 +73,7 @@ def test_a_capture_is_observed_as_the_hosts_saw_it(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@pytest.mark.needs("tshark")
 def test_tshark_reads_it_and_finds_the_goodput(tmp_path: Path) -> None:
     made, capture = emulated(tmp_path, REAL, contended=False)
     fields = ["-T", "fields", "-e", "tcp.checksum.status", "-e", "ip.checksum.status", "-e", "tcp.ack"]

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from emulations import ON_THE_KERNEL
 
-from parshall.itb import applications, mpi
+from parshall.itb import applications
 from parshall.itb.benchmark import Execution
 from parshall.itb.building import case
 from parshall.itb.classes import classes
 from parshall.itb.over_mpi import over_mpi
 from parshall.itb.scale import SCALES
 
-pytestmark = [*ON_THE_KERNEL, pytest.mark.skipif(mpi.missing() is not None, reason=f"{mpi.missing()}")]
+pytestmark = [*ON_THE_KERNEL, pytest.mark.needs("mpirun", "ip")]
 
 
 @pytest.mark.gate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 from emulations import BECOME_NOBODY, BULK, ON_THE_KERNEL, REQUIRED, WHY_NOT, answer_of_a_child, eventually, scenario
 
 import parshall as ps
+from parshall.debian import find
 from parshall.emulation import abilities, validity
 from parshall.emulation.process import CALLS_FILE
 from parshall.errors import InputError, NoEmulationError, ScenarioError
@@ -24,22 +24,20 @@ from parshall.replaying import Replay
 BPF = Path(__file__).parents[2] / "bpf"
 
 
-CLANG = next(filter(shutil.which, ["clang", *(f"clang-{version}" for version in range(30, 13, -1))]), None)
-
-
+CLANG = find("clang")
 SET_STATE, RECOVERY = 5, 3
 """Of the calls that are recorded (crates/replay/src/call.rs), and of the states of a connection (`TCP_CA_Recovery`)."""
 
 
 def why_not() -> str | None:
-    """Why there are no BPF programs; without clang there are none even where emulation is required."""
-    if CLANG is None:
-        return "no clang, which builds the BPF programs"
-    return None if REQUIRED or WHY_NOT or abilities().bpf_controls else "no rights to load BPF programs, or no libbpf"
+    """Why the kernel takes no BPF programs, where clang has built some."""
+    there = CLANG is None or REQUIRED or WHY_NOT or abilities().bpf_controls
+    return None if there else "no rights to load BPF programs, or no libbpf, or built without clang"
 
 
 pytestmark = [
     *ON_THE_KERNEL,
+    pytest.mark.needs("clang", "bpf_helpers.h", "libbpf.so.1"),
     pytest.mark.skipif(why_not() is not None, reason=f"{why_not()}"),
 ]
 

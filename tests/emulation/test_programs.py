@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -82,7 +81,7 @@ def test_a_client_and_a_server_meet_over_the_links(tmp_path: Path, capfd: pytest
 
 
 @on_the_kernel
-@pytest.mark.skipif(shutil.which("ping") is None, reason="ping is not installed")
+@pytest.mark.needs("ping")
 def test_pings_take_as_long_as_the_scenario_says_and_the_stated_bias(capfd: pytest.CaptureFixture[str]) -> None:
     given = scenario({**BULK, "rtt": "20 ms"}, rate="1 Gbit/s", seconds=20)
     made = run_programs(given, ["ping", "-q", "-c", "200", "-i", "0.01", "{server}"])
@@ -107,6 +106,7 @@ def test_what_is_downloaded_takes_the_path_of_data(capfd: pytest.CaptureFixture[
 
 
 @on_the_kernel
+@pytest.mark.needs("ps")
 def test_a_program_that_does_not_end_is_ended_with_all_that_it_started() -> None:
     sleeper = "import subprocess, sys, time; subprocess.Popen(['sleep', '3333']); time.sleep(3333)"
     made = run_programs(scenario(BULK, seconds=1.5), python(sleeper))
@@ -123,6 +123,7 @@ def sleepers() -> list[str]:
 
 @pytest.mark.gate
 @on_the_kernel
+@pytest.mark.needs("ps")
 def test_nothing_is_left_of_programs_whose_emulation_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")
@@ -164,6 +165,7 @@ def test_the_shell_ends_as_its_program_does(tmp_path: Path) -> None:
 
 
 @on_the_kernel
+@pytest.mark.needs("pgrep")
 def test_an_interruption_is_for_the_program_and_the_records_stay(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(scenario(BULK, seconds=60).toml(), encoding="utf-8")

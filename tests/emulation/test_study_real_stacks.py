@@ -63,7 +63,7 @@ def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatc
     assert taken[-1] < taken[0] < 1.0
 
 
-@pytest.mark.skipif(mpi.missing() is not None, reason="no Open MPI")
+@pytest.mark.needs("mpirun", "ip")
 def test_ranks_of_mpi_exchange_over_the_network_and_nothing_else() -> None:
     """A large message waits for an agreement, a round trip each, unless it leaves at once; both cross the network."""
     scenario = real_messages.scenario(5, real_messages.HOSTS)
@@ -196,6 +196,7 @@ def test_a_plain_connection_has_the_window_of_the_source() -> None:
     assert SOURCE.window == 32
 
 
+@pytest.mark.needs("clang", "bpf_helpers.h")
 @pytest.mark.skipif(stacks.missing(steered.PROGRAM) is not None, reason="no BPF program for the kernel")
 def test_connections_of_linux_are_steered() -> None:
     """Both settings are networks of one emulation, with the kernel's program over Reno, among simulated clients."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import struct
 import subprocess
 from collections import Counter, defaultdict
@@ -400,15 +399,8 @@ def test_links_that_are_not_there_are_refused(pcap: Any, message: str) -> None:
 # --- other tools read them ---
 
 
-def tool(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed")
-    return found
-
-
 def tshark(path: Path, *arguments: str) -> list[list[str]]:
-    command = [tool("tshark"), "-r", str(path), "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
+    command = ["tshark", "-r", str(path), "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
     command += ["-o", "udp.check_checksum:TRUE", *arguments]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [line.split("\t") for line in said.splitlines()]
@@ -418,6 +410,7 @@ def fields(path: Path, which: str, *names: str) -> list[list[str]]:
     return tshark(path, "-Y", which, "-T", "fields", *(part for name in names for part in ("-e", name)))
 
 
+@pytest.mark.needs("tshark")
 def test_tshark_finds_no_fault(run: Run, tmp_path: Path) -> None:
     for link in ("bottleneck", "reverse"):
         (path,) = run.captures(link)
@@ -440,6 +433,7 @@ def resent(run: Run, link: str, flow: int) -> int:
     return count
 
 
+@pytest.mark.needs("tshark")
 def test_tshark_counts_what_the_simulator_counts(run: Run) -> None:
     (path,) = run.captures("bottleneck")
     for flow in (0, 1):
@@ -453,9 +447,10 @@ def test_tshark_counts_what_the_simulator_counts(run: Run) -> None:
         assert fields(path, f"{of} and tcp.analysis.ack_lost_segment", "frame.number") == []
 
 
+@pytest.mark.needs("tcptrace")
 def test_tcptrace_counts_what_the_simulator_counts(run: Run) -> None:
     (path,) = run.captures("bottleneck")
-    said = subprocess.run([tool("tcptrace"), "-l", "-n", str(path)], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(["tcptrace", "-l", "-n", str(path)], capture_output=True, text=True, check=True).stdout
     assert "hardware duplicate" not in said
     found = defaultdict(list)
     for block in said.split("TCP connection ")[1:]:

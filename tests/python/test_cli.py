@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pty
-import statistics
+import re
+import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from parshall import debian
 from parshall.runs import Run
 
 Cli = Callable[..., Result]
@@ -191,8 +192,23 @@ def test_doctor_finds_what_is_required(cli: Cli) -> None:
     assert findings["Python"]["found"]
     assert findings["simulator"]["found"]
     assert all(finding["found"] or finding["remedy"] for finding in findings.values())
-    assert {"mpirun", "nginx"} <= findings.keys()  # what studies on real stacks leave out without it
-    assert "simulator" in cli("doctor").stdout
+    shown = cli("doctor").stdout
+    assert "simulator" in shown
+    for package in debian.packages():
+        if package.shown_by:
+            assert findings[package.name]["found"] == package.is_there
+            assert findings[package.name]["remedy"] == f"apt install {package.name}"
+
+
+def test_doctor_shows_missing_packages_and_one_command_for_all(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = cli("doctor").stdout.splitlines()
+    (nginx,) = [line for line in lines if line.startswith("nginx ")]
+    assert re.match(r"nginx +study, check +`study itb --instrument emulate`: files of WM by it", nginx)
+    (command,) = [line for line in lines if "apt install" in line]
+    assert {"clang", "nginx", "openmpi-bin", "chromium"} <= set(command.partition("apt install ")[2].split())
+    assert "ca-certificates" not in command, "nothing shows whether it is there"
 
 
 def test_version(cli: Cli) -> None:
@@ -233,11 +249,12 @@ def test_a_terminal_sees_progress(command: Command, toml: Path) -> None:
 
 
 def test_the_command_line_starts_fast(command: Command) -> None:
-    times = []
+    used_s = []
     for _ in range(5):
-        begun = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(command(["--help"]), check=True, capture_output=True)
-        times.append(time.perf_counter() - begun)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used_s.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     modules = subprocess.run(
         [sys.executable, "-c", "import parshall.cli.app, sys; print(*sys.modules)"],
         check=True,
@@ -245,7 +262,7 @@ def test_the_command_line_starts_fast(command: Command) -> None:
         text=True,
     ).stdout.split()
     assert {"numpy", "polars", "pydantic", "scipy", "plotly", "matplotlib"}.isdisjoint(modules)
-    assert statistics.median(times) < 2.0  # 0.3 s alone; other tests may use the cores too
+    assert min(used_s) < 1.0, "of the processor: a quarter of it alone, twice that where two share a core"
 
 
 QUICKSTART = str(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from needs import need
 from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import application
+from parshall.debian import find
 from parshall.design import aqm, buffer, repetitions, tc
 from parshall.design.judging import verdict
 from parshall.design.network_page import aqm_page, buffer_page, repetitions_page
@@ -234,12 +235,11 @@ def with_queue(name: str) -> Place:
 
 def tried(commands: tuple[str, ...]) -> tuple[str, list[dict[str, Any]]]:
     """What `tc` says of commands, in a network namespace of their own; and which queues there are then."""
-    unshare, program = shutil.which("unshare"), shutil.which("tc", path="/usr/sbin:/sbin:/usr/bin:/bin")
-    if unshare is None or program is None:
-        pytest.skip("unshare (util-linux) and tc (iproute2) are needed")
+    need("unshare", "tc")
+    program = find("tc")
     lines = "\n".join(f"{line} 2>&1" for line in commands).replace("tc qdisc", f"{program} qdisc")
     script = f"ip tuntap add dev eth0 mode tap || exit 77\n{lines}\necho ===\n{program} -s -j qdisc show dev eth0"
-    namespace = [unshare, "--map-root-user", "--net", "sh", "-c", script]
+    namespace = ["unshare", "--map-root-user", "--net", "sh", "-c", script]
     done = subprocess.run(namespace, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode == 77 or "===" not in done.stdout:
         pytest.skip(f"no network namespace with a device here: {done.stderr.strip()}")

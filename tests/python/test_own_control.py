@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from needs import need
 
 import parshall as ps
 from parshall.controls import declare, read
@@ -51,8 +51,8 @@ def document(control: Any, **changes: Any) -> dict[str, Any]:
 
 def built(language: str, folder: Path) -> str:
     """The place of the template's code in a language."""
-    if language in COMPILERS and shutil.which(COMPILERS[language]) is None:
-        pytest.skip(f"there is no {COMPILERS[language]}")
+    if language in COMPILERS:
+        need(COMPILERS[language])
     write_control("mine", language, folder)
     if language == "c":
         return compiled(folder / "mine.c")

@@ -114,7 +114,7 @@ def test_a_class_of_a_package_finds_what_is_beside_it(mine: Path, monkeypatch: p
     assert len(runs(ps.sweep(ps.Plan(**PLAN), mine.parent / "store", workers=1, controls={"mine": control}))) == 4
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+@pytest.mark.needs("cc")
 def test_a_library_that_is_built_again_is_loaded_again(tmp_path: Path) -> None:
     write_control("mine", "c", tmp_path)
     library, source = tmp_path / "libmine.so", tmp_path / "mine.c"

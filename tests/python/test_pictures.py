@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -103,10 +102,7 @@ def test_numbers_in_the_cells_of_a_map_can_be_read() -> None:
         Grid([0, 1, 2], [0, 1], [[7.0, 8.0]], "number", texts=[["seven"]])
 
 
-LATEX = shutil.which("pdflatex")
-
-
-@pytest.mark.skipif(LATEX is None, reason="there is no pdflatex (apt: texlive-latex-recommended texlive-pictures)")
+@pytest.mark.needs("pdflatex", "pgf.sty")
 def test_latex_sets_every_figure(run: Run, tmp_path: Path) -> None:
     inputs = []
     for name in run.figures:
@@ -115,7 +111,7 @@ def test_latex_sets_every_figure(run: Run, tmp_path: Path) -> None:
     packages = r"\usepackage[utf8]{inputenc}\usepackage[T1]{fontenc}\usepackage{pgf}"
     paper = "\n".join([r"\documentclass{article}", packages, r"\begin{document}", *inputs, r"\end{document}"])
     (tmp_path / "paper.tex").write_text(paper)
-    command = [str(LATEX), "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "paper.pdf").stat().st_size > 10_000

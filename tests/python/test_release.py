@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from built import ROOT, is_current
+from needs import need
 
 import parshall
 
@@ -65,11 +65,10 @@ def test_the_version_that_is_cited_is_that_of_the_package(problems: Callable[[Pa
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """That of `make wheel`, if nothing has changed since; else a new one, of the crates that `make setup` has built."""
     made = sorted((ROOT / "dist").glob("*.whl"), key=lambda path: path.stat().st_mtime)
-    sources = ("Cargo.*", "pyproject.toml", "crates/**/*.rs", "python/**/*.py", "python/**/*.toml")
+    sources = ("Cargo.*", "pyproject.toml", "crates/**/*.rs", "python/**/*.py", "python/**/*.t*")
     if made and is_current(made[-1], *sources):
         return made[-1]
-    if shutil.which("cargo") is None:
-        pytest.skip("no cargo here to build a wheel, and none in dist")
+    need("cargo")
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "maturin", "build", "--release", "--locked", "--quiet", "--out", str(folder)]
     same = {**os.environ, "VIRTUAL_ENV": sys.prefix}  # as `make setup` has it: nothing is built again

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import CHROMIUM, needs_browser
 
 import parshall as ps
 from parshall.report import page_html
@@ -24,13 +24,12 @@ from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.runs import Run
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = """
 --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
 --disable-component-update --disable-sync --allow-file-access-from-files --virtual-time-budget=8000
 """
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: install the Debian package chromium")
+pytestmark = needs_browser
 
 PROBE = """<script>
 (() => {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -158,15 +157,14 @@ FILL = "mount -t tmpfs -o size=200k tmpfs /mnt && ! head -c 1000000 /dev/zero > 
 
 def _may_mount() -> bool:
     """Whether a small disk can be mounted here, and gets full."""
-    unshare = shutil.which("unshare")
-    if unshare is None:
-        return False
-    tried = [unshare, "--mount", "--map-root-user", "sh", "-c", FILL]
+    tried = ["unshare", "--mount", "--map-root-user", "sh", "-c", FILL]
     return subprocess.run(tried, capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.skipif(not _may_mount(), reason="no file system of our own can be mounted; the test above stands in")
+@pytest.mark.needs("unshare", "mount")
 def test_a_full_disk(toml: Path) -> None:
+    if not _may_mount():
+        pytest.skip("no file system of our own can be mounted; the test above stands in")
     disk = toml.parent / "disk"
     disk.mkdir()
     arguments = ["unshare", "--mount", "--map-root-user", "sh", "-c", FULL_DISK, "sh", disk, sys.executable, toml]

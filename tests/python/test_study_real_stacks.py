@@ -559,7 +559,7 @@ def test_without_mpi_the_page_says_how_to_install_it(monkeypatch: pytest.MonkeyP
     )
 
 
-@pytest.mark.skipif(mpi.missing() is not None, reason="no Open MPI")
+@pytest.mark.needs("mpirun", "ip")
 @pytest.mark.slow
 @pytest.mark.parametrize("exchange", mpi.EXCHANGES)
 def test_ranks_exchange_what_is_asked_for(exchange: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from needs import need
 
 from parshall.documentation.markdown import Block, blocks
 
@@ -60,8 +61,7 @@ def cargo(workspace: Path, *arguments: str) -> str:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Iterator[Path]:
     """A copy of the crates that the examples change."""
-    if shutil.which("cargo") is None:
-        pytest.fail("cargo is needed: https://rustup.rs")
+    need("cargo")
     for crate in CRATES:
         shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml", "rustfmt.toml"):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+from parshall.debian import find
+
+CHROMIUM = find("chromium")
 WAIT_MS = 60_000
 """For a machine that does other things."""
 
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here: install the Debian package chromium")
+needs_browser = pytest.mark.needs("chromium")
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from parshall import debian
 from parshall.cli.console import FAILURE, Json, console, print_json, table, verb
 from parshall.extras import EXTRAS
 
@@ -48,9 +49,11 @@ def doctor(
         measure_emulation()
     findings = [look() for look in CHECKS]
     if as_json:
-        print_json([asdict(finding) for finding in findings])
+        packages = [_package(each) for each in debian.packages() if each.shown_by]
+        print_json([asdict(finding) for finding in [*findings, *packages]])
     else:
         _show(findings)
+        _show_missing([each for each in debian.packages() if not each.is_there])
     if any(finding.required and not finding.found for finding in findings):
         raise typer.Exit(FAILURE)
 
@@ -62,6 +65,17 @@ def _show(findings: list[Finding]) -> None:
         mark = "ok" if finding.found else "missing"
         shown.add_row(mark, finding.what, finding.detail, finding.needed_for, "" if finding.found else finding.remedy)
     console().print(shown)
+
+
+def _show_missing(packages: list[debian.Package]) -> None:
+    if not packages:
+        return
+    shown = table("", "missing package", "for", "needed for")
+    shown.title = None
+    for each in packages:
+        shown.add_row(each.name, ", ".join(each.purposes), each.reason)
+    console().print(shown)
+    console().print(f"to install them all: {debian.install(packages)}", soft_wrap=True)
 
 
 def _python() -> Finding:
@@ -103,12 +117,9 @@ def _terminal() -> Finding:
     return Finding("terminal", sys.stderr.isatty(), "", "the progress bar", "run in a terminal")
 
 
-def _program(name: str, needed_for: str, package: str) -> Callable[[], Finding]:
-    def look() -> Finding:
-        path = shutil.which(name)
-        return Finding(name, path is not None, path or "", needed_for, f"apt-get install {package}")
-
-    return look
+def _package(package: debian.Package) -> Finding:
+    found, command = ", ".join(package.found), debian.install([package])
+    return Finding(package.name, package.is_there, found, package.reason, command)
 
 
 def _emulation() -> Finding:
@@ -160,21 +171,6 @@ def _cargo() -> Finding:
     return Finding("cargo", path is not None, path or "", "building from source", "install Rust: https://rustup.rs")
 
 
-def _ns3() -> Finding:
-    places = [Path("/usr/include"), Path("/usr/local/include")]
-    headers = [path for place in places for path in place.glob("ns3*/ns3/core-module.h")]
-    found = str(headers[0].parent) if headers else ""
-    return Finding("ns-3", bool(headers), found, "make bench: the comparison with ns-3", "apt-get install libns3-dev")
-
-
-def _browser() -> Finding:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next((found for found in map(shutil.which, names) if found), None)
-    return Finding(
-        "chromium", path is not None, path or "", "make check: pages in a browser", "apt-get install chromium"
-    )
-
-
 CHECKS: tuple[Callable[[], Finding], ...] = (
     _python,
     _simulator,
@@ -185,11 +181,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _emulation,
     _measured,
     _cargo,
-    _browser,
-    _program("mpirun", "parshall study itb --instrument emulate: PA over MPI", "openmpi-bin"),
-    _program("nginx", "the same: WM's files by it, else by Python's server", "nginx"),
-    _program("ns", "make bench: the comparison with ns-2", "ns2"),
-    _ns3,
     *map(_extra, EXTRAS),
 )
-"""Everything that is looked for."""
+"""Everything that is looked for but Debian's packages."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from parshall import debian
 from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
@@ -153,6 +154,17 @@ def references() -> str:
     )
 
 
+def debian_packages() -> str:
+    """Debian's packages that parts of Parshall need."""
+    rows = [(f"`{each.name}`", ", ".join(each.purposes), each.reason) for each in debian.packages()]
+    return table(("package", "for", "what needs it"), rows)
+
+
+def debian_build() -> str:
+    """The command that installs what a build needs."""
+    return f"```sh\n{debian.install(each for each in debian.packages() if 'build' in each.purposes)}\n```"
+
+
 def tcp_profiles() -> str:
     """What the keys of a group are with a profile."""
     parts = []
@@ -185,6 +197,8 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "flow-keys": keys.flow_keys,
     "tcp-keys": keys.tcp_keys,
     "tcp-profiles": tcp_profiles,
+    "debian-packages": debian_packages,
+    "debian-build": debian_build,
     "kernel-keys": keys.kernel_keys,
     "probe-keys": keys.probe_keys,
 }
