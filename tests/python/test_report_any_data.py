@@ -28,8 +28,6 @@ from parshall.report.static import image
 from parshall.report.svg import svg
 from parshall.report.tables import groups_table, latency_table, links_table, transfers_table
 
-SHARED = Path(__file__).parents[3] / "shared" / "repro"
-
 TIMES = st.sampled_from([0.0, 1e-12, 1e-6, 0.1, 0.1, 5.0, 1e4])
 COUNTS = st.sampled_from([0, 0, 1, 1, 7, 100_000])
 RATES = st.sampled_from([0.0, 1e-3, 5e6, 5e6, 1e10])
@@ -229,21 +227,6 @@ def test_runs_without_samples_have_a_page(case: str, tmp_path: Path) -> None:
     made = ps.run(ps.Scenario.from_document(document), tmp_path / "run")
     page = page_html(made)
     assert all(f'id="figure-{figure.name}"' in page for figure in CATALOG)
-
-
-NO_TIME = ("processing_time=0 s",)
-"""For a run that is shorter than the time that a host takes with a packet."""
-
-
-@pytest.mark.parametrize(
-    ("name", "overrides"), [("crash1", ()), ("crash2", ()), ("crash3", NO_TIME), ("incast-crash", ())]
-)
-@pytest.mark.filterwarnings("error")
-def test_scenarios_that_once_failed_have_a_page(name: str, overrides: tuple[str, ...], tmp_path: Path) -> None:
-    file = SHARED / f"{name}.toml"
-    if not file.exists():
-        pytest.skip("the reviewers' scenarios are not here")
-    assert page_html(ps.run(ps.Scenario.load(file, overrides), tmp_path / "run"))
 
 
 def test_a_wait_of_nothing_is_nothing_and_percentiles_lie_on_their_curve() -> None:
