@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from parshall.report.document import Chart
 from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
-from parshall.studies.check import Check
 from parshall.studies.criterion import Criterion
 
 MOST = 40
@@ -30,7 +30,7 @@ class _Row:
     high: float
 
 
-def forest(checks: Sequence[Check]) -> Chart | None:
+def forest(checks: Sequence[Claim]) -> Chart | None:
     """Ratios with their 95 % intervals, of values above 0 that were published, but for signs; None without any."""
     rows = [
         _row(

@@ -10,8 +10,8 @@ from pathlib import Path
 from parshall.files import write_atomically
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
+from parshall.stats.claims import Claim, Verdict
 from parshall.studies import criterion
-from parshall.studies.check import Check, Verdict
 from parshall.studies.criterion import Criterion
 from parshall.studies.forest import against_bounds, forest
 from parshall.studies.study import Findings, Scale, Study
@@ -79,7 +79,7 @@ RULE = (
 )
 
 
-def headline(checks: Sequence[Check]) -> str:
+def headline(checks: Sequence[Claim]) -> str:
     """How many of the source's own numbers and claims are reproduced; the first sentence of a study.
 
     A value that is tried in several readings of what the source leaves open counts once. It is reproduced if it is in
@@ -101,7 +101,7 @@ def headline(checks: Sequence[Check]) -> str:
     return f"Of {total}, reproduced: {len(reproduced)}{only}; not reproduced: {missed}; undecided: {undecided}."
 
 
-def _further(checks: Sequence[Check]) -> list[str]:
+def _further(checks: Sequence[Claim]) -> list[str]:
     """What is not the source's: ours against our theory, and what goes beyond."""
     theory = Counter(check.verdict for check in checks if check.theory is not None)
     beyond = sum(check.verdict == "extended" for check in checks)
@@ -115,12 +115,12 @@ def _further(checks: Sequence[Check]) -> list[str]:
     return [" ".join(texts)] if texts else []
 
 
-def _of(checks: Sequence[Check], verdict: Verdict, *, published: bool) -> list[Check]:
+def _of(checks: Sequence[Claim], verdict: Verdict, *, published: bool) -> list[Claim]:
     return [check for check in checks if check.verdict == verdict and (check.published is not None) == published]
 
 
 def write(
-    page: Document, checks: Sequence[Check] | Sequence[Criterion], directory: Path, kind: str = "study"
+    page: Document, checks: Sequence[Claim] | Sequence[Criterion], directory: Path, kind: str = "study"
 ) -> list[Path]:
     """Write ``study.html`` (or ``suite.html``) and ``checks.json``.
 
@@ -137,6 +137,6 @@ def write(
     ]
 
 
-def _table(caption: str, checks: Sequence[Check]) -> Table:
+def _table(caption: str, checks: Sequence[Claim]) -> Table:
     header = ("Artefact", "Quantity", "Published or theory", "Ours", "95 % interval", "Tolerance", "Verdict", "Note")
     return Table(caption, header, [check.cells() for check in checks], numbers=(2, 3, 4, 5))

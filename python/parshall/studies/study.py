@@ -12,13 +12,13 @@ the rest: workers and clusters, the store in which answers are kept, going on af
 the page, JSON. Cases of one function and equal arguments are done once, whichever parts declare them. An argument that
 is itself a case stands for its answer.
 
->>> from parshall.studies.check import Check
+>>> from parshall.studies.check import Claim
 >>> def made(kilometres: float) -> float:
 ...     return kilometres / 1.609344
 >>> length = Part(
 ...     "length",
 ...     lambda scale: {"road": Case("the road", made, (42.195,))},
-...     lambda answers, scale: Findings([Check("road", "miles", 26.2, answers["road"], None, None, 0.05)], []),
+...     lambda answers, scale: Findings([Claim("road", "miles", 26.2, answers["road"], None, None, 0.05)], []),
 ... )
 
 A study is listed in `catalog.STUDIES`; one of another package is an entry point of the group ``parshall.studies``,
@@ -35,16 +35,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from parshall import notebook
 from parshall.has_figures import HasFigures
+from parshall.stats.claims import Claim
 
 if TYPE_CHECKING:
     from parshall.emulation import Validity
     from parshall.report.document import Section
     from parshall.scenario import Scenario
-    from parshall.studies.check import Check
+    from parshall.studies.check import Claim
     from parshall.studies.criterion import Criterion
 
 COLUMNS = ("artefact", "quantity", "published", "ours", "95 %", "tolerance", "verdict", "note")
-"""Of a table of checks (`Check.cells`)."""
+"""Of a table of checks (`Claim.cells`)."""
 
 Scale = Literal["quick", "paper"]
 Instruments = Literal["simulate", "emulate", "both"]
@@ -59,12 +60,12 @@ class Findings(HasFigures, page="parshall.studies.page:shown"):
     A suite has criteria instead of checks.
     """
 
-    checks: Sequence[Check]
+    checks: Sequence[Claim]
     sections: Sequence[Section]
     criteria: Sequence[Criterion] = ()
 
     @property
-    def listed(self) -> Sequence[Check] | Sequence[Criterion]:
+    def listed(self) -> Sequence[Claim] | Sequence[Criterion]:
         """The checks, or the criteria."""
         return self.criteria or self.checks
 

@@ -28,10 +28,12 @@ import polars as pl
 from parshall.report.document import Chart, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.real import compared, plots
 from parshall.studies.large_deviations.spectra import PARTS, WITHIN
@@ -149,7 +151,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         ("mean window by the socket, packets", f"{every[0].socket_window:.1f}", f"{ours.socket_window:.1f}"),
         ("round trips", f"{every[0].flow.windows.size}", f"{ours.flow.windows.size}"),
     ]
-    checks: list[Check] = []
+    checks: list[Claim] = []
     ranges: list[tuple[str, ...]] = []
     figures: list[Chart] = []
     for name, each, drawn in (("simulated", every[0], False), (stacks.column(linux), ours, stacks.usable(linux))):
@@ -179,7 +181,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     return Findings(checks, [Section("Figure 7 from a capture of Linux", text, tables, figures)])
 
 
-def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list[Check]:
+def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list[Claim]:
     ours: Download = linux.answer
     means = mean_interval(interval_means(ours.flow.windows, ours.flow.windows.size // PARTS))
     half = means.half_width or 0.0
@@ -187,10 +189,21 @@ def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list
     checks = []
     if chain is not None:
         name = "download, Linux: mean window by the capture, beside the chain's with its p(w)"
-        checks.append(Check("fig7", name, None, ours.mean, *ends, WITHIN * ours.mean, theory=chain))
+        checks.append(
+            equal(
+                "fig7",
+                name,
+                chain,
+                Interval(ours.mean, *ends, 1),
+                within=Tolerance(WITHIN * ours.mean, TODO),
+                basis="theory",
+            )
+        )
     name = "download, Linux: mean window by the capture, beside the socket's"
     of_socket = ours.socket_window
-    checks.append(Check("fig7", name, None, ours.mean, None, None, READ * of_socket, theory=of_socket))
+    checks.append(
+        equal("fig7", name, of_socket, exactly(ours.mean), within=Tolerance(READ * of_socket, TODO), basis="theory")
+    )
     checks += [
         stacks.attribute_beside_simulated("fig7-linux", f"download, Linux: {quantity}", linux, key, every, share=share)
         for key, quantity, share, _ in QUANTITIES

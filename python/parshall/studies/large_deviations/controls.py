@@ -21,8 +21,10 @@ from parshall.models.inputs import FloatArray
 from parshall.models.large_deviations import Spectrum
 from parshall.models.recovery import IndependentLosses
 from parshall.report.document import Chart, Section, Table
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.confidence import Interval
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
@@ -171,7 +173,7 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
     return Table("Packets per RTT", header, rows, numbers=range(1, 8))
 
 
-def _losses(letter: str, label: str, record: Record) -> list[Check]:
+def _losses(letter: str, label: str, record: Record) -> list[Claim]:
     """p(w) around the windows at which eq. (11) has 5 % and 30 %."""
     checks = []
     every = np.arange(1, 600)
@@ -186,5 +188,15 @@ def _losses(letter: str, label: str, record: Record) -> list[Check]:
         note = f"eq. (11), which has no buffer; with {size} packets of it {buffered:.3f}; {trials} RTTs"
         interval = clopper_pearson(losses, trials)
         name = f"{label}: p(w) at {at} ± 10 packets"
-        checks.append(Check(f"fig8{letter}", name, None, losses / trials, *interval, READ_OFF, note, theory=predicted))
+        checks.append(
+            equal(
+                f"fig8{letter}",
+                name,
+                predicted,
+                Interval(losses / trials, *interval, 1),
+                within=Tolerance(READ_OFF, TODO),
+                basis="theory",
+                note=note,
+            )
+        )
     return checks

@@ -15,10 +15,11 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run, run
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Tolerance
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.fairness import jain
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.study import Findings, Scale
 
@@ -43,7 +44,16 @@ def fairness(scale: Scale) -> Findings:
         error = (1 - theory) / (1 - measured.mean) - 1
         rows.append((str(n), f"{measured.mean:.4f} ± {half:.4f}", f"{theory:.4f}", f"{100 * error:+.0f} %"))
         name, ends = f"Jain's index over {n} RTTs", (measured.mean - half, measured.mean + half)
-        checks.append(Check("fairness", name, None, measured.mean, *ends, ORDER * (1 - theory), theory=theory))
+        checks.append(
+            equal(
+                "fairness",
+                name,
+                theory,
+                Interval(measured.mean, *ends, 1),
+                within=Tolerance(ORDER * (1 - theory), TODO),
+                basis="theory",
+            )
+        )
         seen.append(measured.mean)
         low.append(measured.mean - half)
         high.append(measured.mean + half)

@@ -24,8 +24,11 @@ from parshall.models.measured_loss import Measured
 from parshall.models.variants import spectrum as variant_spectrum
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.confidence import Interval
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.constant import window_plot
@@ -146,7 +149,7 @@ def flow(results: list[CaseFindings]) -> Findings:
         ("highest", PAPER["on_off_range"][1], high),
     ):
         quantity = f"eq. (11) and (10): {label} mean over 1000 RTTs, 1 h"
-        checks.append(Check("fig5", quantity, published, ours, None, None, READ_OFF * published))
+        checks.append(equal("fig5", quantity, published, exactly(ours), within=Tolerance(READ_OFF * published, TODO)))
     rows.append(
         ("eq. (11), 580 Mbit/s", "", f"{by_model.mean:.0f}", "", "", "", f"{low:.0f} .. {high:.0f}", "", "", "")
     )
@@ -182,7 +185,7 @@ def flow(results: list[CaseFindings]) -> Findings:
     )
 
 
-def range_checks(label: str, record: Record, ours: ld.Spectrum, *, whole: bool) -> list[Check]:
+def range_checks(label: str, record: Record, ours: ld.Spectrum, *, whole: bool) -> list[Claim]:
     """The published extremes of an hour beside the interval in which those of one hour fall, by the fitted chain.
 
     Parameters
@@ -202,18 +205,26 @@ def range_checks(label: str, record: Record, ours: ld.Spectrum, *, whole: bool) 
             low, high, expected = seen + expected - high, seen + expected - low, seen
         quantity = f"{name} mean over 1000 RTTs in an hour"
         checks.append(
-            Check("fig5", quantity, published, expected, low, high, READ_OFF * published, note, reading=label)
+            equal(
+                "fig5",
+                quantity,
+                published,
+                Interval(expected, low, high, 1),
+                within=Tolerance(READ_OFF * published, TODO),
+                note=note,
+                reading=label,
+            )
         )
     return checks
 
 
-def later_check(artefact: str, label: str, record: Record) -> Check:
+def later_check(artefact: str, label: str, record: Record) -> Claim:
     """How probable a loss is in the round trip after a recovery: whether losses depend on each other."""
     trials, losses = record.after(1)
     note = f"all round trips: {record.events.mean():.4f}; {trials} events"
     interval = clopper_pearson(losses, trials)
     quantity = f"{label}: P(loss one round after a recovery)"
-    return Check(artefact, quantity, None, losses / max(1, trials), *interval, 0.0, note)
+    return reported(artefact, quantity, Interval(losses / max(1, trials), *interval, 1), note)
 
 
 BINS = 20

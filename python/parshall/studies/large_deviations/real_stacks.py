@@ -28,9 +28,11 @@ from parshall.emulation import kernel_name
 from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import long_range, network, real_losses
 from parshall.studies.large_deviations.constant import FITTING, WITHIN
 from parshall.studies.large_deviations.network import PAPER
@@ -282,7 +284,7 @@ class Answered:
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     """Three columns for each artefact, then what its flow loses and how its throughput varies."""
-    checks: list[Check] = []
+    checks: list[Claim] = []
     rows, remarks = [], []
     every = Answered.all(answers)
     for each in every:
@@ -353,19 +355,27 @@ def _row(artefact: Artefact, where: str, summary: Summary) -> tuple[str, ...]:
     )
 
 
-def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emulated) -> list[Check]:
+def _published(artefact: Artefact, source: Summary, slower: Summary, linux: Emulated) -> list[Claim]:
     """Linux beside the source's own values."""
-    checks: list[Check] = []
+    checks: list[Claim] = []
     for key, quantity, published, tolerance in artefact.published:
         here, there, ours = (float(getattr(each, key)) for each in (source, slower, linux.answer))
         note = f"simulated: {here:.0f} in the source's network, {there:.0f} in the slower one; {linux.validity.level}"
         reading = f"{kernel_name()}, {SLOWER} times slower"
-        check = Check(artefact.name, quantity, published, ours, None, None, tolerance, note, reading=reading)
+        check = equal(
+            artefact.name,
+            quantity,
+            published,
+            exactly(ours),
+            within=Tolerance(tolerance, TODO),
+            note=note,
+            reading=reading,
+        )
         checks += stacks.by_one_instrument([check], [replace(check, ours=there)])
     return checks
 
 
-def _between(artefact: Artefact, slower: list[Summary], linux: Emulated) -> list[Check]:
+def _between(artefact: Artefact, slower: list[Summary], linux: Emulated) -> list[Claim]:
     """Linux beside the simulator: ours against ours, which counts as nothing published."""
     name, control = f"{artefact.name}-linux", artefact.control
     return [

@@ -10,9 +10,11 @@ from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.large_deviations import Spectrum
 from parshall.models.markov import WindowChain
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
-from parshall.studies.check import Check
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 
@@ -134,7 +136,7 @@ def sampled_extremes(
 
 def extremes_checks(
     artefact: str, label: str, series: FloatArray, theory: Spectrum, scales: Sequence[int]
-) -> list[Check]:
+) -> list[Claim]:
     """Observed extremes against those that the theory expects of a record of this length.
 
     The reference is the median of a record's extreme (`Spectrum.extremes`), of which eq. (10) is the limit for long
@@ -158,18 +160,34 @@ def extremes_checks(
             quantity = f"{label}: {name} mean over {scale} RTTs, packets per RTT"
             ends = float(seen) + reference - high, float(seen) + reference - low
             checks.append(
-                Check(artefact, quantity, None, float(seen), *ends, WITHIN * reference, note, theory=reference)
+                equal(
+                    artefact,
+                    quantity,
+                    reference,
+                    Interval(float(seen), *ends, 1),
+                    within=Tolerance(WITHIN * reference, TODO),
+                    basis="theory",
+                    note=note,
+                )
             )
     return checks
 
 
-def mean_check(artefact: str, label: str, record: Record, theory: Spectrum, note: str = "") -> Check:
+def mean_check(artefact: str, label: str, record: Record, theory: Spectrum, note: str = "") -> Claim:
     """A record's mean, with the interval that its parts give, beside that of a chain with recovery."""
     series = record.throughput
     interval = mean_interval(interval_means(series, series.size // PARTS))
     half, mean = interval.half_width or 0.0, record.mean
     quantity = f"{label}: mean, packets per RTT"
-    return Check(artefact, quantity, None, mean, mean - half, mean + half, WITHIN * mean, note, theory=theory.mean)
+    return equal(
+        artefact,
+        quantity,
+        theory.mean,
+        Interval(mean, mean - half, mean + half, 1),
+        within=Tolerance(WITHIN * mean, TODO),
+        basis="theory",
+        note=note,
+    )
 
 
 PARTS = 20
@@ -180,7 +198,7 @@ VISIBLE = 0.15
 
 def one_spectrum(
     artefact: str, label: str, series: FloatArray, scales: tuple[int, int], reading: str = ""
-) -> list[Check]:
+) -> list[Claim]:
     """The claim that spectra of several scales superimpose: by their widths at two scales, and by their memory.
 
     The width at a scale is the square root of n Var(mean over n), which is the same at all scales that are long
@@ -196,6 +214,15 @@ def one_spectrum(
     note = f"1 where they superimpose; {spread[1].size} and {spread[0].size} intervals"
     memory = f"{label}memory beyond {least} RTTs: p-value against shuffled means"
     return [
-        Check(artefact, name, 1.0, ratio, float(ends[0]), float(ends[1]), VISIBLE, note, decisive=0.3, reading=reading),
-        Check(artefact, memory, None, together.p_value, None, None, 0.0, reading=reading),
+        equal(
+            artefact,
+            name,
+            1.0,
+            Interval(ratio, float(ends[0]), float(ends[1]), 1),
+            within=Tolerance(VISIBLE, TODO),
+            note=note,
+            reading=reading,
+            DECISIVE=0.3,
+        ),
+        reported(artefact, memory, exactly(together.p_value), reading=reading),
     ]

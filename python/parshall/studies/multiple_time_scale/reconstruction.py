@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
+from parshall.stats.claim_rules import sign
+from parshall.stats.claims import Claim, Verdict
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.studies.check import Check, Verdict, sign
 from parshall.studies.multiple_time_scale import grid, lockouts
 from parshall.studies.multiple_time_scale.claims import signed
 from parshall.studies.multiple_time_scale.contrasts import CONTRASTS, HIGH_MS, LOW_MS, Contrast, figures
@@ -130,13 +131,13 @@ class Reconstruction:
         self._claims = claimed(size)
         self._first = first_seed(size)
 
-    def check(self, claim: Contrast, reading: Reading) -> Check:
+    def check(self, claim: Contrast, reading: Reading) -> Claim:
         """A claim in a reading, by both halves of the seeds."""
         interval = both_halves(claim.differences(self._results, lasting(claim, reading, self._size), self._size))
         note = f"{signed(interval, claim.unit)} spans both halves of {interval.n} seeds"
         return sign(claim.artefact, claim.quantity, claim.published, interval, note, reading=reading.name)
 
-    def checks(self) -> Iterator[Check]:
+    def checks(self) -> Iterator[Claim]:
         """Every claim in every reading but the base one, which the other parts check on longer runs."""
         for reading in self._readings[1:]:
             for claim in self._claims:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Mark, Panel, Plot
+from parshall.stats.claim_rules import equal, sign
+from parshall.stats.claims import Claim, Tolerance
 from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check, sign
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim, curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
@@ -40,7 +41,7 @@ def points(size: Size) -> Iterator[Point]:
         yield from each.points(BASE, size)
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Claim]:
     """Fig. 10, §5.4, and what Fig. 1 says."""
     heavy, light = size.tail_indices[0], size.tail_indices[-1]
     yield from (each.check(results, size) for each in contrasts("fig10", "§5.4"))
@@ -49,16 +50,14 @@ def checks(results: Results, size: Size) -> Iterator[Check]:
         name = NAMES[control]
         yield claim("fig10", f"gain of {name} at α = {heavy:g} less that at {light:g}", 1, gains[0] - gains[1], "%")
         ours = mean_interval(gains[1])
-        yield Check(
+        yield equal(
             "§1.2 (d)",
             f"gain of {name} at α = {light:g}: short-range dependent, so that steering should do nothing",
             0.0,
-            ours.mean,
-            ours.low,
-            ours.high,
-            0.01,  # a gain that no figure of the source would show
-            f"{signed(ours, '%')}; with nothing to predict, the slope is that of the mean level, (A + a)/2, not a",
-            decisive=0.05,
+            ours,
+            within=Tolerance(0.01, TODO),
+            note=f"{signed(ours, '%')}; with nothing to predict, the slope is that of the mean level, (A + a)/2, not a",
+            DECISIVE=0.05,
         )
     for interval_s in INTERVALS_S:
         apart = _successive(results, heavy, interval_s) - _successive(results, light, interval_s)
@@ -71,7 +70,7 @@ def checks(results: Results, size: Size) -> Iterator[Check]:
             0,
             flat,
             f"published: insensitive to conditioning; {signed(flat)}",
-            negligible=0.1,  # 1 % of the variance
+            negligible=Tolerance(0.1, TODO),
         )
 
 

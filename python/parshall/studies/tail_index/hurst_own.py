@@ -23,10 +23,12 @@ import polars as pl
 
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.stats.hurst.series import aggregated
-from parshall.studies.check import Check
+from parshall.stats.region import exactly
 from parshall.studies.study import Case
 from parshall.studies.tail_index.hurst_panel import FAST, SLOW, AtTail, Size
 from parshall.studies.tail_index.network import WARM_UP, two_servers
@@ -90,7 +92,7 @@ def _estimated(tables: Tables, size: Size) -> Estimates:
     }
 
 
-def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Check]:
+def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Claim]:
     """The three claims, on the source's network as it traced it, and on the network of many slow clients."""
     listed = []
     for method in METHODS:
@@ -103,19 +105,17 @@ def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Check]:
     return listed
 
 
-def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Check]:
+def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Claim]:
     (heaviest, first), (lightest, last) = min(slopes, key=_tail), max(slopes, key=_tail)
     alphas, means = [alpha for alpha, _ in slopes], [h.mean for _, h in slopes]
     listed = [
-        Check(
+        equal(
             ARTEFACT,
             f"H where the tail index is near {end}",
             published,
-            h.mean,
-            h.low,
-            h.high,
-            NEAR,
-            f"at {alpha:g}",
+            h,
+            within=Tolerance(NEAR, TODO),
+            note=f"at {alpha:g}",
             reading=reading,
         )
         for end, published, alpha, h in ((1, 1.0, heaviest, first), (2, 0.5, lightest, last))
@@ -125,7 +125,9 @@ def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Chec
         off = float(np.max(np.abs(np.polyval((slope, level), alphas) - means)))
         note = f"slope {slope:.2f}; that of (3 - α)/2 is -0.5"
         what = "largest distance of H from a straight line"
-        listed.append(Check(ARTEFACT, what, 0.0, off, None, None, STRAIGHT, note, reading=reading))
+        listed.append(
+            equal(ARTEFACT, what, 0.0, exactly(off), within=Tolerance(STRAIGHT, TODO), note=note, reading=reading)
+        )
     return listed
 
 
