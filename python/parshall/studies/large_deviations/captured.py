@@ -29,14 +29,15 @@ from parshall.report.document import Chart, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly
+from parshall.stats.region import single
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.real import compared, plots
-from parshall.studies.large_deviations.spectra import PARTS, WITHIN
+from parshall.studies.large_deviations.spectra import PARTS
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
 from parshall.traces import TracedFlow, observe
 from parshall.traces.spectra import variability
@@ -49,8 +50,6 @@ WARM_UP_S = 2.0
 SEEDS = 6
 AVERAGED = 100
 """Round trips of the averages whose range is compared."""
-READ = 0.05
-"""How near windows that are read from a capture are to those of the socket: a round trip is cut elsewhere."""
 LINK = "bottleneck"
 
 
@@ -195,14 +194,14 @@ def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list
                 name,
                 chain,
                 Interval(ours.mean, *ends, 1),
-                within=Tolerance(WITHIN * ours.mean, TODO),
+                within=PAPER.within("recovery", chain),
                 basis="theory",
             )
         )
     name = "download, Linux: mean window by the capture, beside the socket's"
     of_socket = ours.socket_window
     checks.append(
-        equal("fig7", name, of_socket, exactly(ours.mean), within=Tolerance(READ * of_socket, TODO), basis="theory")
+        equal("fig7", name, of_socket, single(ours.mean), within=PAPER.within("capture", of_socket), basis="theory")
     )
     checks += [
         stacks.attribute_beside_simulated("fig7-linux", f"download, Linux: {quantity}", linux, key, every, share=share)

@@ -17,8 +17,8 @@ from parshall.models import large_deviations as ld
 from parshall.models.loss import Deterministic
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claim_rules import equal, monotone
+from parshall.stats.claims import Claim
 from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
 from parshall.studies.large_deviations import network
@@ -26,9 +26,6 @@ from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import bounds_plot, spectra_plot
 from parshall.studies.study import Findings, Scale
-
-WITHIN = 0.05
-"""Windows are read off the text; a testbed's rates are known to a few per cent."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ def _chain() -> Claim:
         "chain: mean, packets per RTT",
         PAPER["constant_mean"],
         exactly(theory.mean),
-        within=Tolerance(1e-6, TODO),
+        within=PAPER.within("arithmetic"),
     )
 
 
@@ -133,7 +130,7 @@ def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Clai
             name,
             published,
             exactly(ours),
-            within=Tolerance(WITHIN * published, TODO),
+            within=PAPER.within("window", published),
             note=note,
             reading=reading.label,
         )
@@ -145,8 +142,7 @@ def _shrinks(record: Record) -> list[Claim]:
     """The claim of Fig. 3 (a): the width of the spectrum falls as the scale grows."""
     widths = [float(np.ptp(interval_means(record.cwnd, n))) for n in PAPER["scales"]]
     note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(PAPER["scales"], widths, strict=True)) + " RTTs"
-    falls = float(all(np.diff(widths) < 0))
-    return [equal("fig3a", "the spectrum's width falls with the scale (1: yes)", 1.0, exactly(falls), note=note)]
+    return [monotone("fig3a", "least step by which the spectrum's width falls with the scale", widths, -1, note)]
 
 
 def _record(reading: Reading, seconds: float) -> Record:

@@ -16,19 +16,19 @@ from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run, run
 from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Tolerance
+from parshall.stats.claims import Null
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.fairness import jain
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
 from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Findings, Scale
 
 RTT_S, RATE_BPS, SLOPE, FIRST, LAST = 0.1, 12e6, 5e-4, 1, 101
 """RTT, link, drop probability a packet of queue, thresholds in packets."""
 PIPE = RATE_BPS * RTT_S / 12_000
 W_MAX = 200
-ORDER = 0.1
-"""What the first order of the index is good for, of 1 - J."""
 SCALES = (10, 30, 100, 300, 1000)
 
 
@@ -50,8 +50,9 @@ def fairness(scale: Scale) -> Findings:
                 name,
                 theory,
                 Interval(measured.mean, *ends, 1),
-                within=Tolerance(ORDER * (1 - theory), TODO),
+                within=PAPER.within("first_order", 1 - theory),
                 basis="theory",
+                nulls=[Null("flows that share evenly", exactly(1.0))],
             )
         )
         seen.append(measured.mean)

@@ -19,9 +19,10 @@ import numpy as np
 from parshall.models import large_deviations as ld
 from parshall.models.loss import Bernoulli
 from parshall.report.document import Chart, Section, Table
-from parshall.stats.claim_rules import equal, reported
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.region import exactly
+from parshall.stats.claim_rules import equal, reported, sign
+from parshall.stats.claims import Claim, Null
+from parshall.stats.confidence import Interval
+from parshall.stats.region import exactly, single
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
@@ -97,7 +98,7 @@ def among_sources(place: int, scale: Scale) -> CaseFindings:
     published = PAPER["long_range_loss"]
     note = f"the source's: {published}, for which the rate of the sources was chosen, so it is no check"
     checks = [
-        reported("fig6a", f"{label}: packet loss rate of the flow", exactly(lost), note),
+        reported("fig6a", f"{label}: packet loss rate of the flow", single(lost), note),
         _shape(record, lost),
         *one_spectrum("fig6b", "", record.throughput, (100, 1000)),
         _beside("fig6b", f"{label}, eq. (2) with measured p(w)", record, raw),
@@ -139,10 +140,6 @@ def long_range(results: list[CaseFindings]) -> Findings:
     return Findings(checks, [Section("Figure 6: long-range dependent cross traffic", text, [table], figures)])
 
 
-ACCURATE = 0.1
-"""What may be called very accurate on a plot of Fig. 6's size: a tenth of the value."""
-
-
 def _beside(artefact: str, label: str, record: Record, theory: ld.Spectrum) -> Claim:
     """The claim that the prediction is very accurate: of the mean."""
     error = theory.mean / record.mean - 1
@@ -152,9 +149,10 @@ def _beside(artefact: str, label: str, record: Record, theory: ld.Spectrum) -> C
         artefact,
         f"{label}: error of the mean, relative",
         0.0,
-        exactly(error),
-        within=Tolerance(ACCURATE, TODO),
+        single(error),
+        within=PAPER.within("accurate"),
         note=note,
+        nulls=[Null("a prediction of half, or of one and a half times it", exactly(0.5))],
     )
 
 
@@ -164,5 +162,6 @@ def _shape(record: Record, lost: float) -> Claim:
     spread = float(np.sqrt(np.sum(expected * (1 - expected))))
     distance = (float(record.events.sum()) - float(expected.sum())) / spread
     note = f"{int(record.events.sum())} loss events; independent losses make {expected.sum():.0f}"
-    differs = float(abs(distance) > 3)
-    return equal("fig6a", "p(w) is not that of independent losses (1: yes)", 1.0, exactly(differs), note=note)
+    half = 1.96 * np.sqrt(float(record.events.sum())) / spread
+    value = Interval(abs(distance), abs(distance) - half, abs(distance) + half, 1)
+    return sign("fig6a", "distance of the loss events from those of independent losses, deviations", 1, value, note)

@@ -25,15 +25,16 @@ from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
-from parshall.stats.region import exactly
+from parshall.stats.region import single
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cross_traffic import (
     FINE_S,
     SMOOTH,
+    UNIFORM,
     autocorrelation,
     density,
     deviation_interval,
@@ -152,16 +153,24 @@ def _published(each: Arrivals, source: Mapping[str, float]) -> list[Claim]:
             quantity,
             source[key],
             Interval(getattr(each, key), *ends[key], 1),
-            within=Tolerance(tolerance * source[key], TODO),
+            within=PAPER.within(f"cross_{key}", source[key]),
             reading=reading,
         )
-        for key, quantity, tolerance in QUANTITIES
+        for key, quantity, _ in QUANTITIES
         if key in source
     ]
     quantity = "largest distance to the normal distribution"
     return [
         *checks,
-        equal("fig4a", quantity, 0.0, exactly(each.distance), within=Tolerance(0.05, TODO), reading=reading),
+        equal(
+            "fig4a",
+            quantity,
+            0.0,
+            single(each.distance),
+            within=PAPER.within("normal"),
+            nulls=[UNIFORM],
+            reading=reading,
+        ),
     ]
 
 

@@ -12,7 +12,7 @@ from parshall.models.square_root import independent_losses_constant, square_root
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claims import Claim, Null
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.region import exactly
 from parshall.studies.large_deviations.network import PAPER
@@ -33,13 +33,13 @@ def figure_1(scale: Scale = "paper", seed: int = 1) -> Findings:
     theory = ld.spectrum(window)
     series = window.sample(PAPER["length"], np.random.default_rng(seed))
     checks = [
-        equal("fig1a", "apex, packets per RTT", PAPER["apex"], exactly(theory.mean), within=Tolerance(0.05, TODO)),
+        equal("fig1a", "apex, packets per RTT", PAPER["apex"], exactly(theory.mean), within=PAPER.digits("apex")),
         equal(
             "fig1a",
             "f(11), 1/RTT",
             PAPER["f_at_11"],
             exactly(float(theory.f(11))),
-            within=Tolerance(0.005, TODO),
+            within=PAPER.digits("f_at_11"),
             note="printed as e^(-0.01 x 100) = 0.37: one digit, to which ours is cut and not rounded",
         ),
         *(_coverage(window, theory, n) for n in PAPER["scales"]),
@@ -76,9 +76,9 @@ def _coverage(window: WindowChain, theory: ld.Spectrum, scale: int) -> Claim:
         f"share of the bands of n = {scale} that have the theory",
         0.95,
         Interval(interval.mean, interval.mean - half, interval.mean + half, 1),
-        within=Tolerance(0.02, TODO),
+        within=PAPER.within("coverage"),
         basis="theory",
-        note=f"theory: 95 % nominal; mean over {RECORDS} records of 2^16 RTTs, since the bands of one share its intervals",
+        note=f"theory: 95 % nominal; mean over {RECORDS} records of 2^16 RTTs: the bands of one share its intervals",
     )
 
 
@@ -111,10 +111,6 @@ def _percent(excess: FloatArray) -> str:
     return f"{100 * float(excess.mean()):.1f} %"
 
 
-LINE_WIDTH = 0.1
-"""Curves on a logarithmic axis of some decades superimpose if they differ by less: a twentieth of a decade."""
-
-
 def figure_2(scale: Scale) -> Findings:
     """The chain's mean and sqrt(3/(2p)), both as in the source and as a ratio."""
     losses = np.geomspace(1e-6 if scale == "paper" else 1e-5, 0.1, 25 if scale == "paper" else 13)
@@ -130,8 +126,9 @@ def figure_2(scale: Scale) -> Findings:
         "largest distance of mean and sqrt(3/(2p)), relative",
         0.0,
         exactly(furthest),
-        within=Tolerance(LINE_WIDTH, TODO),
+        within=PAPER.within("line_width"),
         note=note,
+        nulls=[Null("a chain with half the formula's mean", exactly(0.5))],
     )
     both: list[Mark] = [
         Line(losses, formula, "square-root formula", Style(0)),

@@ -35,7 +35,7 @@ def claim(
     >>> claim("fig9", "gain", 1, [-0.2, -0.3, -0.25]).verdict
     'not_reproduced'
     >>> claim("fig9", "gain", 1, [-0.2, 0.3, 0.25]).verdict
-    'undecided'
+    'compatible'
     """
     interval = mean_interval(np.asarray(differences, dtype=np.float64))
     note = f"{signed(interval, unit)}, {interval.n} seeds"

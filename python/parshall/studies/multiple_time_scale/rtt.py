@@ -10,7 +10,7 @@ import numpy as np
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
 from parshall.stats.claim_rules import one_run
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, beyond, curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts
@@ -54,7 +54,7 @@ def checks(results: Results, size: Size) -> Iterator[Claim]:
         f"gain of TCP Rate at {far} ms",
         PAPER["largest_gain"],
         results.gain(single(size, "tcp_rate")),
-        within=Tolerance(0.02, TODO),
+        within=PAPER.within("gain"),
         note=signed(mean_interval(results.gain(single(size, "tcp_rate"))), "%"),
     )
     for control in CONTROLS:

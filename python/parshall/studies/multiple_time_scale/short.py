@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
 from parshall.stats.claim_rules import one_run
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import Normalised
@@ -185,7 +185,7 @@ class ShortConnections:
                 f"gain of Case {name}, {duration_s} s",
                 PAPER["short_gains"][name][grid.SIZES["paper"].short_s.index(duration_s)],
                 values,
-                within=Tolerance(0.0005, TODO),
+                within=PAPER.within("last_digit"),
                 note=signed(mean_interval(values), "%"),
             )
         for better, worse in (("I", "II"), ("I", "III"), ("II", "III")):

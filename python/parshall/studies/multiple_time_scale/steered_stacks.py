@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
 from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import stacks
 from parshall.studies.multiple_time_scale import side_by_side
@@ -65,8 +65,6 @@ DURATION_S = {"quick": 66.0, "paper": 1200.0}
 PROGRAM, HEADING = "multiple_time_scale", "Steered connections on real stacks"
 CONTROLS: Mapping[str, str | dict[str, Any]] = {"plain": "reno", "steered": steered("reno")}
 NS2, AS_LINUX, LINUX = "ns-2's TCP, simulated", "as in Linux, simulated", "Linux"
-WITHIN = 0.05
-"""Differences of gains that do not matter."""
 
 
 def places(setting: Setting) -> list[Place]:
@@ -156,7 +154,7 @@ def _checks(throughputs: Mapping[Setting, Throughputs]) -> Iterator[Claim]:
             f"gain of Reno on Linux, {setting.label}",
             expected,
             Interval(expected + apart.mean, low, high, 1),
-            within=Tolerance(WITHIN, TODO),
+            within=PAPER.within("stacks"),
             basis="theory",
             note=f"less the simulator's, network by network: {signed(apart, '%')}",
         )

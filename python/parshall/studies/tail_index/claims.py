@@ -20,19 +20,15 @@ import numpy as np
 
 from parshall.report.document import Section, Table
 from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.tail_index.grid import Row, Rows
 from parshall.studies.tail_index.measure import MEDIUM, Measured
 from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
-from parshall.studies.tail_index.trends import HEAVIEST, VISIBLE, Trends, change, sensitive
+from parshall.studies.tail_index.trends import HEAVIEST, Trends, change, sensitive
 
 _SETTLED_PACKETS = PAPER["settled_packets"]
 
-_FLAT = 10**0.1 - 1
-"""On a logarithmic axis, as the source has it, a tenth of a decade is almost nothing."""
-_ABOUT = 2.5
-"""Packets: "around 10" is nearer to 10 than to 5 or 15."""
 _SHOWN = next(each for each in FIG1 if each.slow_start and each.buffer == 896)
 """The setting whose rates the source's Fig. 1 shows on its right."""
 _CACHED = tuple(each for each in FIG1 if each.cached)
@@ -60,7 +56,7 @@ def _settled(setting: Setting, row: Row) -> Claim:
         f"packets at which the cached ssthresh settles, N = {setting.sources}, B = {setting.buffer}",
         _SETTLED_PACKETS,
         interval,
-        within=Tolerance(_ABOUT, TODO),
+        within=PAPER.within("around"),
         note="mean over tail indices of the median over sources",
         reading=setting.reading,
     )
@@ -77,7 +73,7 @@ def _large_flows(row: Row) -> list[Claim]:
         return []
     trend = change(list(known), list(known.values()))
     quantity = f"mean rate of the largest flows with heavier tails, {_SHOWN.name}"
-    return [sign(_SHOWN.figure, quantity, 1, trend.interval, trend.told(), negligible=Tolerance(VISIBLE, TODO))]
+    return [sign(_SHOWN.figure, quantity, 1, trend.interval, trend.told(), negligible=PAPER.within("visible"))]
 
 
 def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
@@ -98,7 +94,7 @@ def _medium(setting: Setting, row: Row) -> Claim:
         1 if _large(setting) else 0,
         interval,
         f"{interval.mean:+.1%}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above",
-        negligible=Tolerance(VISIBLE if _large(setting) else _FLAT, TODO),
+        negligible=PAPER.within("visible" if _large(setting) else "flat"),
         reading=setting.reading,
     )
 

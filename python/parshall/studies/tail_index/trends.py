@@ -22,13 +22,14 @@ from numpy.typing import ArrayLike
 from scipy.stats import t
 
 from parshall.stats.claim_rules import sign
-from parshall.stats.claims import Claim, Tolerance, Verdict
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
+from parshall.stats.region import Outcome
 from parshall.studies.tail_index.measure import METRICS, WORDS
-from parshall.studies.tail_index.settings import Setting, published_sign
+from parshall.studies.tail_index.settings import PAPER, Setting, published_sign
 
 HEAVIEST = 1.3
-VISIBLE = 0.03
+VISIBLE = PAPER.within("visible").value
 SIGNIFICANCE = 0.05
 
 
@@ -74,10 +75,10 @@ def checks(trends: Trends, load: str) -> list[Claim]:
     return [each for each in listed if each is not None]
 
 
-def verdict(setting: Setting, metric: str, change: Change) -> Verdict | None:
+def verdict(setting: Setting, metric: str, change: Change) -> Outcome | None:
     """What a change says of the published sign, whosever TCP it is; None if none was published."""
     check = _check(setting, metric, change, "")
-    return None if check is None else check.verdict
+    return None if check is None else check.outcome
 
 
 def _check(setting: Setting, metric: str, change: Change, load: str) -> Claim | None:
@@ -90,7 +91,7 @@ def _check(setting: Setting, metric: str, change: Change, load: str) -> Claim | 
         published,
         change.interval,
         f"{change.told()}, p = {change.p_value:.2g}",
-        negligible=Tolerance(VISIBLE, TODO),
+        negligible=PAPER.within("visible"),
         reading=_reading(setting, load),
     )
 
@@ -111,7 +112,7 @@ def sensitive(trends: Trends, setting: Setting, load: str) -> Claim:
         1,
         Interval(abs(largest.relative), low, high, largest.values),
         "; ".join(f"{WORDS[metric]} {trends[setting, metric].told()}" for metric in METRICS),
-        negligible=Tolerance(VISIBLE, TODO),
+        negligible=PAPER.within("visible"),
         reading=_reading(setting, load),
     )
 
