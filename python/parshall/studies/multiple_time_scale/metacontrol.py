@@ -35,6 +35,7 @@ def points(size: Size) -> Iterator[Point]:
         yield from each.points(BASE, size)
     for adjustment in _ADJUSTMENTS:
         yield followed(BASE, size, adjustment)
+    yield followed(BASE, size, _ADJUSTMENTS[0]).plain
 
 
 def _course_checks(results: Results, size: Size) -> Iterator[Claim]:
