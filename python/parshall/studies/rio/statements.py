@@ -65,12 +65,16 @@ def _printed() -> Iterator[Check]:
         close = [abs(model[name] / measured[name] - 1) < _CLOSE for name in model]
         within += close
         if table != "table2":
-            quantity = f"printed quantities whose two columns are within {_CLOSE:.0%}"
+            quantity = f"printed quantities whose two columns are within {100 * _CLOSE:g} %"
             yield Check(table, quantity, len(close), sum(close), None, None, 0, "model over simulation less 1")
     share = Interval(float(np.mean(within)) - 0.5, None, None, len(within))
     note = f"{sum(within)} of {len(within)}; published: in most cases"
     yield sign(
-        "section4", f"printed pairs of model and simulation within {_CLOSE:.0%}, share less a half", 1, share, note
+        "section4",
+        f"printed pairs of model and simulation within {100 * _CLOSE:g} %, share less a half",
+        1,
+        share,
+        note,
     )
     rtts = np.asarray(PROPAGATION_S)
     yield _share("section4", "propagation RTTs are between 100 and 300 ms", [(rtts >= 0.1) & (rtts <= 0.3)])
