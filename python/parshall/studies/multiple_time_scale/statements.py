@@ -68,13 +68,13 @@ def section(results: Results, size: Size) -> Section:
 def _traffic(results: Results, size: Size) -> Iterator[Check]:
     """§1.1, §1.2: what long-range dependent traffic does, and who carries it."""
     heavy, light = size.tail_indices[0], size.tail_indices[-1]
-    for name, of in (("loss rate", _loss), ("queueing delay", _delay)):
+    for name, of, unit in (("loss rate", _loss, ""), ("queueing delay", _delay, " ms")):
         first, second = (
             np.array([of(each.alone) for each in results.backgrounds[alpha, _MIDDLE_MBPS, SOURCE, None]])
             for alpha in (heavy, light)
         )
         quantity = f"{name} of the clients alone at α = {heavy:g} less that at {light:g}"
-        yield claim("§1.1", quantity, 1, (first - second) / second.mean(), "%")
+        yield claim("§1.1", quantity, 1, first - second, unit)
     share = 0.1 ** (1 - 1 / heavy)  # of the bytes, in the largest tenth of files of a Pareto law
     more = Interval(share - 0.5, None, None, 1)
     note = f"{share:.0%}, by the law; {0.1 ** (1 - 1 / light):.0%} at {light:g}"
@@ -98,7 +98,7 @@ def _levels(results: Results, size: Size) -> Iterator[Check]:
         series = tails.alone(results, heavy, interval_s)
         if min(each.size for each in series) >= _FEWEST_OF_A_LEVEL * LEVELS:
             quantity = f"mean level after level {LEVELS} less that after 1, {interval_s} s, α = {heavy:g}"
-            yield claim("fig1", quantity, 1, [_after_ends(each) for each in series])
+            yield claim("fig1", quantity, 1, [after_ends(each) for each in series])
     if min(each.size for each in tails.alone(results, heavy, _LONGEST_S)) > LEVELS:
         ends = [tails.successive(results, heavy, each) for each in (_LONGEST_S, 1)]
         apart = mean_interval(ends[0] - ends[1])
@@ -106,7 +106,7 @@ def _levels(results: Results, size: Size) -> Iterator[Check]:
         yield sign("§2.2", quantity, 0, apart, signed(apart), negligible=_SAME_CORRELATION)
 
 
-def _after_ends(series: FloatArray) -> float:
+def after_ends(series: FloatArray) -> float:
     """The mean level that follows the highest level, less the one that follows the lowest."""
     density = tails.density([series])
     means = density @ np.arange(1, LEVELS + 1)

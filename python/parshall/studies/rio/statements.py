@@ -2,8 +2,8 @@
 
 | symbol | name here | unit |
 | --- | --- | --- |
-| p^l(q) | `_line`: a curve without its ends, p^max (q - min)/(max - min) | - |
-| rho_1, rho_2, rho_3, rho_1^sigma, rho_3^sigma | `_borders`: where the cases of eq. (10) and (11) meet | packets |
+| p^l(q) | `line`: a curve without its ends, p^max (q - min)/(max - min) | - |
+| rho_1, rho_2, rho_3, rho_1^sigma, rho_3^sigma | `borders`: where the cases of eq. (10) and (11) meet | packets |
 
 A figure without printed values is checked as in `analytic`: by the share of what was computed for which a statement
 holds.
@@ -87,7 +87,8 @@ def _printed() -> Iterator[Check]:
 # --- section 3.2: equations against each other
 
 
-def _line(states: FloatArray, low: float, high: float, most: float) -> FloatArray:
+def line(states: FloatArray, low: float, high: float, most: float) -> FloatArray:
+    """A curve of drop probabilities without its ends: p^l of §3.2."""
     return most * (states - low) / (high - low)
 
 
@@ -96,10 +97,10 @@ def _equations() -> Iterator[Check]:
     apart: dict[str, list[float]] = {"in": [], "out": []}
     below, differs = [], []
     for curves in ROUTERS.values():
-        for name, lost, transformed, line in _losses(curves):
+        for name, lost, transformed, at_mean in _losses(curves):
             apart[name].append(abs(transformed / lost - 1))
-            below.append(line <= lost)
-            differs.append(abs(line / lost - 1) > _SAME)
+            below.append(at_mean <= lost)
+            differs.append(abs(at_mean / lost - 1) > _SAME)
     for name, equations in (("in", "(4) and (5)"), ("out", "(6) and (7)")):
         quantity = f"largest distance of the two forms of eq. {equations}"
         yield Check("section3", quantity, 0.0, max(apart[name]), None, None, _SAME, "relative")
@@ -118,9 +119,9 @@ def _losses(curves: Curves) -> Iterator[tuple[str, float, float, float]]:
         ("in", curves.in_min, curves.in_max, curves.in_probability, state.loss_in),
         ("out", curves.out_min, curves.out_max, curves.out_probability, state.loss_out),
     ):
-        line = _line(states, low, high, most)
-        at_mean = float(_line(np.array(queue), low, high, most))
-        transformed = at_mean - float(line[: low + 1] @ pi[: low + 1]) + float((1 - line[high:]) @ pi[high:])
+        values = line(states, low, high, most)
+        at_mean = float(line(np.array(queue), low, high, most))
+        transformed = at_mean - float(values[: low + 1] @ pi[: low + 1]) + float((1 - values[high:]) @ pi[high:])
         yield name, float(lost), transformed, at_mean
 
 
@@ -172,12 +173,12 @@ def _annexe() -> Iterator[Check]:
     p_out = 10 ** draws.uniform(-3, -1, 1000)
     p_in = p_out * draws.uniform(0.01, 1, 1000)
     burst = draws.uniform(1, 20, 1000)
-    for name, distance in _borders(p_in, p_out, burst).items():
+    for name, distance in borders(p_in, p_out, burst).items():
         quantity = f"largest distance of a border from its printed place: {name}"
         yield Check("annexe", quantity, 0.0, float(np.max(np.abs(distance))), None, None, _SAME, "packets")
 
 
-def _borders(p_in: FloatArray, p_out: FloatArray, burst: FloatArray) -> dict[str, FloatArray]:
+def borders(p_in: FloatArray, p_out: FloatArray, burst: FloatArray) -> dict[str, FloatArray]:
     """What is 0 at each printed border.
 
     The windows of the cases are W with p_in S_in + p_out S_out = 1: `spent` of a bucket that never fills, `unspent` of
