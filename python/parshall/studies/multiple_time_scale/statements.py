@@ -41,8 +41,8 @@ _SAME_CORRELATION = 0.1
 _LONGEST_S = 10
 """The correlation is said to be the same from 1 s to it."""
 _FEWEST_OF_A_LEVEL = 10
-_HELD_MBPS = 0.05
-"""Half a unit of the last digit of 5.0 Mbit/s."""
+_HELD_MBPS = 0.5
+"""Half a unit of the last digit of 5 Mbit/s."""
 _ROUNDED = 0.051
 """Half a unit of the last digit of an average, and what rounding its total adds."""
 
