@@ -90,10 +90,10 @@ def carry_out(
 ) -> Findings:
     """Do a study or suite, write its page, and print its findings; a shard has none."""
     from parshall.records import storage
-    from parshall.studies import criterion
-    from parshall.studies.page import document, headline, write
+    from parshall.studies import headline
+    from parshall.studies.page import document, write
     from parshall.studies.running import run
-    from parshall.studies.study import COLUMNS
+    from parshall.studies.shown import COLUMNS, cells
 
     findings = run(chosen, scale, (lambda _: None) if quiet or as_json else note, by)
     if by.shard is not None:
@@ -103,16 +103,16 @@ def carry_out(
     if output is not None:
         page = document(chosen, scale, findings)
         storage.guarded(lambda: drawn.write(page, output / FIGURES))
-        written = storage.guarded(lambda: write(page, findings.listed, output, chosen.kind))
+        written = storage.guarded(lambda: write(page, findings.checks, output, chosen.kind))
         if not quiet:
             note(f"Page: {written[-1]}")
     if as_json:
-        print_json([each.as_json() for each in findings.listed])
+        print_json([each.as_json() for each in findings.checks])
     elif not quiet:
-        suite = chosen.kind == "suite"
-        shown = table(chosen.title, *(criterion.COLUMNS if suite else COLUMNS))
-        for each in findings.listed:
-            shown.add_row(*each.cells())
+        shown = table(chosen.title, *COLUMNS)
+        for each in findings.checks:
+            shown.add_row(*cells(each))
         console().print(shown)
-        console().print(criterion.headline(findings.criteria) if suite else headline(findings.checks))
+        sentences = headline.of_criteria if chosen.kind == "suite" else headline.headline
+        console().print(sentences(findings.checks))
     return findings

@@ -62,5 +62,5 @@ def suite(
     by = Execution(store, workers, scheduler, shard_of(shard, output, as_json=as_json))
     drawn = files(formats, width, output)
     findings = carry_out(chosen, scale_named(scale), by, output, drawn, as_json=as_json, quiet=quiet)
-    if any(each.verdict == "failed" for each in findings.criteria):
+    if any(each.outcome == "fails" for each in findings.checks):
         raise typer.Exit(FAILURE)

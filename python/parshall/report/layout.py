@@ -56,7 +56,8 @@ def laid_out(plot: Plot, entries: Sequence[str], width_in: float = WIDTH_IN) -> 
     has_shades = any(isinstance(mark, Grid) for panel in plot.panels for mark in panel.marks)
     right = _RIGHT_OF_MAPS_IN if has_shades else _RIGHT_IN
     longest = max((len(name) for panel in plot.panels for name in panel.y.names), default=0)
-    left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), width_in / 3)
+    share = max((panel.y.names_share for panel in plot.panels), default=1 / 3)
+    left = min(max(_LEFT_IN, _NAME_IN * longest + 0.12), width_in * share)
     width = (width_in - left - right - _BESIDE_IN * (columns - 1)) / columns
     boxes = []
     for index in range(len(plot.panels)):
@@ -70,9 +71,9 @@ def laid_out(plot: Plot, entries: Sequence[str], width_in: float = WIDTH_IN) -> 
     return Layout(width_in, height, tuple(boxes), legend_columns)
 
 
-def shortened(name: str, width_in: float = WIDTH_IN) -> str:
+def shortened(name: str, width_in: float = WIDTH_IN, share: float = 1 / 3) -> str:
     """A name that fits beside the axis: its beginning and its end, as names that begin alike often end otherwise."""
-    most = int(width_in / 3 / _NAME_IN) - 2
+    most = int(width_in * share / _NAME_IN) - 2
     end = most // 2
     return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[-end:]}"
 

@@ -22,7 +22,10 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it measures, in which unit (empty: a pure number), and how; `names` stand at 0, 1, 2, ..."""
+    """An axis: what it measures, in which unit (empty: a pure number), and how; `names` stand at 0, 1, 2, ...
+
+    Names beside an ordinate take at most `names_share` of the figure's width, and are cut to it.
+    """
 
     label: str
     unit: str = ""
@@ -30,6 +33,7 @@ class Axis:
     minimum: float | None = None
     maximum: float | None = None
     names: tuple[str, ...] = ()
+    names_share: float = 1 / 3
 
     @property
     def title(self) -> str:

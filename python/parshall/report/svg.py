@@ -144,7 +144,8 @@ class _Scale:
     def ticks(self, panel: Panel, letter: Literal["x", "y"]) -> Iterator[tuple[int, str]]:
         """Places and labels."""
         if self.axis.names:
-            yield from ((self.place(at), shortened(name, self.figure_in)) for at, name in enumerate(self.axis.names))
+            for at, name in enumerate(self.axis.names):
+                yield self.place(at), shortened(name, self.figure_in, self.axis.names_share)
             return
         places = self._decades(has_few_decades(panel, letter)) if self.axis.log else self._round_numbers()
         yield from ((self.place(value), tick(value)) for value in places if self.shows(value))

@@ -2,8 +2,6 @@ from .catalog import find as find
 from .catalog import find_suite as find_suite
 from .catalog import studies as studies
 from .catalog import suites as suites
-from .check import Check as Check
-from .criterion import Criterion as Criterion
 from .running import Execution as Execution
 from .running import run as run
 from .study import Case as Case

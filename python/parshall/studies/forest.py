@@ -1,111 +1,154 @@
-"""The figure of a study or suite: ours over what was published, or over the bound, a row a value, by verdict."""
+"""The figure of a study or suite: how far each claim is from what is accepted, in tolerances, by artefact."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from parshall.report.document import Chart
-from parshall.report.numbers import counted
+from parshall.report.palette import SERIES, SYMBOLS
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
-from parshall.stats.confidence import Interval
-from parshall.studies.check import Check
-from parshall.studies.criterion import Criterion
+from parshall.stats.claims import SIGN, Claim
 
-MOST = 40
-"""The most rows: those that are not reproduced come first, then the undecided, then the others in their order."""
+EDGE = 4.0
+"""Tolerances beyond which values are drawn at the edge."""
+CANNOT_FAIL = "cannot fail"
 
-
-_SERIES = {"failed": 3}
-"""Those that are not drawn in the order of the verdicts: green would say that all is well."""
+_COLOURS = {"holds": 2, "compatible": 0, "undecided": 4, "fails": 3}
+"""Places in the palette, from green to purple; claims that cannot fail are grey."""
+_WORDS = {"holds": "reproduced", "fails": "not reproduced"}
+_AXIS = "distance from what is accepted"
+_HOW = (
+    "Accepted is what lies between -1 and 1: a value that is to be equal to a published one is drawn as (ours - "
+    "published) over the tolerance. Signs, orders, curves and bounds have no such distance: 1 is their bound, and the "
+    "farther a value is on the accepted side, the nearer it is to 0. Bars are 95 % intervals; what is farther than "
+    f"{EDGE:g} is drawn at the edge."
+)
 
 
 @dataclass(frozen=True)
 class _Row:
     name: str
+    reading: str
     verdict: str
-    ratio: float
-    low: float
-    high: float
+    at: tuple[float, float, float]
 
 
-def forest(checks: Sequence[Check]) -> Chart | None:
-    """Ratios with their 95 % intervals, of values above 0 that were published, but for signs; None without any."""
-    rows = [
-        _row(
-            f"{check.artefact}: {check.named}",
-            check.verdict,
-            Interval(check.ours, check.ci_low, check.ci_high, 1),
-            check.published,
-        )
-        for check in checks
-        if check.published is not None and check.published > 0 and check.ours > 0 and not check.is_sign
-    ]
-    order = ("not_reproduced", "undecided", "reproduced")
-    caption = (
-        "Each row is a published number; the bar is the 95 % interval of ours. Tolerances and signs are in the tables."
-    )
-    return (
-        _drawn("published-and-ours", rows, order, title="Ours over published", guide="as published", caption=caption)
-        if rows
-        else None
-    )
+def forest(checks: Sequence[Claim]) -> Chart | None:
+    """Every claim of a source, a row each, its readings as symbols; None without any."""
+    rows = [_row(each, _WORDS) for each in checks if each.basis == "published" and each.region is not None]
+    return _drawn("published-and-ours", "Ours and published, in tolerances", rows, _WORDS) if rows else None
 
 
-def against_bounds(criteria: Sequence[Criterion]) -> Chart | None:
-    """Values above 0 over their bounds, with their 95 % intervals; None without any."""
-    rows = [
-        _row(_short(each), each.verdict, each.value, each.bound, turned=each.at_least)
-        for each in criteria
-        if each.value is not None and each.bound is not None and each.value.mean > 0 and each.bound > 0
-    ]
-    order = ("failed", "undecided", "passed")
-    caption = (
-        "Each row is a criterion, met below 1: the value over the bound, or the bound over what is to be at least it."
-    )
-    return (
-        _drawn("value-over-bound", rows, order, title="Value over bound", guide="the bound", caption=caption)
-        if rows
-        else None
-    )
+def against_bounds(criteria: Sequence[Claim]) -> Chart | None:
+    """Every criterion with a bound and a value, a row each; None without any."""
+    rows = [_row(each, {}) for each in criteria if each.region is not None and each.value is not None]
+    return _drawn("value-and-bound", "Values and bounds", rows, {}) if rows else None
 
 
-def _short(criterion: Criterion) -> str:
-    """What a row is called: there is room for little, so without the document, what it is a ratio to, and the path."""
-    section = criterion.asked_by.rpartition(" ")[2]
-    return f"{section}: {re.split(r',? over |;', criterion.quantity)[0]}"
+def place(claim: Claim) -> tuple[float, float, float]:
+    """Where a claim is drawn: its value and the ends of its interval, of which -1 to 1 is accepted.
+
+    >>> from parshall.stats.confidence import Interval
+    >>> place(Claim("a", "q", Interval(11.0, 10.5, 12.0, 5), "equal", 10.0, 2.0))
+    (0.5, 0.25, 1.0)
+    >>> [round(each, 3) for each in place(Claim("a", "q: sign", Interval(0.0, -1.0, 1.0, 5), "sign", 1.0))]
+    [1.0, 0.368, 2.718]
+    """
+    value = claim.value
+    if value is None:
+        return EDGE, -EDGE, EDGE
+    ends = [value.mean if each is None else each for each in (value.mean, value.low, value.high)]
+    region = claim.region
+    centred = claim.rule in {"equal", "line"} or (claim.rule == "sign" and claim.reference == 0)
+    if centred and region is not None:
+        reference = claim.reference or 0.0
+        unit = claim.tolerance or abs(reference) * 1e-2 or 1.0
+        mean, low, high = ((each - reference) / unit for each in ends)
+    else:
+        bound, direction = _bound(claim)
+        unit = max(value.half_width or 0.0, abs(bound) / 2, abs(value.mean - bound) / 2) or 1.0
+        mean, *others = (math.exp(min(5.0, -direction * (each - bound) / unit)) for each in ends)
+        low, high = min(others), max(others)
+    return _cut(mean), _cut(low), _cut(high)
 
 
-def _row(name: str, verdict: str, value: Interval, reference: float, *, turned: bool = False) -> _Row:
-    ends = (value.mean if end is None else end for end in (value.low, value.high))
-    ratios = [each / reference for each in (value.mean, *ends)]
-    if turned:
-        mean, low, high = (1 / max(each, 1e-9) for each in ratios)
-        return _Row(name, verdict, mean, high, low)
-    return _Row(name, verdict, *ratios)
+def _bound(claim: Claim) -> tuple[float, int]:
+    """The bound of a claim that has one, and on which side of it values are accepted: 1 above, -1 below."""
+    region = claim.region
+    if region is None or math.isfinite(region.low):
+        return (0.0 if region is None else region.low), 1
+    return region.high, -1
 
 
-def _drawn(name: str, rows: Sequence[_Row], order: Sequence[str], *, title: str, guide: str, caption: str) -> Chart:
-    shown = sorted(rows, key=lambda row: order.index(row.verdict))[:MOST]
-    shown.sort(key=rows.index)
-    places = {id(row): len(shown) - 1 - number for number, row in enumerate(shown)}
-    least = 0.5 * min(row.ratio for row in shown)
-    marks: list[Mark] = [Guide(1.0, guide, along="x")]
-    for series, verdict in enumerate(reversed(order)):
-        own = [row for row in shown if row.verdict == verdict]
-        if own:
-            y, ratio = [places[id(row)] for row in own], [row.ratio for row in own]
-            low, high = [max(row.low, least) for row in own], [row.high for row in own]
-            marks.append(
-                Points(ratio, y, verdict.replace("_", " "), Style(_SERIES.get(verdict, series)), low, high, along="x")
-            )
-    panel = Panel(
-        marks,
-        Axis(title, log=True),
-        Axis("", names=tuple(row.name for row in reversed(shown)), minimum=-0.6, maximum=len(shown) - 0.4),
-        height=0.3 + 0.07 * len(shown),
-    )
-    if left_out := len(rows) - len(shown):
-        caption += f" Not drawn: {counted(left_out, 'value')} that are {order[2]} or undecided."
-    return Chart(name, title, Plot([panel], caption))
+def _cut(value: float) -> float:
+    return max(-EDGE, min(EDGE, value))
+
+
+def _row(claim: Claim, words: dict[str, str]) -> _Row:
+    verdict = CANNOT_FAIL if claim.cannot_fail else words.get(claim.outcome, claim.outcome)
+    return _Row(_named(claim), claim.reading, verdict, place(claim))
+
+
+def _named(claim: Claim) -> str:
+    """Artefact and quantity without its unit: there is room for little."""
+    section = claim.artefact.rpartition(" ")[2] if claim.basis == "asked" else claim.artefact
+    quantity = claim.quantity.removesuffix(SIGN)
+    if claim.basis == "asked":
+        quantity = re.split(r",? over |;", quantity)[0]
+    return f"{section}: {quantity}"
+
+
+def _drawn(name: str, title: str, rows: Sequence[_Row], words: dict[str, str]) -> Chart:
+    names = sorted({row.name: None for row in rows}, key=_artefact_order(rows))
+    places = {each: len(names) - 1 - number for number, each in enumerate(names)}
+    readings = list(dict.fromkeys(row.reading for row in rows))
+    marks: list[Mark] = [Guide(-1.0, "", along="x"), Guide(1.0, "accepted", along="x")]
+    for verdict, style in _styles(words):
+        for number, reading in enumerate(readings):
+            own = [row for row in rows if row.verdict == verdict and row.reading == reading]
+            if own:
+                seen = any(isinstance(mark, Points) and mark.name == verdict for mark in marks)
+                marks.append(
+                    Points(
+                        [row.at[0] for row in own],
+                        [places[row.name] for row in own],
+                        "" if seen else verdict,
+                        _with_symbol(style, number),
+                        [row.at[1] for row in own],
+                        [row.at[2] for row in own],
+                        along="x",
+                    )
+                )
+    y = Axis("", names=tuple(reversed(names)), minimum=-0.6, maximum=len(names) - 0.4, names_share=0.55)
+    x = Axis(_AXIS, minimum=-EDGE - 0.2, maximum=EDGE + 0.2)
+    panel = Panel(marks, x, y, height=0.3 + 0.07 * len(names))
+    return Chart(name, title, Plot([panel], f"{_HOW}{_symbols(readings)}"))
+
+
+def _artefact_order(rows: Sequence[_Row]) -> Callable[[str], int]:
+    """Artefacts in the order in which they come, and their claims one below the other."""
+    artefacts = list(dict.fromkeys(row.name.partition(":")[0] for row in rows))
+    return lambda name: artefacts.index(name.partition(":")[0])
+
+
+def _styles(words: dict[str, str]) -> list[tuple[str, Style]]:
+    coloured = [(words.get(outcome, outcome), Style(series)) for outcome, series in _COLOURS.items()]
+    return [*coloured, (CANNOT_FAIL, Style(5, muted=True))]
+
+
+def _with_symbol(style: Style, number: int) -> Style:
+    """The same colour with the symbol of that number."""
+    wanted = SYMBOLS[number % len(SYMBOLS)]
+    candidates = (Style(style.index + SERIES * turn, muted=style.muted) for turn in range(len(SYMBOLS)))
+    return next(each for each in candidates if each.symbol == wanted)
+
+
+def _symbols(readings: Sequence[str]) -> str:
+    """Which symbol is which reading, in words; empty where there is one."""
+    if len(readings) < 2:
+        return ""
+    named = [f"{SYMBOLS[number % len(SYMBOLS)]}: {reading or 'no reading'}" for number, reading in enumerate(readings)]
+    return f" Symbols are readings of what the source leaves open: {'; '.join(named)}."

@@ -1,127 +1,105 @@
-"""The page of a study, and its checks as JSON."""
+"""The page of a study, and its claims as JSON."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.files import write_atomically
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
-from parshall.studies import criterion
-from parshall.studies.check import Check, Verdict
-from parshall.studies.criterion import Criterion
+from parshall.stats.claims import Claim
+from parshall.studies import headline
 from parshall.studies.forest import against_bounds, forest
+from parshall.studies.register import Register
+from parshall.studies.shown import COLUMNS, NUMBERS, cells
 from parshall.studies.study import Findings, Scale, Study
 from parshall.version import __version__
 
 
 def document(study: Study, scale: Scale, findings: Findings) -> Document:
-    """The page of a study: how many verdicts of which kind, its own sections, what does not agree, every check."""
+    """The page of a study: the four numbers, readings by claims, its own sections, what does not agree, every claim."""
     byline = (f"scale {scale}", f"Parshall {__version__}", study.reference)
-    kind = "suite" if findings.criteria else "study"
-    return Document(kind, study.title, study.summary, byline, shown(findings).sections)
+    return Document(study.kind, study.title, study.summary, byline, _sections(findings, suite=study.kind == "suite"))
 
 
 def shown(findings: Findings) -> Document:
-    """The same without the study's name: verdicts, its sections, what does not agree, every check."""
-    if findings.criteria:
-        return _of_suite(findings)
+    """The same without the study's name."""
+    suite = any(each.basis == "asked" for each in findings.checks)
+    return Document("study", "Findings", "", (), _sections(findings, suite=suite))
+
+
+def _sections(findings: Findings, *, suite: bool) -> tuple[Section, ...]:
+    return _of_suite(findings) if suite else _of_study(findings)
+
+
+def _of_study(findings: Findings) -> tuple[Section, ...]:
     checks = findings.checks
     tables = [
         _table(caption, chosen)
         for caption, chosen in (
-            ("Not reproduced", _of(checks, "not_reproduced", published=True)),
+            ("Not reproduced", _of(checks, "fails", published=True)),
+            ("Compatible: the record is too short to say more", _of(checks, "compatible", published=True)),
             ("Undecided", _of(checks, "undecided", published=True)),
-            ("Not as our theory says", _of(checks, "not_reproduced", published=False)),
+            ("Cannot fail", [each for each in checks if each.cannot_fail]),
+            ("Not as our theory says", _of(checks, "fails", published=False)),
         )
         if chosen
     ]
-    texts = (headline(checks), *_further(checks), *([WHERE] if tables else []), RULE)
-    drawn = forest(checks)
-    verdicts = Section("Published and ours", texts, figures=[drawn] if drawn else [])
+    texts = [headline.headline(checks), headline.further(checks), WHERE if tables else "", RULE]
+    drawn, matrix = forest(checks), headline.matrix(checks)
+    verdicts = Section(
+        "Published and ours",
+        [each for each in (*texts, headline.MEANING if matrix else "") if each],
+        matrix,
+        [drawn] if drawn else [],
+    )
     apart = [Section(NOT_AGREEING, (ROWS,), tables)] if tables else []
-    every = Section("All checks", tables=[_table("", checks)])
-    return Document("study", "Findings", "", (), (verdicts, *findings.sections, *apart, every))
+    every = Section("All claims", tables=[_table("", checks)])
+    listed = [] if findings.register is None else [_register(findings.register)]
+    return verdicts, *findings.sections, *apart, every, *listed
 
 
-def _of_suite(findings: Findings) -> Document:
+def _of_suite(findings: Findings) -> tuple[Section, ...]:
     """Verdicts, the suite's sections, every criterion."""
-    criteria = findings.criteria
+    criteria = findings.checks
     drawn = against_bounds(criteria)
-    texts = (criterion.headline(criteria), criterion.RULE)
-    verdicts = Section("What is asked and found", texts, figures=[drawn] if drawn else [])
-    header = tuple(f"{column[0].upper()}{column[1:]}" for column in criterion.COLUMNS)
+    verdicts = Section(
+        "What is asked and found", (headline.of_criteria(criteria), CRITERIA), figures=[drawn] if drawn else []
+    )
     tables = [
-        Table(caption, header, [each.cells() for each in chosen], numbers=(3, 4))
+        _table(caption, chosen)
         for caption, chosen in (
-            ("Failed", [each for each in criteria if each.verdict == "failed"]),
-            ("Undecided", [each for each in criteria if each.verdict == "undecided"]),
+            ("Failing", [each for each in criteria if each.outcome == "fails"]),
+            ("Compatible or undecided", [each for each in criteria if each.outcome in {"compatible", "undecided"}]),
             ("All", criteria),
         )
         if chosen
     ]
-    return Document("study", "Findings", "", (), (verdicts, *findings.sections, Section("Criteria", tables=tables)))
+    return verdicts, *findings.sections, Section("Criteria", tables=tables)
 
 
-NOT_AGREEING = "What does not agree, or is undecided"
-WHERE = f"Those that are not reproduced or undecided are listed below the findings: “{NOT_AGREEING}”."
+NOT_AGREEING = "What does not agree, or says too little"
+WHERE = f"Claims that are not reproduced, or of which too little is known, are listed below: “{NOT_AGREEING}”."
 ROWS = (
-    "A row is a value in one reading of what the source leaves open. So there can be more rows here than the first "
-    "sentence of this page counts: a value is not among those if another reading reproduces it."
+    "A row is a claim in one reading of what the source leaves open. So there can be more rows here than the first "
+    "sentence of this page counts: a claim is not among those if another reading reproduces it."
 )
 RULE = (
-    "A value counts as reproduced where our 95 % interval, widened by the tolerance, contains the published one, and "
-    "is narrow enough to have excluded another. A published value that is a single run is compared with the interval "
-    "in which a single run of ours falls."
+    "A claim is reproduced where our whole 95 % interval is within the tolerance, and not reproduced where all of it "
+    "is outside; in between the record is too short to say more, and the claim is compatible. It is undecided where "
+    "the source's own value is a single run or a rounded number that could mean both, or where two instruments contradict "
+    "each other. A claim that accepts an answer without the effect cannot fail, and is not counted."
+)
+CRITERIA = (
+    "A criterion holds, or fails, where the whole 95 % interval over the repetitions is on one side of the bound. "
+    "Where the bound is within it, the value is compatible, and more or longer repetitions would tell; without a "
+    "value, or of a single one beyond the bound, the criterion is undecided. What has no bound is only reported."
 )
 
 
-def headline(checks: Sequence[Check]) -> str:
-    """How many of the source's own numbers and claims are reproduced; the first sentence of a study.
-
-    A value that is tried in several readings of what the source leaves open counts once. It is reproduced if it is in
-    at least one of them; the sentence says of how many this is true only in some.
-    """
-    readings: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for check in checks:
-        if check.published is not None:
-            readings[check.artefact, check.quantity].append(check.verdict)
-    if not readings:
-        return "Nothing here was published as a number or a claim."
-    reproduced = [verdicts for verdicts in readings.values() if "reproduced" in verdicts]
-    some = sum(set(verdicts) != {"reproduced"} for verdicts in reproduced)
-    rest = [verdicts for verdicts in readings.values() if "reproduced" not in verdicts]
-    undecided = sum("undecided" in verdicts for verdicts in rest)
-    only = f" ({some} of them only in some readings of what the source leaves open)" if some else ""
-    total = counted(len(readings), "published number or claim", "published numbers and claims")
-    missed = len(rest) - undecided
-    return f"Of {total}, reproduced: {len(reproduced)}{only}; not reproduced: {missed}; undecided: {undecided}."
-
-
-def _further(checks: Sequence[Check]) -> list[str]:
-    """What is not the source's: ours against our theory, and what goes beyond."""
-    theory = Counter(check.verdict for check in checks if check.theory is not None)
-    beyond = sum(check.verdict == "extended" for check in checks)
-    texts = []
-    if theory:
-        compared = counted(theory.total(), "value")
-        agree = theory["consistent_with_theory"]
-        texts.append(f"Ours against our own theory, not counted above: {agree} of {compared} agree.")
-    if beyond:
-        texts.append(f"Beyond the source: {counted(beyond, 'value')}.")
-    return [" ".join(texts)] if texts else []
-
-
-def _of(checks: Sequence[Check], verdict: Verdict, *, published: bool) -> list[Check]:
-    return [check for check in checks if check.verdict == verdict and (check.published is not None) == published]
-
-
-def write(
-    page: Document, checks: Sequence[Check] | Sequence[Criterion], directory: Path, kind: str = "study"
-) -> list[Path]:
+def write(page: Document, checks: Sequence[Claim], directory: Path, kind: str = "study") -> list[Path]:
     """Write ``study.html`` (or ``suite.html``) and ``checks.json``.
 
     Raises
@@ -137,6 +115,33 @@ def write(
     ]
 
 
-def _table(caption: str, checks: Sequence[Check]) -> Table:
-    header = ("Artefact", "Quantity", "Published or theory", "Ours", "95 % interval", "Tolerance", "Verdict", "Note")
-    return Table(caption, header, [check.cells() for check in checks], numbers=(2, 3, 4, 5))
+def _of(checks: Sequence[Claim], outcome: str, *, published: bool) -> list[Claim]:
+    basis = "published" if published else "theory"
+    return [each for each in checks if each.outcome == outcome and each.basis == basis and not each.cannot_fail]
+
+
+def _table(caption: str, checks: Sequence[Claim]) -> Table:
+    header = tuple(f"{column[0].upper()}{column[1:]}" for column in COLUMNS)
+    return Table(caption, header, [cells(check) for check in checks], numbers=NUMBERS)
+
+
+def _register(register: Register) -> Section:
+    """Every claim of the source: what judges it, or why nothing can."""
+    checked = [each for each in register.entries if each.check]
+    text = (
+        f"{register.source} makes {counted(len(register.entries), 'claim')}, of which {len(checked)} are checked here. "
+        "Each says what would refute it; the others say why they cannot be checked."
+    )
+    header = ("claim", "where", "kind", "states", "refuted by", "checked by, or why not")
+    rows = [
+        (
+            f"`{each.id}`",
+            each.artefact,
+            each.kind,
+            each.states,
+            each.refuted_by,
+            "; ".join(each.check) if each.check else f"not checked: {each.not_checked}",
+        )
+        for each in register.entries
+    ]
+    return Section("Every claim of the source", (text,), [Table("", header, rows)])

@@ -12,6 +12,14 @@ unit = { T = "packets/s", p_in = "1" }
 where = "Table 1, column Analytical"
 resolution = { T = 0.005, p_in = 0.5e-6 }
 ```
+
+Tables below ``tolerance`` say how far our values may be from the source's where its digits do not, and why (`Allowed`):
+
+```toml
+[tolerance.plot]
+share = 0.05
+reason = "what can be read off a plot of that size"
+```
 """
 
 from __future__ import annotations
@@ -20,12 +28,14 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
 from parshall.errors import InputError
+from parshall.stats.claims import Tolerance
 
+Model = TypeVar("Model", bound=BaseModel)
 Number = Annotated[StrictInt | StrictFloat, Field(union_mode="smart")]
 Value = Number | StrictStr | tuple[Number, ...]
 
@@ -58,12 +68,36 @@ class Entry(BaseModel):
         return self
 
 
+class Allowed(BaseModel):
+    """A tolerance with its reason: a share of the reference, or a value in its unit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    share: Number | None = Field(None, description="Of the reference")
+    value: Number | None = Field(None, description="In the unit of the reference")
+    reason: StrictStr = Field(description="Why so much; never our own values", min_length=1)
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.share is None) == (self.value is None):
+            raise ValueError(f"found share {self.share} and value {self.value}; accepted: one of them")
+        return self
+
+
+DIGITS = "half of its last digit"
+"""Why a tolerance is the resolution of a printed value."""
+
+
 class Published:
     """The entries of a data file, by name."""
 
-    def __init__(self, source: str, entries: Mapping[str, Entry]) -> None:
+    def __init__(
+        self, source: str, entries: Mapping[str, Entry], allowed: Mapping[str, Allowed] | None = None, path: str = ""
+    ) -> None:
         self.source = source
         self.entries = entries
+        self.allowed = allowed or {}
+        self._path = path
 
     def __getitem__(self, name: str) -> Any:
         """The value of an entry, as the file has it."""
@@ -80,6 +114,34 @@ class Published:
     def resolution(self, name: str) -> Any:
         """How far the value of an entry is known, or each of its values."""
         return self.entries[name].resolution
+
+    def digits(self, name: str, column: str | None = None) -> Tolerance:
+        """The resolution of an entry, or of one of its values, as a tolerance.
+
+        Raises
+        ------
+        InputError
+            The entry has none.
+        """
+        found = self.entries[name].resolution
+        value = found[column] if isinstance(found, dict) and column is not None else found
+        if value is None or isinstance(value, dict):
+            raise InputError(f"{self._path}: {name}: resolution: missing; a value that is compared needs one")
+        return Tolerance(float(value), DIGITS)
+
+    def within(self, name: str, of: float = 1.0) -> Tolerance:
+        """The tolerance of that name, for a reference `of`, in its unit.
+
+        Raises
+        ------
+        InputError
+            There is none.
+        """
+        if name not in self.allowed:
+            raise InputError(f"{self._path}: tolerance.{name}: missing; a tolerance stands there with its reason")
+        found = self.allowed[name]
+        value = float(found.value) if found.value is not None else float(found.share or 0.0) * abs(of)
+        return Tolerance(value, found.reason)
 
     def table(self, name: str) -> Mapping[str, Any]:
         """Values by their names."""
@@ -121,15 +183,28 @@ def parsed(text: str, path: str) -> Published:
     source = document.pop("source", "")
     if not isinstance(source, str) or not source:
         raise InputError(f"{path}: source: missing; write what is cited")
-    entries: dict[str, Entry] = {}
-    for name, table in _tables(document, path):
-        try:
-            entries[name] = Entry.model_validate(table)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join([name, *(str(part) for part in first["loc"][:1])])
-            raise InputError(f"{path}: {where}: {first['msg'].removeprefix('Value error, ')}") from None
-    return Published(source, entries)
+    tolerances = document.pop("tolerance", {})
+    if not isinstance(tolerances, dict):
+        raise InputError(f"{path}: tolerance: found {tolerances!r}; accepted: tables with share or value, and reason")
+    allowed = {name: validated(Allowed, table, f"{path}: tolerance.{name}") for name, table in tolerances.items()}
+    entries = {name: validated(Entry, table, f"{path}: {name}") for name, table in _tables(document, path)}
+    return Published(source, entries, allowed, path)
+
+
+def validated(model: type[Model], table: Any, where: str) -> Model:
+    """A table of a data file as a model has it; an error says where.
+
+    Raises
+    ------
+    InputError
+        The table is refused.
+    """
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join([where, *(str(part) for part in first["loc"][:1])])
+        raise InputError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
 def _tables(document: Mapping[str, Any], path: str, before: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:

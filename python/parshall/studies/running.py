@@ -16,6 +16,7 @@ from parshall.campaign.work import Call
 from parshall.emulation import abilities, left_out
 from parshall.errors import InputError
 from parshall.report.document import Section
+from parshall.stats.claims import Claim, unfinished
 from parshall.studies.study import Case, Findings, Instruments, Part, Progress, Scale, Study, replaced
 
 Key = TypeVar("Key")
@@ -59,7 +60,8 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     Raises
     ------
     InputError
-        The study emulates nothing, and was asked to.
+        The study emulates nothing, and was asked to; its register is refused; or a claim lacks a null, or the reason of
+        its tolerance.
     NoEmulationError
         This machine cannot emulate, and nothing else was asked for.
     SimulationError
@@ -68,6 +70,7 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
         As `parshall.campaign.calls.run_calls`.
     """
     chosen = (execution or Execution()).at(study.name, scale)
+    register = study.register()
     parts = _chosen(study, chosen.instrument)
     declared = [{key: _Piece(case) for key, case in part.cases(scale).items()} for part in parts]
     order = sorted(range(len(parts)), key=lambda number: -parts[number].priority)
@@ -82,10 +85,27 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
         for part, own in zip(parts, declared, strict=True)
     ]
     checks = [check for each in findings for check in each.checks]
-    criteria = [criterion for each in findings for criterion in each.criteria]
-    if checks if study.kind == "suite" else criteria:
-        raise InputError(f"{study.name}: a study has checks alone, a suite criteria alone; it is a {study.kind}")
-    return Findings(checks, [section for each in findings for section in each.sections], criteria)
+    _complete(study, checks)
+    annotated = checks if register is None else register.annotated(checks)
+    return Findings(annotated, [section for each in findings for section in each.sections], register)
+
+
+def _complete(study: Study, checks: Sequence[Claim]) -> None:
+    """Refuse claims without a null or a reason of their tolerance, and those of the other kind of study.
+
+    Raises
+    ------
+    InputError
+        There are some; the message names them.
+    """
+    for each in checks:
+        if (each.basis == "asked") != (study.kind == "suite") and each.region is not None:
+            raise InputError(
+                f"{study.name}: {each.name}: found a claim of {each.basis}; a {study.kind} has "
+                + ("criteria alone" if study.kind == "suite" else "claims of a source or of theory alone")
+            )
+    if problems := unfinished(checks):
+        raise InputError("\n".join(f"{study.name}: {problem}" for problem in problems))
 
 
 def _chosen(study: Study, instrument: Instruments) -> Sequence[Part]:

@@ -1,7 +1,7 @@
 """What studies on real stacks share: whose TCP it was, programs on the hosts, and Linux beside the simulator.
 
-A run of Linux is one run, so it is held against the interval in which one more run of the simulator falls, with
-``tcp = "linux"`` (docs/linux.md). An invalid emulation measures this machine instead of a TCP: nothing is concluded
+A run of Linux is one run, so it is taken to be as uncertain as one more run of the simulator, with ``tcp = "linux"``
+(docs/linux.md). An invalid emulation measures this machine instead of a TCP: nothing is concluded
 from it.
 """
 
@@ -21,8 +21,9 @@ from parshall.emulation import abilities, kernel_name, run_programs, validity
 from parshall.errors import SimulationError
 from parshall.records.validity import LEVELS
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval, prediction_interval
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.confidence import Interval, mean_interval, prediction_interval
 from parshall.studies.study import Emulated, once_more_if_invalid
 
 PROFILE = {"tcp": "linux"}
@@ -143,16 +144,16 @@ def cell_of_one_more(simulated: Sequence[float], digits: int) -> str:
     return f"{expected.mean:.{digits}f} ± {expected.half_width or 0.0:.{digits}f}"
 
 
-def by_one_instrument(linux: Iterable[Check], simulated: Iterable[Check]) -> list[Check]:
-    """Published values beside Linux's, which no single instrument calls wrong.
+def by_one_instrument(linux: Iterable[Claim], simulated: Iterable[Claim]) -> list[Claim]:
+    """Published values beside Linux's, which no single instrument calls wrong, and none alone right.
 
-    Where Linux does not have a value and the simulator, in the same reading and network, has it or cannot tell, nothing
-    is concluded: the check has no reference any more, and its note says what is open.
+    Where one of the two, in the same reading and network, does not have a value and the other has it or cannot tell,
+    nothing is concluded: the claim is contested, and so undecided.
 
     Parameters
     ----------
     linux, simulated
-        The same checks in the same order.
+        The same claims in the same order.
 
     Raises
     ------
@@ -161,22 +162,37 @@ def by_one_instrument(linux: Iterable[Check], simulated: Iterable[Check]) -> lis
 
     Examples
     --------
-    >>> simulated = Check("a", "q", 10.0, 10.2, None, None, 0.5)
-    >>> there = replace(simulated, ours=13.0)
-    >>> [each.verdict for each in by_one_instrument([there, there], [simulated, replace(simulated, ours=14.0)])]
-    ['extended', 'not_reproduced']
+    >>> near, far = (equal("a", "q", 10.0, exactly(x), within=Tolerance(0.5, "digits")) for x in (10.2, 13.0))
+    >>> [by_one_instrument([one], [other])[0].verdict for one, other in ((near, far), (far, near), (far, far))]
+    ['undecided', 'undecided', 'not_reproduced']
     """
     return [_by_one(one, other) for one, other in zip(linux, simulated, strict=True)]
 
 
-def _by_one(linux: Check, simulated: Check) -> Check:
+def _by_one(linux: Claim, simulated: Claim) -> Claim:
     of_linux, of_simulated = ((each.artefact, each.quantity, each.published) for each in (linux, simulated))
     if of_linux != of_simulated:
-        raise ValueError(f"found checks of {of_linux} and {of_simulated}; accepted: of the same value")
-    if linux.verdict != "not_reproduced" or simulated.verdict == "not_reproduced":
+        raise ValueError(f"found claims of {of_linux} and {of_simulated}; accepted: of the same value")
+    if (linux.outcome == "fails") == (simulated.outcome == "fails"):
         return linux
-    note = f"published: {linux.published:g}, simulated: {simulated.ours:.4g} ({simulated.verdict}); open"
-    return replace(linux, published=None, note=f"{note}. {linux.note}" if linux.note else note)
+    return replace(linux, contested=f"simulated: {simulated.ours:.4g} ({simulated.verdict.replace('_', ' ')})")
+
+
+def one_run_of_linux(ours: float, simulated: ArrayLike) -> Interval:
+    """A value of one run of Linux, as uncertain as one more run of the simulator.
+
+    Parameters
+    ----------
+    simulated
+        One value a simulated run, two at least.
+
+    Examples
+    --------
+    >>> one_run_of_linux(12.0, [9.0, 10.0, 11.0]).half_width.__round__(2)
+    4.97
+    """
+    half = prediction_interval(simulated).half_width or 0.0
+    return Interval(ours, ours - half, ours + half, 1)
 
 
 def beside_simulated(
@@ -188,8 +204,10 @@ def beside_simulated(
     *,
     least: float = 0.0,
     share: float = 0.0,
-) -> Check:
+) -> Claim:
     """A value of Linux beside that of the simulator: ours against ours, which counts as nothing published.
+
+    One run of Linux is as uncertain as one more run of the simulator.
 
     Parameters
     ----------
@@ -199,13 +217,21 @@ def beside_simulated(
         One value a simulated run, two at least.
     least, share
         What difference does not matter, in the quantity's unit and of the mean of the simulated values: the larger one
-        is the smallest tolerance.
+        is the tolerance.
     """
-    expected = prediction_interval(simulated)
-    at_least = max(least, share * expected.mean)
-    tolerance = max(expected.half_width or 0.0, at_least)
-    note = f"tolerance: of one more run of {len(simulated)} simulated, {at_least:.3g} at least; {linux.validity.level}"
-    return Check(artefact, quantity, None, ours, None, None, tolerance, note, theory=expected.mean)
+    expected = float(np.mean(simulated))
+    within = Tolerance(max(least, share * abs(expected)), "a difference that nobody would act on")
+    note = f"interval: of one more run of {len(simulated)} simulated; {linux.validity.level}"
+    return equal(
+        artefact,
+        quantity,
+        expected,
+        one_run_of_linux(ours, simulated),
+        within=within,
+        basis="theory",
+        note=note,
+        null_reason="the simulator has none of it, and Linux may have none either",
+    )
 
 
 def attribute_beside_simulated(
@@ -217,7 +243,7 @@ def attribute_beside_simulated(
     *,
     least: float = 0.0,
     share: float = 0.0,
-) -> Check:
+) -> Claim:
     """`beside_simulated`, of an attribute that the answers of Linux and of the simulated runs have."""
     ours, *values = (float(getattr(each, attribute)) for each in (linux.answer, *simulated))
     return beside_simulated(artefact, quantity, linux, ours, values, least=least, share=share)

@@ -12,13 +12,16 @@ the rest: workers and clusters, the store in which answers are kept, going on af
 the page, JSON. Cases of one function and equal arguments are done once, whichever parts declare them. An argument that
 is itself a case stands for its answer.
 
->>> from parshall.studies.check import Check
+>>> from parshall.stats.claim_rules import equal
+>>> from parshall.stats.claims import Tolerance
+>>> from parshall.stats.region import exactly
+>>> digits = Tolerance(0.05, "half of the last digit")
 >>> def made(kilometres: float) -> float:
 ...     return kilometres / 1.609344
 >>> length = Part(
 ...     "length",
 ...     lambda scale: {"road": Case("the road", made, (42.195,))},
-...     lambda answers, scale: Findings([Check("road", "miles", 26.2, answers["road"], None, None, 0.05)], []),
+...     lambda answers, _: Findings([equal("road", "miles", 26.2, exactly(answers["road"]), within=digits)], []),
 ... )
 
 A study is listed in `catalog.STUDIES`; one of another package is an entry point of the group ``parshall.studies``,
@@ -40,11 +43,8 @@ if TYPE_CHECKING:
     from parshall.emulation import Validity
     from parshall.report.document import Section
     from parshall.scenario import Scenario
-    from parshall.studies.check import Check
-    from parshall.studies.criterion import Criterion
-
-COLUMNS = ("artefact", "quantity", "published", "ours", "95 %", "tolerance", "verdict", "note")
-"""Of a table of checks (`Check.cells`)."""
+    from parshall.stats.claims import Claim
+    from parshall.studies.register import Register
 
 Scale = Literal["quick", "paper"]
 Instruments = Literal["simulate", "emulate", "both"]
@@ -56,24 +56,23 @@ Progress = Callable[[str], None]
 class Findings(HasFigures, page="parshall.studies.page:shown"):
     """What a study gives, or a part of it: each published value beside ours, and sections of its page.
 
-    A suite has criteria instead of checks.
+    Parameters
+    ----------
+    checks
+        Claims: of a study, beside what was published; of a suite, criteria.
+    register
+        Every claim of the source, checked or not; None: the study has no register.
     """
 
-    checks: Sequence[Check]
+    checks: Sequence[Claim]
     sections: Sequence[Section]
-    criteria: Sequence[Criterion] = ()
-
-    @property
-    def listed(self) -> Sequence[Check] | Sequence[Criterion]:
-        """The checks, or the criteria."""
-        return self.criteria or self.checks
+    register: Register | None = None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the checks, or the criteria."""
-        from parshall.studies import criterion  # noqa: PLC0415 - most are of studies
+        """What a notebook shows: the claims."""
+        from parshall.studies.shown import COLUMNS, cells  # noqa: PLC0415 - the list of studies is read without it
 
-        columns = criterion.COLUMNS if self.criteria else COLUMNS
-        return notebook.fragment("Findings", "", notebook.table(columns, (each.cells() for each in self.listed)))
+        return notebook.fragment("Findings", "", notebook.table(COLUMNS, map(cells, self.checks)))
 
 
 @dataclass(frozen=True)
@@ -223,3 +222,15 @@ class Study:
             parts: Sequence[Part] = importlib.import_module(self.parts).PARTS
             return parts
         return self.parts
+
+    def register(self) -> Register | None:
+        """Every claim of its source; None: it has no such file.
+
+        Raises
+        ------
+        InputError
+            The file is refused.
+        """
+        from parshall.studies.register import register_of  # noqa: PLC0415 - the list of studies is read without it
+
+        return register_of(self.parts) if isinstance(self.parts, str) else None

@@ -2,7 +2,7 @@
 
 A suite is done as a study is (`parshall.studies.running`), and has the same parts. But its parts are those of a
 **subject**, an entry of a catalog or a congestion control of the user's, and its findings are
-`parshall.studies.criterion.Criterion`: a value, a bound, whether it is kept.
+claims on a bound (`parshall.stats.claim_rules.at_most`, `at_least`) that a document asks for.
 
 A suite is listed in `catalog.SUITES`; one of another package is an entry point of the group ``parshall.suites``, which
 names a `Suite`.

@@ -14,7 +14,7 @@ References: M. Duke, G. Fairhurst (eds.), RFC 9743 (BCP 133), 2025.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from parshall.errors import InputError
@@ -22,8 +22,10 @@ from parshall.properties import title
 from parshall.report.document import Section
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.stats import claim_rules
+from parshall.stats.claim_rules import reported
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
-from parshall.studies.criterion import Criterion
 from parshall.studies.study import Case, Findings, Part, Scale, simulated
 
 STANDARD = ("reno", "cubic")
@@ -140,7 +142,7 @@ def _short(path: Path, control: str) -> dict[str, Any]:
     return {"name": "short", "congestion_control": control, "workload": load}
 
 
-def _of_alone(answers: Answers, subject: str) -> Iterator[Criterion]:
+def _of_alone(answers: Answers, subject: str) -> Iterator[Claim]:
     yield _criterion("§5.1.1", "packets a round trip where half are lost", answers["half lost"]["sent"], 1.0)
     over_higher, over_lower = (_over_standard(answers, subject, which) for which in (max, min))
     yield _criterion("§5.1.2", "queueing delay over the standard ones'", over_higher("one flow at 4 BDP", DELAY), 1.1)
@@ -169,7 +171,7 @@ def _mixed(path: Path, scale: Scale, subject: str) -> Declared:
         yield ("short", name), simulated(f"Reno's short flows beside {name}", shorts, measured, "completion_s")
 
 
-def _of_mixed(answers: Answers, subject: str) -> Iterator[Criterion]:
+def _of_mixed(answers: Answers, subject: str) -> Iterator[Claim]:
     goodput = "group/rival/goodput_bps"
     for rival in STANDARD:
         beside, own = answers[rival, subject], answers[rival, rival]
@@ -190,7 +192,7 @@ def _managed(path: Path, scale: Scale, subject: str) -> Declared:
             yield (queue, name), simulated(f"{name}, {title(queue)}", four, measured, GOODPUT, DELAY)
 
 
-def _of_managed(answers: Answers, subject: str) -> Iterator[Criterion]:
+def _of_managed(answers: Answers, subject: str) -> Iterator[Claim]:
     over_higher, over_lower = (_over_standard(answers, subject, which) for which in (max, min))
     for queue in MANAGED:
         under = f"under {title(queue)}, over the standard ones'"
@@ -206,20 +208,20 @@ def _cases(declared: Callable[[Path, Scale, str], Declared], subject: str) -> Ca
 
 
 def _findings(
-    criteria: Callable[[Answers, str], Iterator[Criterion]], subject: str
+    criteria: Callable[[Answers, str], Iterator[Claim]], subject: str
 ) -> Callable[[Mapping[Any, Any], Scale], Findings]:
     def made(answers: Mapping[Any, Any], scale: Scale) -> Findings:
-        every: list[Criterion] = []
+        every: list[Claim] = []
         for path in PATHS[scale]:
             own = {key: answer for (where, key), answer in answers.items() if where == path}
             every += [_at(path, each) for each in criteria(own, subject)]
-        return Findings([], [] if criteria is not _of_alone else [_about()], every)
+        return Findings(every, [] if criteria is not _of_alone else [_about()])
 
     return made
 
 
-def _at(path: Path, each: Criterion) -> Criterion:
-    return Criterion(each.asked_by, f"{each.quantity}; {path}", each.value, each.bound, each.at_least, each.note)
+def _at(path: Path, each: Claim) -> Claim:
+    return replace(each, quantity=f"{each.quantity}; {path}")
 
 
 def _about() -> Section:
@@ -242,11 +244,15 @@ def _criterion(
     bound: float | None = None,
     *,
     at_least: bool = False,
-) -> Criterion:
+) -> Claim:
     known = [value for value in values if value is not None]
     value = mean_interval(known) if known and len(known) == len(values) else None
-    note = "" if bound is None else "the RFC's bound" if section == "§5.1.1" else "bound of this suite"
-    return Criterion(f"RFC 9743 {section}", quantity, value, bound, at_least, note)
+    asked_by = f"RFC 9743 {section}"
+    if bound is None:
+        return reported(asked_by, quantity, value, basis="asked")
+    note = "the RFC's bound" if section == "§5.1.1" else "bound of this suite"
+    rule = claim_rules.at_least if at_least else claim_rules.at_most
+    return rule(asked_by, quantity, bound, value, note)
 
 
 def _over(values: Sequence[float | None], reference: Sequence[float | None]) -> list[float | None]:

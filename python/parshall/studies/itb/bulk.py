@@ -16,7 +16,8 @@ References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.3, §5.5.2, §5.6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,10 @@ from numpy.typing import NDArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.scenario import Scenario
+from parshall.stats.claim_rules import bent, equal, one_run, reported, sign
+from parshall.stats.claims import Claim, Null
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.studies.check import Check, sign, single_run
+from parshall.stats.region import exactly, single
 from parshall.studies.itb.network import PAPER, PAYLOAD_SHARE, Recorded, Size, hosts
 from parshall.studies.study import Findings
 
@@ -41,10 +44,6 @@ _APART_S = 4.0
 """Between two starts of Fig. 3."""
 _SAMPLES = 400
 _BINS = 24
-LINE = 0.95
-"""R^2 from which on points are called a line."""
-COSTS = 0.05
-"""Of a completion time: what a plot of times over C_g shows."""
 
 Statistic = Callable[[NDArray[np.float64]], float | np.floating]
 
@@ -111,7 +110,7 @@ def _starts(size: Size) -> dict[Key, Scenario]:
     }  # fmt: skip
 
 
-def _fig3(runs: Mapping[str, Recorded], size: Size) -> tuple[list[Check], Chart]:
+def _fig3(runs: Mapping[str, Recorded], size: Size) -> tuple[list[Claim], Chart]:
     ideal = alone_s(size.fig3_gb)
     checks = []
     for name, (mean, sd) in PAPER["fig3"].items():
@@ -174,20 +173,33 @@ def files(size: Size, control: str, level: float, factor: float = 1.0, reverse: 
     )  # fmt: skip
 
 
-def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Chart]:
+FROM_A_LINE = "largest distance of times from a line over C_g, over its rise"
+MOST_ARE_LINES = "variants whose times are a line over C_g, less half of them"
+
+
+def most_are_lines(fits: Sequence[float], levels: NDArray[np.float64]) -> Claim:
+    """The claim of Fig. 8, of what `bent` says of each variant: its nulls are variants whose times are curves."""
+
+    def lines(values: Iterable[float]) -> Interval:
+        near = PAPER.within("line").value
+        return single(sum(0 <= each <= near for each in values) - len(fits) / 2)
+
+    curves = {"the square of C_g": levels**2, "its logarithm": np.log(levels), "times that fall": -levels}
+    nulls = [Null(name, lines([bent(levels, curve)] * len(fits))) for name, curve in curves.items()]
+    return replace(sign("fig8", MOST_ARE_LINES, 1, lines(fits)), nulls=tuple(nulls))
+
+
+def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Claim], Chart]:
     ideal, levels = alone_s(size.bulk_gb), np.array(size.levels)
     fits, marks = {}, []
     for number, name in enumerate(FIG8):
         means = np.array([_over(runs[name, level], np.mean).mean / ideal for level in size.levels])
         congested = levels >= 1
-        fits[name] = float(np.corrcoef(levels[congested], means[congested])[0, 1] ** 2)
+        fits[name] = bent(levels[congested], means[congested])
         marks.append(Points(levels, _ALONE_30_GB_S * means, name, Style(series=number)))
-    lines = sum(fit >= LINE for fit in fits.values())
-    most = Interval(lines - len(fits) / 2, None, None, n=1)
-    quantity = f"variants whose times are a line over C_g (R^2 of {LINE:g} and more), less half of them"
     checks = [
-        sign("fig8", quantity, 1, most),
-        *(Check("fig8", f"R^2 of a line over C_g, {name}", None, fit, None, None, 0.0) for name, fit in fits.items()),
+        most_are_lines(list(fits.values()), levels[congested]),
+        *(reported("fig8", f"{FROM_A_LINE}, {name}", single(fit)) for name, fit in fits.items()),
     ]
     line = Line(
         [1.0, size.levels[-1]], [_ALONE_30_GB_S, _ALONE_30_GB_S * size.levels[-1]], "C_g times that at 1 Gbit/s"
@@ -196,7 +208,7 @@ def _fig8(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[
     return checks, Chart("fig8", "Fig. 8: congestion level", Plot([Panel([line, *marks], *axes)], "Means over files."))
 
 
-def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Check], Table, Chart]:
+def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list[Claim], Table, Chart]:
     last, scaled = size.levels[-1], 30.0 / size.bulk_gb
     spread = {name: runs[name, last] for name in _FIG10_SD}
     checks = [
@@ -206,7 +218,9 @@ def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list
     ratio = _paired(spread["scalable"], spread["cubic_2005"], np.std, ratio=True)
     published = _FIG10_SD["scalable"] / _FIG10_SD["cubic_2005"]
     checks += [
-        _one_value("fig10", "sd of Scalable over that of CUBIC", published, ratio, 0.01 * published),
+        equal(
+            "fig10", "sd of Scalable over that of CUBIC", published, ratio, within=PAPER.within("seconds", published)
+        ),
         sign(
             "fig10", "sd of completion times, Scalable less CUBIC", 1,
             _paired(spread["scalable"], spread["cubic_2005"], np.std, ratio=False),
@@ -216,7 +230,7 @@ def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list
     for name, run in spread.items():
         mean, sd = (scaled * _over(run, statistic).mean for statistic in (np.mean, np.std))
         rows.append((f"`{name}`", f"{_FIG10_SD[name]:g}", f"{sd:.0f}", f"{mean:.0f}", f"{sd / mean:.3f}"))
-        checks.append(Check("fig10", f"sd over mean, {name}", None, sd / mean, None, None, 0.0))
+        checks.append(reported("fig10", f"sd over mean, {name}", single(sd / mean)))
     header = ("control", "published sd (s)", "ours", "our mean", "our sd over mean")
     caption = f"Fig. 10: completion times at C_g = {last:g}, s, scaled to 30 GB"
     table = Table(caption, header, rows, numbers=(1, 2, 3, 4))
@@ -256,18 +270,18 @@ def _reversed(size: Size) -> dict[Key, Scenario]:
     }
 
 
-def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[list[Check], Table, Chart]:
+def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[list[Claim], Table, Chart]:
     ideal = alone_s(size.bulk_gb)
     means = {point: _over(run, np.mean).mean / ideal for point, run in runs.items()}
     checks = []
     for level in FIG9_LEVELS:
         _, half, full = (means[level, reverse] / means[level, 0.0] for reverse in REVERSE)
         quantity = f"completion time at R = 0.8 over that without, C_g = {level:g}"
-        checks.append(Check("fig9", quantity, 1.0, half, None, None, COSTS))
+        checks.append(equal("fig9", quantity, 1.0, single(half), within=PAPER.within("costs")))
         # One run has no interval.
         change = Interval(full / half - 1, None, None, n=1)
         quantity = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
-        checks.append(sign("fig9", quantity, 1, change, negligible=COSTS))
+        checks.append(sign("fig9", quantity, 1, change, negligible=PAPER.within("costs")))
     rows = [(f"{level:g}", *(f"{means[level, reverse]:.3f}" for reverse in REVERSE)) for level in FIG9_LEVELS]
     header = ("C_g", *(f"R = {reverse:g}" for reverse in REVERSE))
     table = Table("Fig. 9: CUBIC, mean completion time over that at 1 Gbit/s", header, rows, numbers=(1, 2, 3))
@@ -299,18 +313,21 @@ def _paired(after: Recorded, before: Recorded, statistic: Statistic, *, ratio: b
     return mean_interval([a / b if ratio else a - b for a, b in pairs])
 
 
-def _one_run(artefact: str, quantity: str, published: float, run: Recorded, statistic: Statistic) -> Check:
+def _one_run(artefact: str, quantity: str, published: float, run: Recorded, statistic: Statistic) -> Claim:
     """The source's one run beside ours; it prints whole seconds, of some hundred.
 
     Where nothing is drawn (staggered starts in a strictly periodic network), repetitions are copies: one run, without
     an interval.
     """
     ours = [float(statistic(each)) for each in times(run)]
-    tolerance = 0.01 * published
+    within = PAPER.within("seconds", published)
     if np.ptp(ours) == 0.0:
-        return Check(artefact, quantity, published, ours[0], None, None, tolerance, "nothing is random here")
-    return single_run(artefact, quantity, published, ours, tolerance=tolerance)
-
-
-def _one_value(artefact: str, quantity: str, published: float, ours: Interval, tolerance: float) -> Check:
-    return Check(artefact, quantity, published, ours.mean, ours.low, ours.high, tolerance)
+        return equal(
+            artefact,
+            quantity,
+            published,
+            exactly(ours[0]),
+            within=within,
+            note="nothing is random here",
+        )
+    return one_run(artefact, quantity, published, ours, within=within)

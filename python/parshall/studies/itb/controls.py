@@ -24,7 +24,9 @@ from parshall.models.response import RESPONSES
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.scenario import Scenario
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim
+from parshall.stats.region import exactly
 from parshall.studies.itb.network import PAPER, Recorded, Size
 from parshall.studies.study import Findings
 
@@ -55,8 +57,15 @@ def findings(runs: Mapping[tuple[str, float], Recorded], _: Size) -> Findings:
         fitted_c = windows[name, few] * few**d
         note = "binary search is left out of the form" if name == "bic" else ""
         checks += [
-            Check("table1", f"d of {name}", d, fitted_d, None, None, 0.05, note),
-            Check("table1", f"c of {name}, packets", c, fitted_c, None, None, 0.1 * c, "at the published d"),
+            equal("table1", f"d of {name}", d, exactly(fitted_d), within=PAPER.within("exponent"), note=note),
+            equal(
+                "table1",
+                f"c of {name}, packets",
+                c,
+                exactly(fitted_c),
+                within=PAPER.within("coefficient", c),
+                note="at the published d",
+            ),
         ]
         rows.append((f"`{name}`", f"{c:g}", f"{fitted_c:.4g}", f"{d:g}", f"{fitted_d:.3f}"))
     table1 = Table("Table 1", ("control", "c", "ours", "d", "ours"), rows, numbers=(1, 2, 3, 4))
@@ -69,20 +78,33 @@ def findings(runs: Mapping[tuple[str, float], Recorded], _: Size) -> Findings:
     return Findings([*introduction(), *checks], [section])
 
 
-def introduction() -> list[Check]:
+def introduction() -> list[Claim]:
     """The worked number of §1, by eq. (2)."""
     window = 10e9 * RTT_S / (8 * 1500)
     packets = 2 * window**2 / 3
     hours = packets / (window / RTT_S) / 3600
-    # The source has one digit of the packets, and the hours from it: half of that digit is a tenth of the value.
     return [
-        Check(
-            "introduction", "window of Reno at 10 Gbit/s and 100 ms, packets", PAPER["window"], window, None, None, 1.0
+        equal(
+            "introduction",
+            "window of Reno at 10 Gbit/s and 100 ms, packets",
+            PAPER["window"],
+            exactly(window),
+            within=PAPER.within("window"),
         ),
-        Check(
-            "introduction", "packets from loss to loss", PAPER["packets"], packets, None, None, 0.1 * PAPER["packets"]
+        equal(
+            "introduction",
+            "packets from loss to loss",
+            PAPER["packets"],
+            exactly(packets),
+            within=PAPER.within("one_digit", PAPER["packets"]),
         ),
-        Check("introduction", "hours from loss to loss", PAPER["hours"], hours, None, None, 0.1 * PAPER["hours"]),
+        equal(
+            "introduction",
+            "hours from loss to loss",
+            PAPER["hours"],
+            exactly(hours),
+            within=PAPER.within("one_digit", PAPER["hours"]),
+        ),
     ]
 
 

@@ -6,7 +6,8 @@ from parshall.itb.applications import APPLICATIONS
 from parshall.itb.classes import CLASSES
 from parshall.itb.factors import STANDARD, SYMBOLS, shown
 from parshall.report.document import Section, Table
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal
+from parshall.stats.region import exactly
 from parshall.studies.itb.network import PAPER
 from parshall.studies.study import Findings
 
@@ -17,7 +18,7 @@ def findings() -> Findings:
     rows = {names[i]: tuple(float(word) for word in names[i + 1 : i + 5]) for i in range(0, len(names), 5)}
     ours = {each.name: (each.aggregation, 1000 * each.rtt_s, each.congestion, each.reverse) for each in CLASSES}
     same = sum(ours.get(name) == row for name, row in rows.items())
-    check = Check("table3", "classes with the source's K, RTT, C_g and R", 12.0, float(same), None, None, 0.0)
+    check = equal("table3", "classes with the source's K, RTT, C_g and R", 12.0, exactly(float(same)))
     classes = Table(
         "Table 3",
         ("class", "K", "RTT (ms)", "C_g", "R"),

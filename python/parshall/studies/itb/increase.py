@@ -33,7 +33,9 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.region import exactly
 from parshall.studies.itb.controls import RTT_S, lossy
 from parshall.studies.itb.network import PAPER, Recorded, Size
 from parshall.studies.study import Findings
@@ -103,17 +105,30 @@ def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
     small, queued = made["small"], made["queued"]
     checks = [_beta(name, made[name]) for name in PAPER["decrease"]]
     checks += [
-        _published("alpha of reno, packets a round trip", 1.0, np.median(made["reno"].growth()[1]), 0.05),
-        # The growth of a round trip is that of whole ACKs, each of 1/8 packet there.
         _published(
-            "alpha of bic, small windows, packets a round trip", 1.0, np.median(small.growth()[1]), 1 / SMALL_WINDOW
+            "alpha of reno, packets a round trip", 1.0, np.median(made["reno"].growth()[1]), PAPER.within("sampled")
         ),
-        _published("alpha of scalable over cwnd", 0.01, relative_increase(made["scalable"]), 0.0005),
+        _published(
+            "alpha of bic, small windows, packets a round trip",
+            1.0,
+            np.median(small.growth()[1]),
+            PAPER.within("small_window"),
+        ),
+        _published(
+            "alpha of scalable over cwnd", 0.01, relative_increase(made["scalable"]), PAPER.within("sampled", 0.01)
+        ),
         _htcp_beta(queued),
-        _theory("alpha of bic: a step over that before", math.exp(-0.5), binary_search(made["bic"]), 0.03),
-        _theory("alpha of cubic_2005: window over cub(t)", 1.0, cubic(made["cubic_2005"]), 0.01),
+        _theory(
+            "alpha of bic: a step over that before",
+            math.exp(-0.5),
+            binary_search(made["bic"]),
+            PAPER.within("sampled", math.exp(-0.5)),
+        ),
+        _theory(
+            "alpha of cubic_2005: window over cub(t)", 1.0, cubic(made["cubic_2005"]), PAPER.within("sampled_often")
+        ),
         *_highspeed(made["highspeed"]),
-        _theory("alpha of htcp over f(t)", 1.0, _htcp_alpha(made["htcp"]), 0.05),
+        _theory("alpha of htcp over f(t)", 1.0, _htcp_alpha(made["htcp"]), PAPER.within("sampled")),
     ]
     rows = [
         (
@@ -196,13 +211,13 @@ def highspeed_increase(window: Values) -> Values:
     return values
 
 
-def _highspeed(made: Series) -> list[Check]:
+def _highspeed(made: Series) -> list[Claim]:
     at, steps = made.growth()
     increase = np.median(steps / highspeed_increase(made.cwnd[at]))
     decrease = np.mean(made.decreases / highspeed_decrease(made.cwnd[made.losses]))
     return [
-        _theory("alpha of highspeed over inc(cwnd)", 1.0, increase, 0.05),
-        _theory("beta of highspeed over decr(cwnd)", 1.0, decrease, 0.02),
+        _theory("alpha of highspeed over inc(cwnd)", 1.0, increase, PAPER.within("sampled")),
+        _theory("beta of highspeed over decr(cwnd)", 1.0, decrease, PAPER.within("sampled_often")),
     ]
 
 
@@ -218,22 +233,21 @@ def _htcp_alpha(made: Series) -> float:
     return float(np.median(steps[at > losses[0]] / expected))
 
 
-def _htcp_beta(made: Series) -> Check:
+def _htcp_beta(made: Series) -> Claim:
     formula = 1 - 1 / (1 + QUEUE_BDP)
     quantity = "beta of htcp, 1 - RTT_min/RTT_max"
-    return _published(quantity, formula, np.median(made.decreases), 0.05 * formula)
+    return _published(quantity, formula, np.median(made.decreases), PAPER.within("sampled", formula))
 
 
-def _beta(name: str, made: Series) -> Check:
+def _beta(name: str, made: Series) -> Claim:
     published = PAPER["decrease"][name]
-    # A window leaves in one burst, and the last sample may miss a round trip of growth: 1 % of Scalable TCP's.
-    tolerance = 0.01 * (1 - published) if name == "scalable" else 0.02 * published
-    return _published(f"beta of {name}", published, np.mean(made.decreases), tolerance)
+    within = PAPER.within("decrease_scalable" if name == "scalable" else "decrease", published)
+    return _published(f"beta of {name}", published, np.mean(made.decreases), within)
 
 
-def _published(quantity: str, published: float, ours: float | np.floating, tolerance: float) -> Check:
-    return Check("table2", quantity, published, float(ours), None, None, tolerance)
+def _published(quantity: str, published: float, ours: float | np.floating, within: Tolerance) -> Claim:
+    return equal("table2", quantity, published, exactly(float(ours)), within=within)
 
 
-def _theory(quantity: str, theory: float, ours: float | np.floating, tolerance: float) -> Check:
-    return Check("table2", quantity, None, float(ours), None, None, tolerance, theory=theory)
+def _theory(quantity: str, theory: float, ours: float | np.floating, within: Tolerance) -> Claim:
+    return equal("table2", quantity, theory, exactly(float(ours)), within=within, basis="theory")

@@ -19,7 +19,8 @@ from typing import Any
 
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import reported
+from parshall.stats.region import exactly
 from parshall.studies.itb.network import (
     ACCESS_BPS,
     HIGH_MS,
@@ -58,7 +59,7 @@ def findings(runs: Mapping[tuple[str, str], Recorded], size: Size) -> Findings:
     use = {key: float(run.flows["throughput_bps"][0]) / ACCESS_BPS for key, run in runs.items()}
     quantity = f"use of its line by one flow at {HIGH_MS:g} ms"
     checks = [
-        Check("fig7", f"{quantity}, {name}", None, value, None, None, 0.0, reading=f"interface queue: {reading}")
+        reported("fig7", f"{quantity}, {name}", exactly(value), reading=f"interface queue: {reading}")
         for (reading, name), value in use.items()
     ]
     text = (

@@ -35,11 +35,14 @@ from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim
+from parshall.stats.confidence import mean_interval
+from parshall.stats.region import single
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.itb import real_messages
 from parshall.studies.itb.network import ACCESS_BPS, PAPER
-from parshall.studies.itb.real_messages import HOSTS, SECONDS, SLOWER, WITHIN
+from parshall.studies.itb.real_messages import HOSTS, SECONDS, SLOWER
 from parshall.studies.itb.real_stacks import FRAMED, control
 from parshall.studies.itb.single_pair import FIG4_RTT_MS, PingPong
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, simulated
@@ -160,19 +163,27 @@ def _expected(exchange: Exchange, runs: list[PingPong]) -> list[float]:
     return [float(each.ends_s[exchange.work.count - 1]) + agreements for each in runs]
 
 
-def _checks(name: str, exchange: Exchange, linux: Emulated, expected: list[float]) -> list[Check]:
+def _checks(name: str, exchange: Exchange, linux: Emulated, expected: list[float]) -> list[Claim]:
     ours = float(linux.answer.sum())
     quantity = f"{name}: {exchange.label}, s"
     if not expected:
         note = f"the network alone takes {exchange.work.count * exchange.least_s:.2f}; {linux.validity.level}"
-        return [Check("pa", quantity, None, ours, None, None, 0.0, note)]
+        return [reported("pa", quantity, single(ours), note)]
     checks = []
     if name == AGREED:
         published, mean = PAPER.number("fig4_s"), float(np.mean(expected))
         note = f"simulated alike: {mean:.2f}; the source's library was GridMPI"
         reading = f"{kernel_name()}, {SLOWER} times slower, {control()}, Open MPI"
-        check = Check("fig4", quantity, published, ours, None, None, WITHIN * published, note, reading=reading)
-        checks += stacks.by_one_instrument([check], [replace(check, ours=mean)])
+        check = equal(
+            "fig4",
+            quantity,
+            published,
+            stacks.one_run_of_linux(ours, expected),
+            within=PAPER.within("ping_pong", published),
+            note=note,
+            reading=reading,
+        )
+        checks += stacks.by_one_instrument([check], [replace(check, value=mean_interval(expected))])
     return [*checks, stacks.beside_simulated("pa", f"{quantity}, Linux", linux, ours, expected, share=0.05)]
 
 

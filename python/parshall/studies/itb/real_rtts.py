@@ -32,9 +32,9 @@ from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS
+from parshall.stats.claims import Claim
 from parshall.stats.fairness import jain
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.itb import rtts
 from parshall.studies.itb.network import ACCESS_BPS, BUFFER, CAPACITY_BPS, INTERFACE, VARIANTS, Recorded, recorded
 from parshall.studies.itb.rtts import COUNTS, FLOWS, STEPS_MS, Point
@@ -238,7 +238,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             f"Some variants are left out, since {stacks.missing(*map(control, left_out))}; claims over all variants "
             "are then of those that are there."
         )
-    checks: list[Check] = []
+    checks: list[Claim] = []
     if all(map(stacks.usable, runs.values())) and not left_out:
         checks += _claims(columns)
     for (kind, rtt_ms, some), linux in runs.items():
@@ -264,7 +264,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     return Findings(checks, [Section("Figs 5 to 7 and TU on real stacks", text, tables, [drawn])])
 
 
-def _claims(columns: Mapping[Any, Column]) -> list[Check]:
+def _claims(columns: Mapping[Any, Column]) -> list[Claim]:
     """What the source says, of Linux; beside the simulator in the same network."""
     made = []
     for where in ("linux", SLOWER):
@@ -275,7 +275,7 @@ def _claims(columns: Mapping[Any, Column]) -> list[Check]:
 
 def _between(
     kind: str, rtt_ms: float, some: Sequence[str], columns: Mapping[Any, Column], linux: Emulated
-) -> list[Check]:
+) -> list[Claim]:
     checks = []
     for variant in some:
         if kind == "joining":

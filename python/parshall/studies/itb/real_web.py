@@ -33,10 +33,12 @@ from parshall.report.plot import Axis, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.itb import pages
+from parshall.studies.itb.network import PAPER
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
 
 PORT = 8080
@@ -147,7 +149,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     """How long files take: simulated, sent by Linux without a request, and by HTTP."""
     ours: FloatArray = answers["simulated"]
     expected = float(ours.mean())
-    checks: list[Check] = []
+    checks: list[Claim] = []
     rows = [("simulated", *_cells(ours))]
     drawn = {"simulated": ours}
     for key, label in (("sent", "Linux, without a request"), ("http", f"Linux, {server()}")):
@@ -160,7 +162,17 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             half = ratio.half_width or 0.0
             quantity = f"{label}: time of a file over the simulated one"
             ends = ratio.mean - half, ratio.mean + half
-            checks.append(Check("wm", quantity, None, ratio.mean, *ends, WITHIN, linux.validity.level, theory=1.0))
+            checks.append(
+                equal(
+                    "wm",
+                    quantity,
+                    1.0,
+                    Interval(ratio.mean, *ends, 1),
+                    within=PAPER.within("web"),
+                    basis="theory",
+                    note=linux.validity.level,
+                )
+            )
     missing = "" if server() == "nginx" else " nginx was not found (Debian: `apt install nginx`)."
     text = (
         f"{COUNT[scale]} files with the sizes of WM, a mean of {SCALES['quick'].web_bytes / 1e3:.0f} kB, one after "

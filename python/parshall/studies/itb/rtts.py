@@ -32,14 +32,17 @@ from numpy.typing import NDArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
+from parshall.stats.claim_rules import equal, sign
+from parshall.stats.claims import Claim, Null
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.fairness import jain
-from parshall.studies.check import Check, sign
+from parshall.stats.region import exactly, single
 from parshall.studies.itb.network import (
     ACCESS_BPS,
     CAPACITY_BPS,
     HIGH_MS,
     LOW_MS,
+    PAPER,
     PAYLOAD_SHARE,
     VARIANTS,
     Recorded,
@@ -52,9 +55,7 @@ COUNTS = (5, 12)
 STEPS_MS = (11.0, 100.0)
 FLOWS = 12
 _SLOW = ("reno", "cubic_2005")
-_ALIKE = "published: 1; hosts that are alike and share nothing have it whatever they run, so that it says nothing here"
-_PLOT = 0.01
-"""What a plot of goodputs over the fair share, or of Jain's index, does not show."""
+_ALIKE = "hosts that are alike and share nothing have it whatever they run"
 
 READING = "interface queue of 1000 packets"
 
@@ -102,7 +103,7 @@ def findings(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
     return Findings([*over_rtt(points, size.rtts_ms, READING), *joined(stairs, READING)], [section])
 
 
-def over_rtt(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Check]:
+def over_rtt(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Claim]:
     """What the source says of Figs 5 and 6, in a reading of the hosts; the largest of the RTTs is the last one."""
     return [*_fig5(points, rtts_ms, reading), *_fig6(points, rtts_ms, reading)]
 
@@ -151,7 +152,7 @@ def _values(points: Points, attribute: str, count: int, rtt_ms: float) -> NDArra
     return values / fair_bps(count) if attribute == "goodput_bps" else values
 
 
-def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: str, count: int) -> list[Check]:
+def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: str, count: int) -> list[Claim]:
     """Differences from 20 ms on, and the fall above 100 ms."""
     attribute, what = ("goodput_bps", "goodput over the fair share") if artefact == "fig5" else ("jain", "Jain's index")
     longest = rtts_ms[-1]
@@ -161,39 +162,38 @@ def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: st
     return [
         sign(
             artefact, f"{what}, highest less lowest variant, from {LOW_MS:g} to {HIGH_MS:g} ms, {where}", 1, spread,
-            negligible=_PLOT, reading=reading,
+            negligible=PAPER.within("plot"), reading=reading,
         ),
         sign(
             artefact, f"{what}, change from {HIGH_MS:g} to {longest:g} ms, {where}", -1,
-            mean_interval(long - high), negligible=_PLOT, reading=reading,
+            mean_interval(long - high), negligible=PAPER.within("plot"), reading=reading,
         ),
     ]  # fmt: skip
 
 
-def _fig5(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Check]:
+def _fig5(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Claim]:
     checks = []
     for count in COUNTS:
         short = np.array([_values(points, "goodput_bps", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
         alike = float((short.min(axis=1) / short.max(axis=1)).min())
         where = f"up to {LOW_MS:g} ms, {count} flows"
-        # A tenth: in a plot of goodputs from 0 to 1 Gbit/s, curves that are closer lie on each other.
         checks += [
-            _near_one("fig5", f"lowest over highest goodput {where}", alike, 0.1, reading),
-            _near_one("fig5", f"mean goodput over the fair share {where}", float(short.mean()), 0.1, reading),
+            _near_one("fig5", f"lowest over highest goodput {where}", alike, "goodputs", reading),
+            _near_one("fig5", f"mean goodput over the fair share {where}", float(short.mean()), "goodputs", reading),
             *_ranges(points, rtts_ms, reading, "fig5", count),
         ]
     return checks
 
 
-def _fig6(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Check]:
+def _fig6(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Claim]:
     checks = []
     for count in COUNTS:
         short = np.array([_values(points, "jain", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
         near = _near_one(
-            "fig6", f"mean Jain's index up to {LOW_MS:g} ms, {count} flows", float(short.mean()), 0.05, reading
+            "fig6", f"mean Jain's index up to {LOW_MS:g} ms, {count} flows", float(short.mean()), "fairness", reading
         )
         if _share_nothing(count):
-            near = replace(near, published=None, note=_ALIKE)
+            near = replace(near, nulls=(Null("hosts that share nothing", exactly(1.0)),), note=_ALIKE)
         checks += [near, *_ranges(points, rtts_ms, reading, "fig6", count)]
     return checks
 
@@ -203,22 +203,22 @@ def _share_nothing(count: int) -> bool:
     return count * ACCESS_BPS <= CAPACITY_BPS
 
 
-def _near_one(artefact: str, quantity: str, ours: float, tolerance: float, reading: str) -> Check:
-    return Check(artefact, quantity, 1.0, ours, None, None, tolerance, reading=reading)
+def _near_one(artefact: str, quantity: str, ours: float, near: str, reading: str) -> Claim:
+    return equal(artefact, quantity, 1.0, single(ours), within=PAPER.within(near), reading=reading)
 
 
-def joined(stairs: Stairs, reading: str) -> list[Check]:
+def joined(stairs: Stairs, reading: str) -> list[Claim]:
     """What the source says of Fig. 7, in a reading of the hosts."""
     use = {key: float(steps.mean()) for key, steps in stairs.items()}
     short, long = STEPS_MS
     change = mean_interval([use[name, long] - use[name, short] for name in VARIANTS])
     quantity = f"use of the link, mean over the steps, change from {short:g} to {long:g} ms"
-    checks = [sign("fig7", quantity, -1, change, negligible=_PLOT, reading=reading)]
+    checks = [sign("fig7", quantity, -1, change, negligible=PAPER.within("plot"), reading=reading)]
     others = [name for name in VARIANTS if name not in _SLOW]
     for name in _SLOW:
         below = sum(use[name, long] < use[other, long] for other in others)
         quantity = f"of the other four, how many use the link better than {name} at {long:g} ms"
-        checks.append(Check("fig7", quantity, float(len(others)), float(below), None, None, 0.0, reading=reading))
+        checks.append(equal("fig7", quantity, float(len(others)), single(float(below)), reading=reading))
     return checks
 
 

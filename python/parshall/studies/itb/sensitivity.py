@@ -20,7 +20,9 @@ import numpy as np
 
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import reported
+from parshall.stats.claims import Claim
+from parshall.stats.region import exactly
 from parshall.studies.itb.bulk import RTT_MS, alone_s, files, starts, times
 from parshall.studies.itb.network import BUFFER, INTERFACE, LINUX_BIC, PAPER, Recorded, Size, hosts, window
 from parshall.studies.study import Findings
@@ -75,8 +77,8 @@ def findings(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
     return Findings(checks, [Section("What the differences come from", texts, [table for _, table in parts])])
 
 
-def _extended(artefact: str, quantity: str, ours: float) -> Check:
-    return Check(artefact, quantity, None, ours, None, None, 0.0)
+def _extended(artefact: str, quantity: str, ours: float) -> Claim:
+    return reported(artefact, quantity, exactly(ours))
 
 
 def _of_starts(size: Size) -> dict[tuple[Any, ...], Scenario]:
@@ -91,7 +93,7 @@ def _of_starts(size: Size) -> dict[tuple[Any, ...], Scenario]:
     }  # fmt: skip
 
 
-def _starts(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Check], Table, list[str]]:
+def _starts(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Claim], Table, list[str]]:
     """Fig. 3 in other networks, and those in which all its signs are there."""
     gigabytes = min(_STARTS_GB, size.fig3_gb)
     taken = {(key[1], key[2]): _first(run) for key, run in runs.items() if key[0] == "starts"}
@@ -127,7 +129,7 @@ def _of_files(size: Size) -> dict[tuple[Any, ...], Scenario]:
     }
 
 
-def _file_sizes(every: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Check], Table]:
+def _file_sizes(every: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Claim], Table]:
     factors = size.file_factors
     runs = {(key[1], key[2], key[3]): run for key, run in every.items() if key[0] == "files"}
     checks, rows = [], []
@@ -173,7 +175,7 @@ def _of_buffers(size: Size) -> dict[tuple[Any, ...], Scenario]:
     }  # fmt: skip
 
 
-def _buffers(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Check], Table]:
+def _buffers(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> tuple[list[Claim], Table]:
     gigabytes = _buffered_gb(size)
     ideal = alone_s(gigabytes)
     means = {key[1:]: float(np.mean(_first(run))) / ideal for key, run in runs.items() if key[0] == "buffers"}

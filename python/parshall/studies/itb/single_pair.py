@@ -31,7 +31,9 @@ from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction, message_s
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim
+from parshall.stats.region import exactly
 from parshall.studies.itb.network import ACCESS_BPS, LINUX_BIC, LINUX_CUBIC, PAPER, Recorded, Size
 from parshall.studies.study import Findings
 
@@ -45,8 +47,6 @@ DEFAULTS = {"receiver's first buffer, 64 kB offered": 65_536, "receiver's buffer
 _TUNED_PACKETS = 4000
 
 _LOST = "share of the goodput that default buffers lose"
-_MBPS = 0.02
-"""Of a goodput: what hosts of 2006 left unused of a line, besides frames and headers, is not simulated."""
 _FULL = 0.9
 """Of the largest goodput of a message: the full rate."""
 
@@ -94,10 +94,22 @@ def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
     made = {name: ping_pongs(runs[name]) for name in _CONTROLS}
     main = made[_MAIN]
     checks += [
-        Check("fig4", "time of 200 ping-pongs, s", PAPER["fig4_s"], main.total_s, None, None, 0.1 * PAPER["fig4_s"]),
-        Check("fig4", "when the full rate is reached, s", PAPER["fig4_full_s"], main.full_s, None, None, 0.5),
+        equal(
+            "fig4",
+            "time of 200 ping-pongs, s",
+            PAPER["fig4_s"],
+            exactly(main.total_s),
+            within=PAPER.within("ping_pong", PAPER["fig4_s"]),
+        ),
+        equal(
+            "fig4",
+            "when the full rate is reached, s",
+            PAPER["fig4_full_s"],
+            exactly(main.full_s),
+            within=PAPER.within("full_rate"),
+        ),
         *(
-            Check("fig4", f"time of 200 ping-pongs, s: {name}", None, each.total_s, None, None, 0.0)
+            reported("fig4", f"time of 200 ping-pongs, s: {name}", exactly(each.total_s))
             for name, each in made.items()
             if name != _MAIN
         ),
@@ -121,16 +133,20 @@ def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
     return Findings(checks, [Section("Table 6 and Fig. 4: one pair of hosts", text, tables, [figure])])
 
 
-def _table6(runs: Mapping[str, Recorded]) -> tuple[list[Check], Table]:
+def _table6(runs: Mapping[str, Recorded]) -> tuple[list[Claim], Table]:
     mbps = {name: float(runs[name].flows["goodput_bps"][0]) / 1e6 for name in _WINDOWS}
     checks = []
     for name in DEFAULTS:
         gain = 1 - mbps[name] / mbps["tuned"]
         checks += [
             _goodput("goodput with default buffers, Mbit/s", PAPER["default_mbps"], mbps[name], name),
-            # Published as a whole number of per cent.
-            Check(
-                "table6", _LOST, PAPER["buffer_gain"], gain, None, None, PAPER.resolution("buffer_gain"), reading=name
+            equal(
+                "table6",
+                _LOST,
+                PAPER["buffer_gain"],
+                exactly(gain),
+                within=PAPER.digits("buffer_gain"),
+                reading=name,
             ),
         ]
     checks += [
@@ -143,8 +159,10 @@ def _table6(runs: Mapping[str, Recorded]) -> tuple[list[Check], Table]:
     return checks, Table(caption, header, rows, numbers=(1, 2))
 
 
-def _goodput(quantity: str, published: float, ours: float, reading: str = "") -> Check:
-    return Check("table6", quantity, published, ours, None, None, _MBPS * published, reading=reading)
+def _goodput(quantity: str, published: float, ours: float, reading: str = "") -> Claim:
+    return equal(
+        "table6", quantity, published, exactly(ours), within=PAPER.within("line_rate", published), reading=reading
+    )
 
 
 def ping_pong(more: dict[str, Any]) -> Scenario:

@@ -28,13 +28,16 @@ import polars as pl
 from parshall.report.document import Chart, Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import single
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.real import compared, plots
-from parshall.studies.large_deviations.spectra import PARTS, WITHIN
+from parshall.studies.large_deviations.spectra import PARTS
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
 from parshall.traces import TracedFlow, observe
 from parshall.traces.spectra import variability
@@ -47,8 +50,6 @@ WARM_UP_S = 2.0
 SEEDS = 6
 AVERAGED = 100
 """Round trips of the averages whose range is compared."""
-READ = 0.05
-"""How near windows that are read from a capture are to those of the socket: a round trip is cut elsewhere."""
 LINK = "bottleneck"
 
 
@@ -149,7 +150,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
         ("mean window by the socket, packets", f"{every[0].socket_window:.1f}", f"{ours.socket_window:.1f}"),
         ("round trips", f"{every[0].flow.windows.size}", f"{ours.flow.windows.size}"),
     ]
-    checks: list[Check] = []
+    checks: list[Claim] = []
     ranges: list[tuple[str, ...]] = []
     figures: list[Chart] = []
     for name, each, drawn in (("simulated", every[0], False), (stacks.column(linux), ours, stacks.usable(linux))):
@@ -179,7 +180,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     return Findings(checks, [Section("Figure 7 from a capture of Linux", text, tables, figures)])
 
 
-def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list[Check]:
+def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list[Claim]:
     ours: Download = linux.answer
     means = mean_interval(interval_means(ours.flow.windows, ours.flow.windows.size // PARTS))
     half = means.half_width or 0.0
@@ -187,10 +188,21 @@ def _checks(every: list[Download], linux: Emulated, chain: float | None) -> list
     checks = []
     if chain is not None:
         name = "download, Linux: mean window by the capture, beside the chain's with its p(w)"
-        checks.append(Check("fig7", name, None, ours.mean, *ends, WITHIN * ours.mean, theory=chain))
+        checks.append(
+            equal(
+                "fig7",
+                name,
+                chain,
+                Interval(ours.mean, *ends, 1),
+                within=PAPER.within("recovery", chain),
+                basis="theory",
+            )
+        )
     name = "download, Linux: mean window by the capture, beside the socket's"
     of_socket = ours.socket_window
-    checks.append(Check("fig7", name, None, ours.mean, None, None, READ * of_socket, theory=of_socket))
+    checks.append(
+        equal("fig7", name, of_socket, single(ours.mean), within=PAPER.within("capture", of_socket), basis="theory")
+    )
     checks += [
         stacks.attribute_beside_simulated("fig7-linux", f"download, Linux: {quantity}", linux, key, every, share=share)
         for key, quantity, share, _ in QUANTITIES

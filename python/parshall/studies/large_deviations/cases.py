@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from parshall.report.document import Chart
-from parshall.studies.check import Check
+from parshall.stats.claims import Claim
 
 
 @dataclass(frozen=True)
 class CaseFindings:
     """What a case gives to its section: checks, a row of its table, figures."""
 
-    checks: list[Check]
+    checks: list[Claim]
     row: tuple[str, ...]
     figures: list[Chart]
 
 
-def together(results: Sequence[CaseFindings]) -> tuple[list[Check], list[tuple[str, ...]], list[Chart]]:
+def together(results: Sequence[CaseFindings]) -> tuple[list[Claim], list[tuple[str, ...]], list[Chart]]:
     """Checks, rows and figures of all cases, in their order."""
     checks = [check for each in results for check in each.checks]
     return checks, [each.row for each in results], [drawn for each in results for drawn in each.figures]

@@ -17,16 +17,15 @@ from parshall.models import large_deviations as ld
 from parshall.models.loss import Deterministic
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
+from parshall.stats.claim_rules import equal, monotone
+from parshall.stats.claims import Claim
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import bounds_plot, spectra_plot
 from parshall.studies.study import Findings, Scale
-
-WITHIN = 0.05
-"""Windows are read off the text; a testbed's rates are known to a few per cent."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +106,18 @@ def window_plot(record: Record, seconds: float = 12.0) -> Plot:
     return Plot([Panel([line], *axes)], f"Congestion window at the RTT rate, {seconds:g} s after the warm-up.")
 
 
-def _chain() -> Check:
+def _chain() -> Claim:
     theory = ld.spectrum(Deterministic(PAPER["constant_range"][1]))
-    return Check("fig3", "chain: mean, packets per RTT", PAPER["constant_mean"], theory.mean, None, None, 1e-6)
+    return equal(
+        "fig3",
+        "chain: mean, packets per RTT",
+        PAPER["constant_mean"],
+        exactly(theory.mean),
+        within=PAPER.within("arithmetic"),
+    )
 
 
-def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Check]:
+def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Claim]:
     wanted = (
         ("lowest window, packets", PAPER["constant_range"][0], low),
         ("highest window, packets", PAPER["constant_range"][1], high),
@@ -120,17 +125,24 @@ def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Chec
     )
     note = f"{reading.free:.0f} packets per RTT are free, {reading.top:.0f} with the buffer full"
     return [
-        Check("fig3", name, published, ours, None, None, WITHIN * published, note, reading=reading.label)
+        equal(
+            "fig3",
+            name,
+            published,
+            exactly(ours),
+            within=PAPER.within("window", published),
+            note=note,
+            reading=reading.label,
+        )
         for name, published, ours in wanted
     ]
 
 
-def _shrinks(record: Record) -> list[Check]:
+def _shrinks(record: Record) -> list[Claim]:
     """The claim of Fig. 3 (a): the width of the spectrum falls as the scale grows."""
     widths = [float(np.ptp(interval_means(record.cwnd, n))) for n in PAPER["scales"]]
     note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(PAPER["scales"], widths, strict=True)) + " RTTs"
-    falls = float(all(np.diff(widths) < 0))
-    return [Check("fig3a", "the spectrum's width falls with the scale (1: yes)", 1.0, falls, None, None, 0.0, note)]
+    return [monotone("fig3a", "least step by which the spectrum's width falls with the scale", widths, -1, note)]
 
 
 def _record(reading: Reading, seconds: float) -> Record:

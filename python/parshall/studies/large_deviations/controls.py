@@ -14,19 +14,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from parshall.models import variants
 from parshall.models.inputs import FloatArray
 from parshall.models.large_deviations import Spectrum
 from parshall.models.recovery import IndependentLosses
 from parshall.report.document import Chart, Section, Table
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
-from parshall.studies.large_deviations.network import PAPER
-from parshall.studies.large_deviations.on_off import BY_MODEL, READ_OFF, chain, loss_plot
+from parshall.studies.large_deviations.on_off import chain, loss_plot, losses_checks
 from parshall.studies.large_deviations.record import Record
 from parshall.studies.large_deviations.spectra import (
     bounds_plot,
@@ -36,7 +32,6 @@ from parshall.studies.large_deviations.spectra import (
     spectra_plot,
 )
 from parshall.studies.study import Findings, Scale
-from parshall.traces.flow import clopper_pearson
 
 SCALES = (200, 500, 1000)
 FIGURES = {"bic": "a", "highspeed": "b", "cubic": "c"}
@@ -76,7 +71,7 @@ def in_cross_traffic(control: str, recovery: str, scale: Scale) -> CaseFindings:
     theory = chain(record, control)
     label = f"{control}, {reading}"
     checks = [
-        *_losses(letter, label, record),
+        *losses_checks(f"fig8{letter}", f"{control}: ", record, reading),
         *one_spectrum(f"fig9{letter}", f"{control}: ", record.throughput, (100, 500), reading),
         mean_check(f"fig9{letter}", label, record, theory, "chain with p(w, k), recoveries and timeouts as measured"),
     ]
@@ -169,22 +164,3 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
     scales = [f"errors of the range, n = {scale}" for scale in SCALES]
     header = ("control", "mean, simulated", "predicted", "error", "events with a timeout", *scales)
     return Table("Packets per RTT", header, rows, numbers=range(1, 8))
-
-
-def _losses(letter: str, label: str, record: Record) -> list[Check]:
-    """p(w) around the windows at which eq. (11) has 5 % and 30 %."""
-    checks = []
-    every = np.arange(1, 600)
-    for level in (0.05, 0.3):
-        at = int(every[np.searchsorted(BY_MODEL(every), level)])
-        here = np.abs(record.windows - at) <= 10
-        trials, losses = int(here.sum()), int(record.events[here].sum())
-        if trials < 50:
-            continue
-        predicted, size = float(BY_MODEL(at)), PAPER["buffer_packets"]
-        buffered = float(BY_MODEL(max(1, at - size)))
-        note = f"eq. (11), which has no buffer; with {size} packets of it {buffered:.3f}; {trials} RTTs"
-        interval = clopper_pearson(losses, trials)
-        name = f"{label}: p(w) at {at} ± 10 packets"
-        checks.append(Check(f"fig8{letter}", name, None, losses / trials, *interval, READ_OFF, note, theory=predicted))
-    return checks

@@ -23,9 +23,11 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import run
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim, Null
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly, single
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Findings, Scale
@@ -35,6 +37,8 @@ FINE_S = PAPER["cross_bin_s"] / 8
 SMOOTH = 7
 """Bins of the density, 1.05 ms: 3.5 packets of a source that is ON."""
 MEANS = "expected: 698 with the text's ON and OFF times, 582 with the two exchanged; the text contradicts itself"
+UNIFORM = Null("a uniform density", exactly(0.0572))
+"""The largest distance of its distribution function from the normal one of the same deviation, at 0.80 sigma."""
 READINGS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("ON and OFF times as stated", network.AS_STATED),
     ("ON and OFF times exchanged", network.AS_MEASURED),
@@ -44,7 +48,7 @@ READINGS: tuple[tuple[str, dict[str, Any]], ...] = (
 def statistics(scale: Scale) -> Findings:
     """The cross traffic alone, in bins of the buffer's drain time."""
     seconds = network.WARM_UP_S + (600 if scale == "paper" else 60)
-    checks: list[Check] = []
+    checks: list[Claim] = []
     densities: list[Mark] = []
     correlations: list[Mark] = []
     rows = []
@@ -57,38 +61,35 @@ def statistics(scale: Scale) -> Findings:
         at_mean_on = float(np.interp(0.1, lags * PAPER["cross_bin_s"], correlation))
         distance = distance_to_normal(smooth)
         checks += [
-            Check(
+            equal(
                 "fig4",
                 "mean of the cross traffic, Mbit/s",
                 PAPER["cross_mean_bps"] / 1e6,
-                mean / 1e6,
-                *interval(rate / 1e6),
-                0.01 * 580,
-                MEANS,
+                Interval(mean / 1e6, *interval(rate / 1e6), 1),
+                within=PAPER.within("cross_mean", PAPER["cross_mean_bps"] / 1e6),
+                note=MEANS,
                 reading=label,
             ),
-            Check(
+            equal(
                 "fig4",
                 "sigma at 1.2 ms, Mbit/s",
                 PAPER["cross_std_bps"] / 1e6,
-                deviation / 1e6,
-                *deviation_interval(rate / 1e6),
-                0.05 * 108,
-                "expected of 32 independent sources: 112.3, whichever way the times are",
+                Interval(deviation / 1e6, *deviation_interval(rate / 1e6), 1),
+                within=PAPER.within("cross_deviation", PAPER["cross_std_bps"] / 1e6),
+                note="expected of 32 independent sources: 112.3, whichever way the times are",
                 reading=label,
             ),
-            Check(
+            equal(
                 "fig4a",
                 "largest distance to the normal distribution",
                 0.0,
-                distance,
-                None,
-                None,
-                0.05,
-                "of distribution functions, in bins of 1.05 ms; the source calls the density normal",
+                single(distance),
+                within=PAPER.within("normal"),
+                nulls=[UNIFORM],
+                note="of distribution functions, in bins of 1.05 ms; the source calls the density normal",
                 reading=label,
             ),
-            Check("fig4b", "autocorrelation at 0.1 s", None, at_mean_on, None, None, 0.0, reading=label),
+            reported("fig4b", "autocorrelation at 0.1 s", single(at_mean_on), reading=label),
         ]
         cells = f"{mean / 1e6:.0f}", f"{deviation / 1e6:.1f}", f"{distance:.3f}", f"{at_mean_on:.2f}"
         rows.append((label, *cells))

@@ -15,19 +15,20 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run, run
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Null
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.fairness import jain
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Findings, Scale
 
 RTT_S, RATE_BPS, SLOPE, FIRST, LAST = 0.1, 12e6, 5e-4, 1, 101
 """RTT, link, drop probability a packet of queue, thresholds in packets."""
 PIPE = RATE_BPS * RTT_S / 12_000
 W_MAX = 200
-ORDER = 0.1
-"""What the first order of the index is good for, of 1 - J."""
 SCALES = (10, 30, 100, 300, 1000)
 
 
@@ -43,7 +44,17 @@ def fairness(scale: Scale) -> Findings:
         error = (1 - theory) / (1 - measured.mean) - 1
         rows.append((str(n), f"{measured.mean:.4f} ± {half:.4f}", f"{theory:.4f}", f"{100 * error:+.0f} %"))
         name, ends = f"Jain's index over {n} RTTs", (measured.mean - half, measured.mean + half)
-        checks.append(Check("fairness", name, None, measured.mean, *ends, ORDER * (1 - theory), theory=theory))
+        checks.append(
+            equal(
+                "fairness",
+                name,
+                theory,
+                Interval(measured.mean, *ends, 1),
+                within=PAPER.within("first_order", 1 - theory),
+                basis="theory",
+                nulls=[Null("flows that share evenly", exactly(1.0))],
+            )
+        )
         seen.append(measured.mean)
         low.append(measured.mean - half)
         high.append(measured.mean + half)

@@ -19,7 +19,10 @@ import numpy as np
 from parshall.models import large_deviations as ld
 from parshall.models.loss import Bernoulli
 from parshall.report.document import Chart, Section, Table
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal, reported, sign
+from parshall.stats.claims import Claim, Null
+from parshall.stats.confidence import Interval
+from parshall.stats.region import exactly, single
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER
@@ -95,7 +98,7 @@ def among_sources(place: int, scale: Scale) -> CaseFindings:
     published = PAPER["long_range_loss"]
     note = f"the source's: {published}, for which the rate of the sources was chosen, so it is no check"
     checks = [
-        Check("fig6a", f"{label}: packet loss rate of the flow", None, lost, None, None, 0.0, note),
+        reported("fig6a", f"{label}: packet loss rate of the flow", single(lost), note),
         _shape(record, lost),
         *one_spectrum("fig6b", "", record.throughput, (100, 1000)),
         _beside("fig6b", f"{label}, eq. (2) with measured p(w)", record, raw),
@@ -137,23 +140,28 @@ def long_range(results: list[CaseFindings]) -> Findings:
     return Findings(checks, [Section("Figure 6: long-range dependent cross traffic", text, [table], figures)])
 
 
-ACCURATE = 0.1
-"""What may be called very accurate on a plot of Fig. 6's size: a tenth of the value."""
-
-
-def _beside(artefact: str, label: str, record: Record, theory: ld.Spectrum) -> Check:
+def _beside(artefact: str, label: str, record: Record, theory: ld.Spectrum) -> Claim:
     """The claim that the prediction is very accurate: of the mean."""
     error = theory.mean / record.mean - 1
     repairing = float(record.rtts[record.repairing].sum() / record.rtts.sum())
     note = f"{100 * repairing:.0f} % of the time are recoveries and timeouts, which eq. (2) does not have"
-    return Check(artefact, f"{label}: error of the mean, relative", 0.0, error, None, None, ACCURATE, note)
+    return equal(
+        artefact,
+        f"{label}: error of the mean, relative",
+        0.0,
+        single(error),
+        within=PAPER.within("accurate"),
+        note=note,
+        nulls=[Null("a prediction of half, or of one and a half times it", exactly(0.5))],
+    )
 
 
-def _shape(record: Record, lost: float) -> Check:
+def _shape(record: Record, lost: float) -> Claim:
     """The claim of Fig. 6 (a): p(w) is not that of independent losses."""
     expected = Bernoulli(lost)(record.windows)
     spread = float(np.sqrt(np.sum(expected * (1 - expected))))
     distance = (float(record.events.sum()) - float(expected.sum())) / spread
     note = f"{int(record.events.sum())} loss events; independent losses make {expected.sum():.0f}"
-    differs = float(abs(distance) > 3)
-    return Check("fig6a", "p(w) is not that of independent losses (1: yes)", 1.0, differs, None, None, 0.0, note)
+    half = 1.96 * np.sqrt(float(record.events.sum())) / spread
+    value = Interval(abs(distance), abs(distance) - half, abs(distance) + half, 1)
+    return sign("fig6a", "distance of the loss events from those of independent losses, deviations", 1, value, note)

@@ -13,7 +13,7 @@ References: Loiseau 2010, §4.2, Figs 4 (c) and 5.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,11 @@ from parshall.models.measured_loss import Measured
 from parshall.models.variants import spectrum as variant_spectrum
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim
+from parshall.stats.confidence import Interval
+from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.constant import window_plot
@@ -41,8 +44,6 @@ from parshall.studies.large_deviations.spectra import (
 from parshall.studies.study import Findings, Scale
 from parshall.traces.flow import clopper_pearson
 
-READ_OFF = 0.05
-"""What can be read off a plot whose axis runs from 0 to 1, and off a range of round numbers."""
 MEMORY = 10
 """Round trips for which a loss matters: 0.12 s, an ON time."""
 BY_MODEL = GaussianCrossTraffic(
@@ -91,6 +92,7 @@ def in_reading(place: int, scale: Scale) -> CaseFindings:
     checks = [
         *range_checks(reading.label, record, ours, whole=scale == "paper"),
         *one_spectrum("fig5a", "", series, (100, 1000), reading.label),
+        *losses_checks("fig4c", "", record, reading.label),
         later_check("fig4c", label, record),
         mean_check("fig5a", label, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
         *extremes_checks("fig5b", label, series, ours, (200, 500, 1000)),
@@ -146,7 +148,7 @@ def flow(results: list[CaseFindings]) -> Findings:
         ("highest", PAPER["on_off_range"][1], high),
     ):
         quantity = f"eq. (11) and (10): {label} mean over 1000 RTTs, 1 h"
-        checks.append(Check("fig5", quantity, published, ours, None, None, READ_OFF * published))
+        checks.append(equal("fig5", quantity, published, exactly(ours), within=PAPER.within("plot", published)))
     rows.append(
         ("eq. (11), 580 Mbit/s", "", f"{by_model.mean:.0f}", "", "", "", f"{low:.0f} .. {high:.0f}", "", "", "")
     )
@@ -182,7 +184,7 @@ def flow(results: list[CaseFindings]) -> Findings:
     )
 
 
-def range_checks(label: str, record: Record, ours: ld.Spectrum, *, whole: bool) -> list[Check]:
+def range_checks(label: str, record: Record, ours: ld.Spectrum, *, whole: bool) -> list[Claim]:
     """The published extremes of an hour beside the interval in which those of one hour fall, by the fitted chain.
 
     Parameters
@@ -199,21 +201,43 @@ def range_checks(label: str, record: Record, ours: ld.Spectrum, *, whole: bool) 
         note = f"one hour of the chain with recovery: {low:.0f} to {high:.0f}"
         note += f"; seen in {record.throughput.size} RTTs: {seen:.0f}"
         if whole:
-            low, high, expected = seen + expected - high, seen + expected - low, seen
+            expected = seen
         quantity = f"{name} mean over 1000 RTTs in an hour"
-        checks.append(
-            Check("fig5", quantity, published, expected, low, high, READ_OFF * published, note, reading=label)
-        )
+        within = PAPER.within("plot", published)
+        claim = equal("fig5", quantity, published, exactly(expected), within=within, note=note, reading=label)
+        checks.append(replace(claim, uncertain=(high - low) / 2))  # the source has one hour
     return checks
 
 
-def later_check(artefact: str, label: str, record: Record) -> Check:
+LEVELS = (0.05, 0.3)
+"""Losses of eq. (11) at whose windows p(w) is compared: large windows, at which the source calls it accurate."""
+
+
+def losses_checks(artefact: str, label: str, record: Record, reading: str) -> list[Claim]:
+    """The claims of Figs 4 (c) and 8: at large windows p(w) is that of eq. (11)."""
+    checks = []
+    every, size = np.arange(1, 600), PAPER["buffer_packets"]
+    for level in LEVELS:
+        at = int(every[np.searchsorted(BY_MODEL(every), level)])
+        here = np.abs(record.windows - at) <= 10
+        trials, losses = int(here.sum()), int(record.events[here].sum())
+        if trials < 50:
+            continue
+        predicted, buffered = float(BY_MODEL(at)), float(BY_MODEL(max(1, at - size)))
+        note = f"eq. (11), which has no buffer; with {size} packets of it {buffered:.3f}; {trials} RTTs"
+        value = Interval(losses / trials, *clopper_pearson(losses, trials), 1)
+        within, name = PAPER.within("loss", predicted), f"{label}p(w) at {at} ± 10 packets"
+        checks.append(equal(artefact, name, predicted, value, within=within, note=note, reading=reading))
+    return checks
+
+
+def later_check(artefact: str, label: str, record: Record) -> Claim:
     """How probable a loss is in the round trip after a recovery: whether losses depend on each other."""
     trials, losses = record.after(1)
     note = f"all round trips: {record.events.mean():.4f}; {trials} events"
     interval = clopper_pearson(losses, trials)
     quantity = f"{label}: P(loss one round after a recovery)"
-    return Check(artefact, quantity, None, losses / max(1, trials), *interval, 0.0, note)
+    return reported(artefact, quantity, Interval(losses / max(1, trials), *interval, 1), note)
 
 
 BINS = 20

@@ -22,8 +22,11 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.numbers import counted
 from parshall.report.plot import Plot
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim
+from parshall.stats.region import single
 from parshall.stats.spectrum import interval_means
-from parshall.studies.check import Check
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Findings, Scale
 from parshall.traces import TracedFlow, observe
 from parshall.traces.figures import loss_function, spectra, windows
@@ -51,7 +54,7 @@ def real(scale: Scale) -> Findings:
             f"Left out: no series of real flows was found. {VARIABLE} names the folder that has cwnd/*_cwnd.csv.gz.",
         )
         return Findings([], [Section(heading, reason)])
-    checks: list[Check] = []
+    checks: list[Claim] = []
     rows, figures = [], []
     remarks: list[str] = []
     for path in files:
@@ -140,9 +143,9 @@ def reduction_s(time_s: FloatArray, window: FloatArray) -> float | None:
 
 def compared(
     name: str, control: str, flow: TracedFlow, result: Variability
-) -> tuple[list[Check], list[tuple[str, ...]]]:
+) -> tuple[list[Claim], list[tuple[str, ...]]]:
     """A flow's range at each scale beside its chain's: checks, and rows of a table."""
-    checks: list[Check] = []
+    checks: list[Claim] = []
     rows: list[tuple[str, ...]] = []
     fitted = result.fitted
     for each in result.empirical:
@@ -162,8 +165,12 @@ def compared(
             note = f"in range: {inside}; extremes of {means.size} intervals"
             if not in_range:  # of shorter scales the theory says nothing
                 note += f"; eq. (10) has {bound:.4g}"
-            theory = bound if in_range else None
-            checks.append(Check("fig7c", quantity, None, float(ours), None, None, 0.05 * bound, note, theory=theory))
+                checks.append(reported("fig7c", quantity, single(float(ours)), note, basis="theory"))
+                continue
+            within = PAPER.within("chain", bound)
+            checks.append(
+                equal("fig7c", quantity, bound, single(float(ours)), within=within, basis="theory", note=note)
+            )
     return checks, rows
 
 
@@ -192,7 +199,7 @@ def played(windows: FloatArray, events: NDArray[np.bool_], rtt_s: float) -> floa
     return total / windows.size
 
 
-def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) -> list[Check]:
+def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) -> list[Claim]:
     """Why the chain's mean is not the flow's: what CUBIC's rules make of the flow's own loss events, with no chain."""
     without = flow.events & ~undone(flow)
     every, lasting = (played(flow.windows, events, rtt_s) for events in (flow.events, without))
@@ -210,16 +217,7 @@ def _explained(name: str, flow: TracedFlow, rtt_s: float, remarks: list[str]) ->
     )
     note = "no chain: the round trips of the loss events are the flow's own"
     return [
-        Check(
-            "fig7",
-            f"{name}: mean by CUBIC's rules at {label} over the flow's",
-            None,
-            ours / mean,
-            None,
-            None,
-            0.0,
-            note,
-        )
+        reported("fig7", f"{name}: mean by CUBIC's rules at {label} over the flow's", single(ours / mean), note)
         for label, ours in (("all its loss events", every), ("those that are not undone", lasting))
     ]
 

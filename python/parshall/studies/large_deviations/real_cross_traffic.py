@@ -24,13 +24,17 @@ from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim
+from parshall.stats.confidence import Interval
+from parshall.stats.region import single
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cross_traffic import (
     FINE_S,
     SMOOTH,
+    UNIFORM,
     autocorrelation,
     density,
     deviation_interval,
@@ -128,7 +132,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     return Findings(checks, [Section("Figure 4 (a), (b) on real stacks", text, [table], figures)])
 
 
-def _checks(every: list[Arrivals], linux: Emulated, source: Mapping[str, float]) -> list[Check]:
+def _checks(every: list[Arrivals], linux: Emulated, source: Mapping[str, float]) -> list[Claim]:
     checks = stacks.by_one_instrument(_published(linux.answer, source), _published(every[0], source))
     for key, label, tolerance in QUANTITIES:
         least, share = (tolerance, 0.0) if key == "correlation" else (0.0, tolerance)
@@ -139,17 +143,35 @@ def _checks(every: list[Arrivals], linux: Emulated, source: Mapping[str, float])
     return checks
 
 
-def _published(each: Arrivals, source: Mapping[str, float]) -> list[Check]:
+def _published(each: Arrivals, source: Mapping[str, float]) -> list[Claim]:
     """Arrivals beside what the source has of them."""
     reading = f"{kernel_name()}, {READING}"
     ends = {"mean": interval(each.bins), "deviation": deviation_interval(each.bins)}
     checks = [
-        Check("fig4", quantity, source[key], getattr(each, key), *ends[key], tolerance * source[key], reading=reading)
-        for key, quantity, tolerance in QUANTITIES
+        equal(
+            "fig4",
+            quantity,
+            source[key],
+            Interval(getattr(each, key), *ends[key], 1),
+            within=PAPER.within(f"cross_{key}", source[key]),
+            reading=reading,
+        )
+        for key, quantity, _ in QUANTITIES
         if key in source
     ]
     quantity = "largest distance to the normal distribution"
-    return [*checks, Check("fig4a", quantity, 0.0, each.distance, None, None, 0.05, reading=reading)]
+    return [
+        *checks,
+        equal(
+            "fig4a",
+            quantity,
+            0.0,
+            single(each.distance),
+            within=PAPER.within("normal"),
+            nulls=[UNIFORM],
+            reading=reading,
+        ),
+    ]
 
 
 def _figures(one: Arrivals, linux: Arrivals) -> list[Chart]:

@@ -30,9 +30,11 @@ from parshall.models import large_deviations as ld
 from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.loss import Deterministic
 from parshall.report.document import Chart, Section, Table
+from parshall.stats.claim_rules import equal, monotone
+from parshall.stats.claims import Claim
+from parshall.stats.confidence import Interval
 from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.on_off import BY_MODEL, chain, later_check, loss_plot, range_checks
 from parshall.studies.large_deviations.record import Record
@@ -44,8 +46,6 @@ SCALES, SHORT = (100, 500), (50, 200)
 """Scales whose widths are compared, RTTs."""
 INTERVALS = 20
 """Averages over the longer scale that a record needs."""
-OF_MODEL = 0.2
-"""How near losses that are modelled can be expected to be to eq. (11), which has no buffer, of their number."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Simulated:
     rtt_s: float
 
 
-def of_flow(name: str, control: str, simulated: Simulated, linux: Emulated) -> tuple[list[Check], Section]:
+def of_flow(name: str, control: str, simulated: Simulated, linux: Emulated) -> tuple[list[Claim], Section]:
     """Checks and figures of an artefact; `linux` is the record of Linux."""
     panels, record = PANELS[name], linux.answer
     checks = _losses(panels, control, simulated.ratios, linux) if panels.modelled else []
@@ -166,7 +166,7 @@ def _theories(name: str, control: str, record: Record, rtt_s: float) -> tuple[di
     return theories, ()
 
 
-def _range(record: Record, simulated: Simulated, control: str) -> list[Check]:
+def _range(record: Record, simulated: Simulated, control: str) -> list[Claim]:
     """The published range of Fig. 5, by the chains that are fitted to Linux and to the simulator."""
     made = [
         range_checks(f"{kernel_name()}, the slower network", each, chain(each, control, simulated.rtt_s), whole=False)
@@ -181,7 +181,7 @@ def later(record: Record) -> float:
     return losses / trials if trials else float("nan")
 
 
-def _later(artefact: str, control: str, simulated: Sequence[float], linux: Emulated) -> list[Check]:
+def _later(artefact: str, control: str, simulated: Sequence[float], linux: Emulated) -> list[Claim]:
     record: Record = linux.answer
     known = [each for each in simulated if np.isfinite(each)]
     if not record.after(1)[0] or len(known) < 2:
@@ -205,7 +205,7 @@ def of_model(record: Record) -> float:
     return float(record.events.mean() / BY_MODEL(record.windows).mean())
 
 
-def _losses(panels: Figures, control: str, ratios: Sequence[float], linux: Emulated) -> list[Check]:
+def _losses(panels: Figures, control: str, ratios: Sequence[float], linux: Emulated) -> list[Claim]:
     record: Record = linux.answer
     lost, trials = int(record.events.sum()), record.events.size
     expected = float(BY_MODEL(record.windows).mean())
@@ -213,16 +213,23 @@ def _losses(panels: Figures, control: str, ratios: Sequence[float], linux: Emula
     ours, quantity = of_model(record), f"{control} on Linux: loss events over those of eq. (11)"
     note = f"eq. (11), which has no buffer; {lost} events in {trials} RTTs; {linux.validity.level}"
     return [
-        Check(panels.losses, quantity, None, ours, low, high, OF_MODEL, note, theory=1.0, decisive=0.3),
+        equal(
+            panels.losses,
+            quantity,
+            1.0,
+            Interval(ours, low, high, 1),
+            within=PAPER.within("loss_ratio"),
+            basis="theory",
+            note=note,
+        ),
         stacks.beside_simulated(f"{panels.losses}-linux", quantity, linux, ours, ratios, least=0.05 * ours),
     ]
 
 
-def _shrinks(record: Record) -> Check:
+def _shrinks(record: Record) -> Claim:
     """The claim of Fig. 3 (a): the range of the means falls as the scale grows."""
     scales = [scale for scale in (*SHORT, *PAPER["scales"]) if record.cwnd.size >= 4 * scale]
     ranges = [float(np.ptp(interval_means(record.cwnd, scale))) for scale in sorted(set(scales))]
     label = ", ".join(f"{each:.1f} at {n}" for each, n in zip(ranges, sorted(set(scales)), strict=True))
-    falls = float(bool(np.all(np.diff(ranges) < 0)))
-    quantity = "the spectrum's width falls with the scale (1: yes)"
-    return Check("fig3a", quantity, 1.0, falls, None, None, 0.0, f"ranges: {label} RTTs", reading=f"{kernel_name()}")
+    quantity = "least step by which the spectrum's width falls with the scale"
+    return monotone("fig3a", quantity, ranges, -1, f"ranges: {label} RTTs", reading=f"{kernel_name()}")

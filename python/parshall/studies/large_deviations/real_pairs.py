@@ -28,11 +28,13 @@ from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Mark, Panel, Plot, Points, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.joint_spectrum import joint_spectrum
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.large_deviations import fairness, network
+from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
 
 FASTER = 5
@@ -163,14 +165,15 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     return Findings([*checks, *more] if usable else [], [section])
 
 
-def _by_chain(quantity: str, ours: Interval, theory: float) -> Check:
+def _by_chain(quantity: str, ours: Interval, theory: float) -> Claim:
     half = ours.half_width or 0.0
     ends = max(0.5, ours.mean - half), min(1.0, ours.mean + half)
-    near = max(fairness.ORDER * (1 - theory), LEAST)
-    return Check("fairness", quantity, None, ours.mean, *ends, near, theory=theory)
+    order, least = PAPER.within("first_order", 1 - theory), PAPER.within("jain")
+    near = max(order, least, key=lambda each: each.value)
+    return equal("fairness", quantity, theory, Interval(ours.mean, *ends, 1), within=near, basis="theory")
 
 
-def _mixed(every: list[dict[tuple[str, str], Both]], linux: Emulated, scale: Scale) -> tuple[list[Check], Table]:
+def _mixed(every: list[dict[tuple[str, str], Both]], linux: Emulated, scale: Scale) -> tuple[list[Claim], Table]:
     """How Reno and CUBIC share: the share, and the correlation by scale."""
     ours, simulated_ones = linux.answer[MIXED], [each[MIXED] for each in every]
     values = {"Reno's share beside CUBIC": (ours.share, [each.share for each in simulated_ones])} | {

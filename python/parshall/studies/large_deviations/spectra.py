@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,16 +11,16 @@ from parshall.models.inputs import FloatArray, ModelInputError
 from parshall.models.large_deviations import Spectrum
 from parshall.models.markov import WindowChain
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim, Null
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly, single
 from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
-from parshall.studies.check import Check
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 
 Theories = Mapping[str, Spectrum]
 """Spectra by what they are of, drawn in this order."""
-WITHIN = 0.03
-"""How near the means of chains with recovery are to those of packets (`models.recovery`); extremes inherit it."""
 
 
 def spectra_plot(
@@ -134,7 +135,7 @@ def sampled_extremes(
 
 def extremes_checks(
     artefact: str, label: str, series: FloatArray, theory: Spectrum, scales: Sequence[int]
-) -> list[Check]:
+) -> list[Claim]:
     """Observed extremes against those that the theory expects of a record of this length.
 
     The reference is the median of a record's extreme (`Spectrum.extremes`), of which eq. (10) is the limit for long
@@ -158,29 +159,45 @@ def extremes_checks(
             quantity = f"{label}: {name} mean over {scale} RTTs, packets per RTT"
             ends = float(seen) + reference - high, float(seen) + reference - low
             checks.append(
-                Check(artefact, quantity, None, float(seen), *ends, WITHIN * reference, note, theory=reference)
+                equal(
+                    artefact,
+                    quantity,
+                    reference,
+                    Interval(float(seen), *ends, 1),
+                    within=PAPER.within("recovery", reference),
+                    basis="theory",
+                    note=note,
+                )
             )
     return checks
 
 
-def mean_check(artefact: str, label: str, record: Record, theory: Spectrum, note: str = "") -> Check:
+def mean_check(artefact: str, label: str, record: Record, theory: Spectrum, note: str = "") -> Claim:
     """A record's mean, with the interval that its parts give, beside that of a chain with recovery."""
     series = record.throughput
     interval = mean_interval(interval_means(series, series.size // PARTS))
     half, mean = interval.half_width or 0.0, record.mean
     quantity = f"{label}: mean, packets per RTT"
-    return Check(artefact, quantity, None, mean, mean - half, mean + half, WITHIN * mean, note, theory=theory.mean)
+    return equal(
+        artefact,
+        quantity,
+        theory.mean,
+        Interval(mean, mean - half, mean + half, 1),
+        within=PAPER.within("recovery", mean),
+        basis="theory",
+        note=note,
+    )
 
 
 PARTS = 20
 """Parts of a record whose means give the mean's interval: each of some loss cycles."""
-VISIBLE = 0.15
-"""Spectra superimpose on a plot if their widths are as near as this: about the size of its markers."""
+REJECTED = 0.05
+"""A p-value below it says that the record has memory, so that its spectra do not superimpose."""
 
 
 def one_spectrum(
     artefact: str, label: str, series: FloatArray, scales: tuple[int, int], reading: str = ""
-) -> list[Check]:
+) -> list[Claim]:
     """The claim that spectra of several scales superimpose: by their widths at two scales, and by their memory.
 
     The width at a scale is the square root of n Var(mean over n), which is the same at all scales that are long
@@ -195,7 +212,12 @@ def one_spectrum(
     name = f"{label}width of the spectrum at n = {largest} over that at n = {least}"
     note = f"1 where they superimpose; {spread[1].size} and {spread[0].size} intervals"
     memory = f"{label}memory beyond {least} RTTs: p-value against shuffled means"
+    nulls = [Null("fractional noise with H = 0.6, of which no such law holds", exactly((largest / least) ** 0.1))]
+    value, within = Interval(ratio, float(ends[0]), float(ends[1]), 1), PAPER.within("superimposed")
+    alike = equal(artefact, name, 1.0, value, within=within, note=note, nulls=nulls, reading=reading)
+    if together.p_value < REJECTED and alike.outcome != "fails":
+        alike = replace(alike, contested=f"memory beyond {least} RTTs: p = {together.p_value:.2g}")
     return [
-        Check(artefact, name, 1.0, ratio, float(ends[0]), float(ends[1]), VISIBLE, note, decisive=0.3, reading=reading),
-        Check(artefact, memory, None, together.p_value, None, None, 0.0, reading=reading),
+        alike,
+        reported(artefact, memory, single(together.p_value), reading=reading),
     ]

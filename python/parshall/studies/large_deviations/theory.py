@@ -11,8 +11,10 @@ from parshall.models.markov import WindowChain, chain
 from parshall.models.square_root import independent_losses_constant, square_root_window
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check, sign
+from parshall.stats.claim_rules import equal, sign
+from parshall.stats.claims import Claim, Null
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.spectra import (
     bounds_plot,
@@ -31,16 +33,14 @@ def figure_1(scale: Scale = "paper", seed: int = 1) -> Findings:
     theory = ld.spectrum(window)
     series = window.sample(PAPER["length"], np.random.default_rng(seed))
     checks = [
-        Check("fig1a", "apex, packets per RTT", PAPER["apex"], theory.mean, None, None, 0.05),
-        Check(
+        equal("fig1a", "apex, packets per RTT", PAPER["apex"], exactly(theory.mean), within=PAPER.digits("apex")),
+        equal(
             "fig1a",
             "f(11), 1/RTT",
             PAPER["f_at_11"],
-            float(theory.f(11)),
-            None,
-            None,
-            0.005,
-            "printed as e^(-0.01 x 100) = 0.37: one digit, to which ours is cut and not rounded",
+            exactly(float(theory.f(11))),
+            within=PAPER.digits("f_at_11"),
+            note="printed as e^(-0.01 x 100) = 0.37: one digit, to which ours is cut and not rounded",
         ),
         *(_coverage(window, theory, n) for n in PAPER["scales"]),
         *_bias(window, theory),
@@ -66,21 +66,19 @@ def figure_1(scale: Scale = "paper", seed: int = 1) -> Findings:
 RECORDS = 8
 
 
-def _coverage(window: WindowChain, theory: ld.Spectrum, scale: int) -> Check:
+def _coverage(window: WindowChain, theory: ld.Spectrum, scale: int) -> Claim:
     """Mean share of the bands that have the theory, and its 95 % interval, over records of their own."""
     shares = [covered(window.sample(2**16, np.random.default_rng(100 + k)), theory, scale) for k in range(RECORDS)]
     interval = mean_interval(np.array(shares))
     half = interval.half_width or 0.0
-    return Check(
+    return equal(
         "fig1a",
         f"share of the bands of n = {scale} that have the theory",
-        None,
-        interval.mean,
-        interval.mean - half,
-        interval.mean + half,
-        0.02,
-        f"theory: 95 % nominal; mean over {RECORDS} records of 2^16 RTTs, since the bands of one share its intervals",
-        theory=0.95,
+        0.95,
+        Interval(interval.mean, interval.mean - half, interval.mean + half, 1),
+        within=PAPER.within("coverage"),
+        basis="theory",
+        note=f"theory: 95 % nominal; mean over {RECORDS} records of 2^16 RTTs: the bands of one share its intervals",
     )
 
 
@@ -88,7 +86,7 @@ BIASED, ASYMPTOTIC = 100, 1000
 """A smaller and a larger scale of Fig. 1 (b)."""
 
 
-def _bias(window: WindowChain, theory: ld.Spectrum) -> list[Check]:
+def _bias(window: WindowChain, theory: ld.Spectrum) -> list[Claim]:
     """The claims of Fig. 1 (b): eq. (10) for the largest mean is biased at small scales, less so at larger ones."""
     length = PAPER["length"] // 8
     drawn = sampled_extremes(window, length, (BIASED, ASYMPTOTIC))
@@ -113,10 +111,6 @@ def _percent(excess: FloatArray) -> str:
     return f"{100 * float(excess.mean()):.1f} %"
 
 
-LINE_WIDTH = 0.1
-"""Curves on a logarithmic axis of some decades superimpose if they differ by less: a twentieth of a decade."""
-
-
 def figure_2(scale: Scale) -> Findings:
     """The chain's mean and sqrt(3/(2p)), both as in the source and as a ratio."""
     losses = np.geomspace(1e-6 if scale == "paper" else 1e-5, 0.1, 25 if scale == "paper" else 13)
@@ -127,8 +121,14 @@ def figure_2(scale: Scale) -> Findings:
     rare = losses <= PAPER["p_packet"] * 1.001
     note = f"p from {losses[0]:g} to {PAPER['p_packet']:g}; {losses.size} values; the formula is for small p"
     furthest = float(np.abs(ratio[rare] - 1).max())
-    check = Check(
-        "fig2", "largest distance of mean and sqrt(3/(2p)), relative", 0.0, furthest, None, None, LINE_WIDTH, note
+    check = equal(
+        "fig2",
+        "largest distance of mean and sqrt(3/(2p)), relative",
+        0.0,
+        exactly(furthest),
+        within=PAPER.within("line_width"),
+        note=note,
+        nulls=[Null("a chain with half the formula's mean", exactly(0.5))],
     )
     both: list[Mark] = [
         Line(losses, formula, "square-root formula", Style(0)),

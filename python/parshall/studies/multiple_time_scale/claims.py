@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parshall.report.plot import Line, Points, Style
+from parshall.stats.claim_rules import reported, sign
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.studies.check import Check, sign
 
 CONTROLS = ("reno", "vegas", "tcp_rate")
 NAMES = {"reno": "Reno", "vegas": "Vegas", "tcp_rate": "TCP Rate", "cubic": "CUBIC"}
@@ -23,7 +24,7 @@ STEERED = (("aggressiveness", 6.0),)
 
 def claim(
     artefact: str, quantity: str, published: int, differences: ArrayLike, unit: str = "", *, reading: str = ""
-) -> Check:
+) -> Claim:
     """The sign of a difference.
 
     Examples
@@ -34,18 +35,18 @@ def claim(
     >>> claim("fig9", "gain", 1, [-0.2, -0.3, -0.25]).verdict
     'not_reproduced'
     >>> claim("fig9", "gain", 1, [-0.2, 0.3, 0.25]).verdict
-    'undecided'
+    'compatible'
     """
     interval = mean_interval(np.asarray(differences, dtype=np.float64))
     note = f"{signed(interval, unit)}, {interval.n} seeds"
     return sign(artefact, quantity, published, interval, note, reading=reading)
 
 
-def beyond(quantity: str, values: ArrayLike) -> Check:
+def beyond(quantity: str, values: ArrayLike) -> Claim:
     """A relative difference that the source does not have."""
     interval = mean_interval(np.asarray(values, dtype=np.float64))
     note = signed(interval, "%")
-    return Check("beyond the source", quantity, None, interval.mean, interval.low, interval.high, 0.0, note)
+    return reported("beyond the source", quantity, interval, note)
 
 
 def signed(interval: Interval, unit: str = "") -> str:

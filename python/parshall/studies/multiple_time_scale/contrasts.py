@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.studies.check import Check
+from parshall.stats.claims import Claim
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
@@ -93,7 +93,7 @@ class Contrast:
         less = -sum(float(term.values(results).mean()) for term in terms if term.of == "throughput" and term.weight < 0)
         return total / less if less else total
 
-    def check(self, results: Results, size: Size, reading: Reading = BASE) -> Check:
+    def check(self, results: Results, size: Size, reading: Reading = BASE) -> Claim:
         """On all seeds."""
         differences = self.differences(results, reading, size)
         return claim(self.artefact, self.quantity, self.published, differences, self.unit, reading=reading.name)

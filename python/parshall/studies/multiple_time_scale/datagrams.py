@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from parshall.report.document import Section, Table
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.readings import BLIND
@@ -52,7 +52,7 @@ def points(size: Size) -> Iterator[Point]:
         yield from variants(rtt).values()
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Claim]:
     """Analogous to TCP: a gain, larger at a longer RTT; and level control, and what prediction adds."""
     low, high = _rtts(size)
     gains = {(rtt, name): results.gain(point) for rtt in (low, high) for name, point in variants(rtt).items()}

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 
@@ -53,7 +53,7 @@ def losses(results: Results, point: Point) -> dict[str, np.ndarray]:
     }
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Claim]:
     """What the others lose; the source has none of it."""
     for point in _all(size):
         name = f"{NAMES[point.control]} at {point.rtt_ms} ms"

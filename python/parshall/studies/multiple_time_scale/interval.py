@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
+from parshall.stats.claim_rules import reported
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
+from parshall.stats.region import exactly
 from parshall.stats.time_scale import TimeScale, time_scale
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed
@@ -89,18 +91,14 @@ class ChosenInterval:
         without = self._results.goodput(self._usual[alpha].plain)
         return np.asarray((self._chosen[alpha] - without) / without)
 
-    def checks(self) -> Iterator[Check]:
+    def checks(self) -> Iterator[Claim]:
         """What is chosen, and what it gains."""
         for alpha, scale in self._scales.items():
             best = max(scale.correlations, key=lambda each: each.correlation)
-            yield Check(
+            yield reported(
                 "beyond the source",
                 f"T_L from the correlation at α = {alpha:g}, s (0: nothing to predict)",
-                None,
-                scale.interval_s or 0.0,
-                None,
-                None,
-                0.0,
+                exactly(scale.interval_s or 0.0),
                 f"the largest correlation is {best.correlation:.2f} at {best.interval_s:g} s",
             )
             if alpha in self._chosen:

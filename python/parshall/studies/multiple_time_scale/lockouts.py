@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
 from parshall.report.numbers import counted
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import reported
+from parshall.stats.claims import Claim
+from parshall.stats.region import exactly
 from parshall.studies.multiple_time_scale.claims import NAMES
 from parshall.studies.multiple_time_scale.grid import Point, Results
 from parshall.studies.multiple_time_scale.measure import Measured
@@ -85,7 +87,7 @@ def tolls(results: Results) -> dict[str, Toll]:
     return made
 
 
-def checks(results: Results) -> Iterator[Check]:
+def checks(results: Results) -> Iterator[Claim]:
     """What the source does not have."""
     for name, toll in tolls(results).items():
         quantities = [
@@ -95,7 +97,7 @@ def checks(results: Results) -> Iterator[Check]:
         ]
         for quantity, value in quantities:
             note = f"of {toll.runs} runs"
-            yield Check("beyond the source", f"{quantity}, {name}", None, value, None, None, 0.0, note)
+            yield reported("beyond the source", f"{quantity}, {name}", exactly(value), note)
 
 
 def answer(results: Results) -> str:

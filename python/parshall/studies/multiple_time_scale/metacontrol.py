@@ -13,8 +13,10 @@ import numpy as np
 
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Style
-from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check, single_run
+from parshall.stats.claim_rules import equal, one_run
+from parshall.stats.claims import Claim, Null, Tolerance
+from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly
 from parshall.studies.multiple_time_scale.claims import curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts, fixed, followed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
@@ -33,67 +35,66 @@ def points(size: Size) -> Iterator[Point]:
         yield from each.points(BASE, size)
     for adjustment in _ADJUSTMENTS:
         yield followed(BASE, size, adjustment)
+    yield followed(BASE, size, _ADJUSTMENTS[0]).plain
 
 
-def _course_checks(results: Results, size: Size) -> Iterator[Check]:
+def _course_checks(results: Results, size: Size) -> Iterator[Claim]:
     """Fig. 11."""
     late = {each: results.late_slopes(followed(BASE, size, each)) for each in _ADJUSTMENTS}
     means = {each: np.array([row.mean() for row in rows]) for each, rows in late.items()}
     for adjustment in _ADJUSTMENTS:
-        yield single_run(
+        yield one_run(
             "fig11",
             f"equilibrium of A, ν = {adjustment:g}",
             _BEST_AGGRESSIVENESS,
             means[adjustment],
-            tolerance=1.0,  # "about 6", read off the plot
+            within=PAPER.within("about"),
             note=f"mean of A in the second half of {size.course_s:g} s; between seeds its standard deviation is "
             f"{means[adjustment].std(ddof=1):.3g}",
         )
     for small, large in pairwise(_ADJUSTMENTS):
         apart = mean_interval(means[large] - means[small])
-        yield Check(
+        yield equal(
             "fig11",
             f"equilibrium of A for ν = {large:g} less that for {small:g}",
             0.0,
-            apart.mean,
-            apart.low,
-            apart.high,
-            1.0,
-            f"published: a common one; {signed(apart)}",
+            apart,
+            within=PAPER.within("about"),
+            note=f"published: a common one; {signed(apart)}",
+            nulls=[Null("one that stays at 1, and one at A*", exactly(_BEST_AGGRESSIVENESS - 1))],
         )
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Claim]:
     """How A moves, the best A, and how near to it the metacontrol comes."""
     yield from _course_checks(results, size)
     yield from (each.check(results, size) for each in contrasts("fig11", "fig12"))
     steps = (1, *size.aggressiveness)
     rows = [results.goodput(fixed(BASE, size, each)) for each in steps]
     largest, low, high = peak(steps, rows)
-    yield Check(
+    yield equal(
         "fig12",
         "best static A of TCP Rate",
         _BEST_AGGRESSIVENESS,
-        float(largest),
-        low,
-        high,
-        float(np.diff(steps).max()) / 2,
-        f"of {', '.join(str(each) for each in steps)}; interval over seeds drawn again",
+        Interval(float(largest), low, high, 1),
+        within=Tolerance(float(np.diff(steps).max()) / 2, "half of the largest step between the values tried"),
+        note=f"of {', '.join(str(each) for each in steps)}; interval over seeds drawn again",
     )
     best = rows[steps.index(largest)]
+    plain = results.goodput(followed(BASE, size, _ADJUSTMENTS[0]).plain)
+    gained = float(np.mean(best - plain))
     for adjustment in _ADJUSTMENTS:
-        over = results.goodput(followed(BASE, size, adjustment)) / best
-        ratio = mean_interval(over)
-        yield Check(
+        with_it = results.goodput(followed(BASE, size, adjustment))
+        share = mean_interval((with_it - plain) / gained)
+        yield equal(
             "fig12",
-            f"throughput with metacontrol, ν = {adjustment:g}, over that of the best static A",
+            f"share of the gain of the best static A that metacontrol has, ν = {adjustment:g}",
             1.0,
-            ratio.mean,
-            ratio.low,
-            ratio.high,
-            0.05,
-            f"{signed(mean_interval(over - 1), '%')}; from 1, A can move by "
+            share,
+            within=PAPER.within("near_the_peak"),
+            note=f"the best static A gains {gained / float(plain.mean()):+.1%}; from 1, A can move by "
             f"{adjustment * size.course_s / INTERVAL_S:,g} in a run at most",
+            nulls=[Null("no control at all", exactly(0.0)), Null("half of the gain", exactly(0.5))],
         )
 
 

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import beyond, signed
@@ -178,7 +178,7 @@ class Oracles:
     def _best(self) -> float:
         return best(self._results, MIDDLE_MBPS)
 
-    def checks(self) -> Iterator[Check]:
+    def checks(self) -> Iterator[Claim]:
         """What each knows, and gains."""
         for name, values in self._throughput().items():
             for label, slope in (("plain Reno", 1.0), ("the best constant slope", self._best)):

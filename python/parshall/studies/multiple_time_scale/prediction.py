@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, curve, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER
@@ -63,7 +63,7 @@ def over(results: Results, load_mbps: float, schedule: str, slope: float) -> NDA
     return results.over(scheduled(load_mbps, schedule), constant(load_mbps, slope))
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
+def checks(results: Results, size: Size) -> Iterator[Claim]:  # noqa: ARG001 - as the other parts
     """At the middle load neither abstaining nor always being aggressive (Fig. 6) is best; slopes between."""
     gain = over(results, MIDDLE_MBPS, THRESHOLD, 1.0)
     name = f"throughput of Reno at θ = {_THRESHOLD_PEAK} less the plain control's, {MIDDLE_MBPS:g} Mbit/s"

@@ -23,8 +23,8 @@ from typing import Any
 
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
+from parshall.stats.claims import Claim
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import side_by_side
 from parshall.studies.multiple_time_scale.measure import Measured
 from parshall.studies.multiple_time_scale.network import SOURCE, Network
@@ -107,7 +107,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     """Each reading and connection: ns-2's TCP, the simulator's TCP of Linux, and Linux."""
-    checks: list[Check] = []
+    checks: list[Claim] = []
     rows, remarks = [], []
     for reading in NETWORKS:
         emulation: Emulated = answers[reading, "linux"]

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
+from parshall.stats.claim_rules import sign
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.studies.check import Check, Verdict, sign
+from parshall.stats.region import Outcome
 from parshall.studies.multiple_time_scale import grid, lockouts
 from parshall.studies.multiple_time_scale.claims import signed
 from parshall.studies.multiple_time_scale.contrasts import CONTRASTS, HIGH_MS, LOW_MS, Contrast, figures
@@ -26,7 +28,7 @@ from parshall.studies.multiple_time_scale.network import FIRST_SEED, SOURCE
 from parshall.studies.multiple_time_scale.readings import BASE, READINGS, Reading
 
 CROSSED = "window limit and buffer"
-SIGNS: dict[Verdict, str] = {"reproduced": "+", "undecided": "·", "not_reproduced": "−"}
+SIGNS: dict[Outcome, str] = {"holds": "+", "compatible": "·", "undecided": "·", "fails": "−"}
 """In the table of all claims and readings."""
 
 
@@ -130,27 +132,27 @@ class Reconstruction:
         self._claims = claimed(size)
         self._first = first_seed(size)
 
-    def check(self, claim: Contrast, reading: Reading) -> Check:
+    def check(self, claim: Contrast, reading: Reading) -> Claim:
         """A claim in a reading, by both halves of the seeds."""
         interval = both_halves(claim.differences(self._results, lasting(claim, reading, self._size), self._size))
         note = f"{signed(interval, claim.unit)} spans both halves of {interval.n} seeds"
         return sign(claim.artefact, claim.quantity, claim.published, interval, note, reading=reading.name)
 
-    def checks(self) -> Iterator[Check]:
+    def checks(self) -> Iterator[Claim]:
         """Every claim in every reading but the base one, which the other parts check on longer runs."""
         for reading in self._readings[1:]:
             for claim in self._claims:
                 if applies(claim, reading):
                     yield self.check(claim, reading)
 
-    def verdict(self, claims: Sequence[Contrast], reading: Reading) -> Verdict | None:
+    def verdict(self, claims: Sequence[Contrast], reading: Reading) -> Outcome | None:
         """Of a figure's claims in a reading; None where it cannot change them."""
-        verdicts = {self.check(each, reading).verdict for each in claims if applies(each, reading)}
+        verdicts = {self.check(each, reading).outcome for each in claims if applies(each, reading)}
         if not verdicts:
             return None
-        if "not_reproduced" in verdicts:
-            return "not_reproduced"
-        return "undecided" if "undecided" in verdicts else "reproduced"
+        if "fails" in verdicts:
+            return "fails"
+        return "holds" if verdicts == {"holds"} else "compatible"
 
     def section(self) -> Section:
         """Ranges, and the table behind them."""
@@ -176,26 +178,28 @@ class Reconstruction:
                 f"measured connection, ranks). There are {size.seeds} seeds of {size.duration_s:g} s{close}, from "
                 f"{self._first} on: a range is chosen on the first half of them and confirmed on the second.",
                 "In the second table + stands for a claim that holds on both halves, − for one of which some sign is "
-                f"another one on both, · for one that is undecided. Columns: {'; '.join(labels)}.",
+                f"another one on both, · for one that the record is too short for. Columns: {'; '.join(labels)}.",
                 lockouts.answer(self._results),
             ),
             [
-                Table("Ranges", ("claim", "verdict", "holds for", "undecided for", "does not hold for"), ranges),
+                Table(
+                    "Ranges", ("claim", "verdict", "holds for", "too short to tell for", "does not hold for"), ranges
+                ),
                 Table("All readings", ("reading", *(f"{number}" for number in range(1, len(groups) + 1))), rows),
                 lockouts.table(self._results),
             ],
         )
 
     def _range(self, claims: Sequence[Contrast]) -> tuple[str, str, str, str]:
-        """In which readings it holds, in which it is undecided, and in which it does not hold."""
-        by: dict[Verdict, dict[str, list[str]]] = {"reproduced": {}, "undecided": {}, "not_reproduced": {}}
+        """In which readings it holds, in which the record is too short to tell, and in which it does not hold."""
+        by: dict[Outcome, dict[str, list[str]]] = {"holds": {}, "compatible": {}, "fails": {}}
         for reading in self._readings:
             shown = self.verdict(claims, reading)
             if shown is not None:
                 by[shown].setdefault(reading.parameter, []).append(reading.value)
-        verdict = "reproduced in this range" if by["reproduced"] else "in none tried"
-        holds, undecided, fails = (_ranges(values) for values in by.values())
-        return verdict, holds, undecided, fails
+        verdict = "reproduced in this range" if by["holds"] else "in none tried"
+        holds, open_in, fails = (_ranges(values) for values in by.values())
+        return verdict, holds, open_in, fails
 
 
 def _ranges(values: Mapping[str, Sequence[str]]) -> str:
@@ -210,5 +214,5 @@ def _ranges(values: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(texts)
 
 
-def _shown(verdict: Verdict | None) -> str:
+def _shown(verdict: Outcome | None) -> str:
     return "" if verdict is None else SIGNS[verdict]

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from parshall.report.document import Section, Table
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.rtt import blind
@@ -41,7 +41,7 @@ def points(size: Size) -> Iterator[Point]:
         yield from (point, point.plain, blind(point))
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Claim]:
     """The gain over the plain control by variant; the source has none of them."""
     for name, point in variants(size).items():
         yield beyond(f"gain of Reno, {name}", results.gain(point))

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
+from parshall.stats.claim_rules import one_run
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check, single_run
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, signed
@@ -174,17 +175,17 @@ class ShortConnections:
         with_it = _delivered(self._cases[name], learning_s, duration_s)
         return np.asarray((with_it - without) / without, dtype=np.float64)
 
-    def checks(self) -> Iterator[Check]:
+    def checks(self) -> Iterator[Claim]:
         """Table II and its order; sharing."""
         size = self._size
         gains = {(name, each): self.gain(name, each) for name in PAPER["learning_s"] for each in size.short_s}
         for (name, duration_s), values in gains.items():
-            yield single_run(
+            yield one_run(
                 "table2",
                 f"gain of Case {name}, {duration_s} s",
                 PAPER["short_gains"][name][grid.SIZES["paper"].short_s.index(duration_s)],
                 values,
-                tolerance=0.0005,  # half a unit of the last digit
+                within=PAPER.within("last_digit"),
                 note=signed(mean_interval(values), "%"),
             )
         for better, worse in (("I", "II"), ("I", "III"), ("II", "III")):

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import side_by_side
 from parshall.studies.multiple_time_scale.claims import claim, signed
 from parshall.studies.multiple_time_scale.network import PAPER, steered
@@ -64,8 +65,6 @@ DURATION_S = {"quick": 66.0, "paper": 1200.0}
 PROGRAM, HEADING = "multiple_time_scale", "Steered connections on real stacks"
 CONTROLS: Mapping[str, str | dict[str, Any]] = {"plain": "reno", "steered": steered("reno")}
 NS2, AS_LINUX, LINUX = "ns-2's TCP, simulated", "as in Linux, simulated", "Linux"
-WITHIN = 0.05
-"""Differences of gains that do not matter."""
 
 
 def places(setting: Setting) -> list[Place]:
@@ -141,7 +140,7 @@ def gains(throughputs: Mapping[str, FloatArray]) -> FloatArray:
     return np.asarray((throughputs["steered"] - throughputs["plain"]) / throughputs["plain"].mean(), dtype=np.float64)
 
 
-def _checks(throughputs: Mapping[Setting, Throughputs]) -> Iterator[Check]:
+def _checks(throughputs: Mapping[Setting, Throughputs]) -> Iterator[Claim]:
     on_linux, as_linux = (
         {setting: gains(of[where]) for setting, of in throughputs.items()} for where in (LINUX, AS_LINUX)
     )
@@ -150,20 +149,18 @@ def _checks(throughputs: Mapping[Setting, Throughputs]) -> Iterator[Check]:
         apart = mean_interval(on_linux[setting] - simulated)
         expected = float(simulated.mean())
         low, high = (None if end is None else expected + end for end in (apart.low, apart.high))
-        yield Check(
+        yield equal(
             "fig10-linux" if setting is LIGHT else "fig9-linux",
             f"gain of Reno on Linux, {setting.label}",
-            None,
-            expected + apart.mean,
-            low,
-            high,
-            WITHIN,
-            f"less the simulator's, network by network: {signed(apart, '%')}",
-            theory=expected,
+            expected,
+            Interval(expected + apart.mean, low, high, 1),
+            within=PAPER.within("stacks"),
+            basis="theory",
+            note=f"less the simulator's, network by network: {signed(apart, '%')}",
         )
 
 
-def _claims(by_setting: Mapping[Setting, FloatArray]) -> list[Check]:
+def _claims(by_setting: Mapping[Setting, FloatArray]) -> list[Claim]:
     """What the source says, of gains by network."""
     mean = np.mean([by_setting[setting] for setting in (SHORT, MIDDLE, LONG)], axis=0)
     longer = by_setting[LONG] - by_setting[SHORT]

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Mark, Panel, Plot
+from parshall.stats.claim_rules import equal, sign
+from parshall.stats.claims import Claim, Null
 from parshall.stats.confidence import mean_interval
-from parshall.studies.check import Check, sign
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim, curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
-from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, SOURCE
+from parshall.studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, PAPER, SOURCE
 from parshall.studies.multiple_time_scale.readings import BASE, LEVELS
 
 INTERVALS_S = (1, 5)
@@ -40,7 +41,7 @@ def points(size: Size) -> Iterator[Point]:
         yield from each.points(BASE, size)
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Claim]:
     """Fig. 10, §5.4, and what Fig. 1 says."""
     heavy, light = size.tail_indices[0], size.tail_indices[-1]
     yield from (each.check(results, size) for each in contrasts("fig10", "§5.4"))
@@ -49,41 +50,40 @@ def checks(results: Results, size: Size) -> Iterator[Check]:
         name = NAMES[control]
         yield claim("fig10", f"gain of {name} at α = {heavy:g} less that at {light:g}", 1, gains[0] - gains[1], "%")
         ours = mean_interval(gains[1])
-        yield Check(
+        yield equal(
             "§1.2 (d)",
             f"gain of {name} at α = {light:g}: short-range dependent, so that steering should do nothing",
             0.0,
-            ours.mean,
-            ours.low,
-            ours.high,
-            0.01,  # a gain that no figure of the source would show
-            f"{signed(ours, '%')}; with nothing to predict, the slope is that of the mean level, (A + a)/2, not a",
-            decisive=0.05,
+            ours,
+            within=PAPER.within("nothing"),
+            note=f"{signed(ours, '%')}; with nothing to predict, the slope is that of the mean level, (A + a)/2, not a",
+            nulls=[Null("the gain with the heavy tail", mean_interval(gains[0]))],
         )
     for interval_s in INTERVALS_S:
-        apart = _successive(results, heavy, interval_s) - _successive(results, light, interval_s)
+        apart = successive(results, heavy, interval_s) - successive(results, light, interval_s)
         name = f"correlation of successive intervals of {interval_s} s at α = {heavy:g} less that at {light:g}"
         yield claim("fig1", name, 1, apart)
-        flat = mean_interval(_successive(results, light, interval_s))
+        flat = mean_interval(successive(results, light, interval_s))
         yield sign(
             "fig1",
             f"correlation of successive intervals of {interval_s} s at α = {light:g}",
             0,
             flat,
             f"published: insensitive to conditioning; {signed(flat)}",
-            negligible=0.1,  # 1 % of the variance
+            negligible=PAPER.within("uncorrelated"),
         )
 
 
-def _alone(results: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
-    """The clients' traffic in intervals, by seed."""
+def alone(results: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
+    """The clients' traffic in intervals, bytes, by seed."""
     bins = round(interval_s / ALONE_BIN_S)
     rows = (np.array(each.alone.levels) for each in results.backgrounds[alpha, 5.0, SOURCE, None])
     return [row[: row.size // bins * bins].reshape(-1, bins).sum(axis=1) for row in rows]
 
 
-def _successive(results: Results, alpha: float, interval_s: float) -> NDArray[np.float64]:
-    series = _alone(results, alpha, interval_s)
+def successive(results: Results, alpha: float, interval_s: float) -> NDArray[np.float64]:
+    """Correlation of successive intervals of the clients' traffic, by seed."""
+    series = alone(results, alpha, interval_s)
     return np.array([np.corrcoef(each[:-1], each[1:])[0, 1] for each in series])
 
 
@@ -119,7 +119,7 @@ def section(results: Results, size: Size) -> Section:
     edges = np.arange(LEVELS + 1) + 0.5
     for alpha in (alphas[0], alphas[-1]):
         for interval_s in INTERVALS_S:
-            shades = Grid(edges, edges, density(_alone(results, alpha, interval_s)), "P(L₂ given L₁)")
+            shades = Grid(edges, edges, density(alone(results, alpha, interval_s)), "P(L₂ given L₁)")
             panel = Panel([shades], Axis("next level L₂"), Axis("level L₁"))
             caption = f"Level of the clients' traffic in an interval of {interval_s} s, given that of the one before."
             name = f"fig1-{alpha:g}-{interval_s}s".replace(".", "-")

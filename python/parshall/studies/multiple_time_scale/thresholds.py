@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
-from parshall.stats.confidence import mean_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.verdict import sign_of
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale.claims import NAMES, curve
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
@@ -114,21 +115,18 @@ def _rows(
     return [results.goodput(steered(control, load, each, coupling)) for each in size.thresholds]
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:
+def checks(results: Results, size: Size) -> Iterator[Claim]:
     """The signs of both figures, and where the curve of Fig. 6 (a) peaks."""
     yield from (each.check(results, size) for each in contrasts("fig6", "fig7"))
     best, low, high = peak(size.thresholds, _rows(results, size, "reno", 5.0))
     step = float(np.diff(size.thresholds).max())
-    yield Check(
+    yield equal(
         "fig6",
         "best threshold of Reno at 5 Mbit/s",
         float(_THRESHOLD_PEAK),
-        float(best),
-        low,
-        high,
-        (step - 1) / 2,  # between the thresholds that are tried
-        f"of {', '.join(str(each) for each in size.thresholds)}; interval over seeds drawn again",
-        decisive=1.0,  # the neighbours
+        Interval(float(best), low, high, 1),
+        within=Tolerance((step - 1) / 2, "half of the thresholds between those that are tried"),
+        note=f"of {', '.join(str(each) for each in size.thresholds)}; interval over seeds drawn again",
     )
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
 from parshall.stats.verdict import sign_of
-from parshall.studies.check import Check
 from parshall.studies.multiple_time_scale import harm
 from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
@@ -42,7 +42,7 @@ def points(size: Size) -> Iterator[Point]:  # noqa: ARG001 - as the other parts
         yield from (point, point.plain, blind(point))
 
 
-def checks(results: Results, size: Size) -> Iterator[Check]:  # noqa: ARG001 - as the other parts
+def checks(results: Results, size: Size) -> Iterator[Claim]:  # noqa: ARG001 - as the other parts
     """Gains, whether they are those of prediction, and what the others lose."""
     for point in _points():
         name = f"{NAMES[point.control]} (SACK) at 1 Gbit/s, RTT {point.rtt_ms} ms"

@@ -17,25 +17,26 @@ from parshall.models.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Rout
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Claim, Null
+from parshall.stats.region import exactly
 from parshall.studies.rio.network import PAPER, PROPAGATION_S, Curves
 from parshall.studies.rio.simulated import LONG_RTTS_S, RESERVED_PER_S, ROUTERS, SLA_P_IN, Measured
 from parshall.studies.study import Findings
 
 CAPACITY_PER_S = 6000.0
-_TOLERANCES = {"T": 0.001, "T_in": 0.01, "p_in": 0.01, "p_out": 0.01, "q": 0.01}
 _FULL = (20.0, 100.0, 20.0, 100.0)
 
 TABLE_ACCESS_DELAY_S = PAPER.number("table_access_delay")
 LEAST_OUT_PROBABILITY = PAPER.number("least_out_probability")
-READ_OFF_PER_S = PAPER.resolution("reservation")
-_SLACK_PER_S = (READ_OFF_PER_S, 0.0, -READ_OFF_PER_S)
-READ_OFF = (
-    f"a rate within {READ_OFF_PER_S:g} of 40 looks like 40 on the figure: the interval says how many may be counted"
-)
 
-READINGS = ((TABLES, "formulas as tabulated"), (PRINTED, "formulas as printed"))
-"""The printed formulas do not give the tables of the source; which of the two made its figures is not said."""
+READINGS = (
+    (TABLES, "formulas as tabulated"),
+    (PRINTED, "formulas as printed"),
+    (Formulas(continuous=False, count_timeouts=False), "window as printed, timeouts as tabulated"),
+    (Formulas(continuous=True, count_timeouts=True), "window as tabulated, timeouts as printed"),
+)
+"""The printed formulas do not give the tables of the source; which of them made its figures is not said."""
 
 FIG13_IN_PROBABILITY, FIG13_OUT_PROBABILITY = 0.05, 0.06
 """p_in^max and p_out^max of Fig. 13: ours, the source does not say its own."""
@@ -87,9 +88,19 @@ def tables(simulated: Mapping[str, Measured]) -> Findings:
         literal = quantities(fixed_point(with_delay, router(ROUTERS[table]), formulas=PRINTED))
         rows = []
         for name, value in printed.items():
-            tolerance = _TOLERANCES[name] * value + PAPER.resolution(f"analytic.{table}")[name]
+            near = PAPER.within("model_load" if name == "T" else "model", value)
+            within = near + PAPER.digits(f"analytic.{table}", name)
             note = f"{ours[name] / value - 1:+.2%}; with 16 ms of access delay"
-            checks.append(Check(table, f"{name} of the model", value, ours[name], None, None, tolerance, note))
+            checks.append(
+                equal(
+                    table,
+                    f"{name} of the model",
+                    value,
+                    exactly(ours[name]),
+                    within=within,
+                    note=note,
+                )
+            )
             seen = simulated[table].intervals[name]
             half = "" if seen.half_width is None else f" ± {seen.half_width:.2g}"
             rows.append((name, f"{value:g}", f"{ours[name]:.6g}", f"{literal[name]:.6g}", f"{seen.mean:.5g}{half}"))
@@ -118,18 +129,21 @@ def throughput() -> Findings:
     five = sessions(LONG_RTTS_S)
     probabilities = np.geomspace(0.02, 1.0, 40)
     swept = fixed_point(five, overlapped(0.01, probabilities))
-    checks: list[Check] = []
+    checks: list[Claim] = []
     marks: list[Line] = []
     rtts_ms = 1000 * np.asarray(five.rtt_s)
-    for number, (probability, published) in enumerate(PAPER.by("reaching").items()):
+    by_probability = PAPER.by("reaching")
+    for number, (probability, published) in enumerate(by_probability.items()):
+        other = [
+            Null(f"as many as at {at:g}", exactly(count)) for at, count in by_probability.items() if at != probability
+        ]
         for formulas, label in READINGS:
             solution = fixed_point(five, overlapped(0.01, probability), formulas=formulas)
             long_per_s = solution.session_per_s[-5:]
-            sure, reached, seen = (int(np.sum(long_per_s >= RESERVED_PER_S + slack)) for slack in _SLACK_PER_S)
-            note = f"packets/s: {', '.join(f'{rate:.2f}' for rate in long_per_s)}; {READ_OFF}"
+            reached = exactly(float(np.sum(long_per_s >= RESERVED_PER_S)))
+            note = f"packets/s: {', '.join(f'{rate:.3f}' for rate in long_per_s)}"
             quantity = f"sessions of 0.4 to 0.8 s that reach 40 packets/s at p_out^max = {probability:g}"
-            # Of one session it may be open which side of the reservation it is on, hence 0.5.
-            checks.append(Check("fig6", quantity, published, reached, sure, seen, 0, note, decisive=0.5, reading=label))
+            checks.append(equal("fig6", quantity, published, reached, note=note, nulls=other, reading=label))
         rates = fixed_point(five, overlapped(0.01, probability)).session_per_s
         marks.append(Line(rtts_ms, rates, f"p_out^max = {probability:g}", Style(number, number)))
     ends = fixed_point(five, overlapped(0.01, np.array([0.06, 1.0]))).session_per_s
@@ -212,9 +226,16 @@ def losses() -> Findings:
         least = least_out(SLA_P_IN, formulas)
         note = f"{least / LEAST_OUT_PROBABILITY - 1:+.1%}; the printed value has two decimals of a per cent"
         quantity = "least p_out^max for p_in <= 0.006 at p_in^max = 0"
-        tolerance = PAPER.resolution("least_out_probability")
         checks.append(
-            Check("fig10", quantity, LEAST_OUT_PROBABILITY, least, None, None, tolerance, note, reading=label)
+            equal(
+                "fig10",
+                quantity,
+                LEAST_OUT_PROBABILITY,
+                exactly(least),
+                within=PAPER.digits("least_out_probability"),
+                note=note,
+                reading=label,
+            )
         )
     inside, outside = np.linspace(0.0, 1.0, 21), np.linspace(0.0025, 1.0, 41)
     loss = fixed_point(sessions(), overlapped(inside[:, None], outside)).loss_in[..., 0]
@@ -230,8 +251,8 @@ def losses() -> Findings:
             "p_in is least at (0, 1) and largest at (1, 0) of (p_in^max, p_out^max)",
             [np.array([low == loss.min(), high == loss.max()])],
         ),
-        Check("fig12", "lower bound of p_in", None, low, None, None, 0, "at p_in^max = 0, p_out^max = 1"),
-        Check("fig12", "upper bound of p_in", None, high, None, None, 0, "at p_in^max = 1, p_out^max = 0.0025"),
+        reported("fig12", "lower bound of p_in", exactly(low), "at p_in^max = 0, p_out^max = 1"),
+        reported("fig12", "upper bound of p_in", exactly(high), "at p_in^max = 1, p_out^max = 0.0025"),
     ]
     lows = np.linspace(20.0, 100.0, 17)
     thirteen: list[Line] = []
@@ -303,9 +324,9 @@ def _inner_edges(centres: FloatArray) -> FloatArray:
     return np.clip(cell_edges(centres), centres[0], centres[-1])
 
 
-def _holds(artefact: str, label: str, parts: Sequence[NDArray[np.bool_]], note: str = "") -> Check:
+def _holds(artefact: str, label: str, parts: Sequence[NDArray[np.bool_]], note: str = "") -> Claim:
     share = float(np.mean(np.concatenate([np.ravel(part) for part in parts])))
-    return Check(artefact, f"share of what we computed for which {label}", 1.0, share, None, None, 0.0, note)
+    return equal(artefact, f"share of what we computed for which {label}", 1.0, exactly(share), note=note)
 
 
 def _drawn(name: str, title: str, marks: Sequence[Grid | Line | Points | Guide], x: Axis, y: Axis) -> Chart:

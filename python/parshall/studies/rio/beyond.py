@@ -13,8 +13,9 @@ from parshall.design.simulated import Setting, simulate
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
+from parshall.stats.claim_rules import reported
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.studies.check import Check
+from parshall.stats.region import exactly
 from parshall.studies.rio.analytic import CAPACITY_PER_S, overlapped, sessions
 from parshall.studies.study import Findings
 
@@ -43,7 +44,7 @@ def many() -> Findings:
                 f"{float(solution.residual):.0e}",
             )
         )
-        checks.append(Check("sessions", f"used capacity with {count} sessions", None, used, None, None, 0))
+        checks.append(reported("sessions", f"used capacity with {count} sessions", exactly(used)))
     header = ("Sessions", "Used capacity", "p_in", "p_out", "Mean queue", "Residual")
     prose = (
         "The same router for 10 to 10,000 sessions, with capacity in proportion: round trips of 100 to 300 ms, "
@@ -68,7 +69,7 @@ def several() -> Findings:
         rates.append(float(solution.session_delivered_per_s[0]))
         worst.append(float(solution.session_delivered_per_s[1:].mean()))
         quantity = f"delivered to the session across {length} routers, packets/s"
-        checks.append(Check("routers", quantity, None, rates[-1], None, None, 0))
+        checks.append(reported("routers", quantity, exactly(rates[-1])))
     marks: list[Line | Guide] = [
         Line(list(lengths), rates, "session across all"),
         Line(list(lengths), worst, "sessions across one", Style(1, 1)),
@@ -96,7 +97,7 @@ def udp() -> Findings:
         marks.append(Line(shares, 100 * reached, f"p_out^max = {probability:g}", Style(number, number)))
         most = float(shares[reached == 1.0].max(initial=0.0))
         quantity = f"UDP load, of the capacity, beside which all reach their reservation at p_out^max = {probability:g}"
-        checks.append(Check("udp", quantity, None, most, None, None, 0, "in steps of 0.05"))
+        checks.append(reported("udp", quantity, exactly(most), "in steps of 0.05"))
     panel = Panel(marks, Axis("UDP load over capacity"), Axis("sessions at their reservation", "%", minimum=0))
     prose = (
         "UDP sends out-packets at a constant rate whatever is lost. The sessions reserve two thirds of the capacity.",
@@ -131,7 +132,7 @@ def overbooked(answers: Mapping[float, tuple[float, Interval]]) -> Findings:
     for booked, (by_model, measured) in answers.items():
         quantity = f"sessions at their reservation with {booked:g} of the capacity booked, simulated"
         note = f"model: {by_model:.2f}"
-        checks.append(Check("overbooking", quantity, None, measured.mean, measured.low, measured.high, 0, note))
+        checks.append(reported("overbooking", quantity, measured, note))
     marks: list[Line | Points | Guide] = [
         Line(BOOKED, 100 * np.array(model), "model"),
         Points(BOOKED, [100 * each.mean for each in seen], "simulated", Style(1, 1)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from parshall.report.document import Section, Table
-from parshall.studies.check import Check
-from parshall.studies.rio.simulated import PUBLISHED, TOLERANCES, Measured, Simulated
+from parshall.stats.claim_rules import reported
+from parshall.stats.region import exactly
+from parshall.studies.rio.simulated import PUBLISHED, Measured, Simulated, tolerance
 from parshall.studies.study import Findings
 
 _SHOWN = (
@@ -27,9 +28,7 @@ def section(measured: Simulated) -> Findings:
     rows += [_row(name, tables) for name, tables in measured.variants.items()]
     header = ("Configuration", *(f"{table.replace('table', 'Table ')}: {name}" for table, name in _SHOWN), "Within")
     checks = [
-        Check(
-            "configurations", f"values of Tables 1 to 3 within tolerance, {name}", None, counts, None, None, 0, "of 14"
-        )
+        reported("configurations", f"values of Tables 1 to 3 within tolerance, {name}", exactly(counts), "of 14")
         for name, counts in (
             (DEFAULT, within(measured.tables)),
             *((n, within(t)) for n, t in measured.variants.items()),
@@ -65,9 +64,9 @@ def section(measured: Simulated) -> Findings:
 def within(tables: Mapping[str, Measured]) -> int:
     """How many of the printed values are within their tolerance; p_in of Table 2, of one digit, is left out."""
     return sum(
-        abs(difference) <= TOLERANCES[name]
-        for measured in tables.items()
-        for name, difference in _differences(*measured)
+        abs(difference) * PUBLISHED[table][name] <= tolerance(table, name).value
+        for table, measured in tables.items()
+        for name, difference in _differences(table, measured)
     )
 
 

@@ -9,7 +9,9 @@ import numpy as np
 from parshall.design.simulated import Setting
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import reported
+from parshall.stats.claims import Claim
+from parshall.stats.region import exactly
 from parshall.studies.rio.comparison import Case, quantiles
 from parshall.studies.study import Findings
 
@@ -29,7 +31,7 @@ _SWINGING = 1.2
 
 def section(cases: Sequence[Case], setting: Setting) -> Findings:
     """Checks, all beyond the source, and the section."""
-    checks: list[Check] = []
+    checks: list[Claim] = []
     rows: list[tuple[str, ...]] = []
     within = [case for case in cases if not case.out_of_range]
     readings = {
@@ -42,7 +44,7 @@ def section(cases: Sequence[Case], setting: Setting) -> Findings:
             for label, value in zip(("median", "90th percentile"), quantiles(errors, name).tolist(), strict=True):
                 row.append(f"{100 * value:.1f} %")
                 quantity = f"{label} error of {title}, {reading}"
-                checks.append(Check("comparison", quantity, None, value, None, None, 0, _goal(name, label)))
+                checks.append(reported("comparison", quantity, exactly(value), _goal(name, label)))
         rows.append(tuple(row))
     header = ("", "Source: median", "90th percentile", "Refined: median", "90th percentile")
     tables = [Table("Absolute errors", header, rows, numbers=(1, 2, 3, 4)), _worst(within)]

@@ -20,9 +20,12 @@ from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Null
+from parshall.stats.region import exactly, single
 from parshall.studies.rio import network
 from parshall.studies.rio.analytic import TABLE_ACCESS_DELAY_S, router, sessions
+from parshall.studies.rio.network import PAPER
 from parshall.studies.rio.simulated import ROUTERS
 from parshall.studies.study import Findings
 
@@ -74,10 +77,25 @@ def section(recorded: Recorded) -> Findings:
     seen = np.histogram(queue, bins=np.arange(pi.size + 1) - 0.5)[0] / queue.size
     longest = recorded.longest_packets
     checks = [
-        Check("fig5", "longest queue simulated, packets", 100, longest, None, None, 2, "the figure touches 100"),
-        Check("fig5", "shortest queue simulated, packets", 0, float(queue.min()), None, None, 1, "mean of 10 ms"),
-        Check("fig5", "share of the time below min_out, simulated", None, float(np.mean(queue < low)), None, None, 0),
-        Check("fig5", "share of the time below min_out, model", None, float(pi[:low].sum()), None, None, 0),
+        equal(
+            "fig5",
+            "longest queue simulated, packets",
+            100,
+            single(longest),
+            within=PAPER.within("queue"),
+            note="the figure touches 100",
+        ),
+        equal(
+            "fig5",
+            "shortest queue simulated, packets",
+            0,
+            single(float(queue.min())),
+            within=PAPER.within("queue"),
+            note="mean of 10 ms",
+            nulls=[Null("the mean queue of the model", exactly(float(solution.queue_packets[0])))],
+        ),
+        reported("fig5", "share of the time below min_out, simulated", single(float(np.mean(queue < low)))),
+        reported("fig5", "share of the time below min_out, model", exactly(float(pi[:low].sum()))),
     ]
     shown = recorded.time_s < SHOWN_S
     packets = Axis("queue", "packets", minimum=0, maximum=float(high))

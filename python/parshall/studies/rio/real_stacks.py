@@ -25,9 +25,10 @@ from parshall.models.inputs import FloatArray
 from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import prediction_interval
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
+from parshall.stats.confidence import Interval, prediction_interval
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.rio import network, simulated
 from parshall.studies.rio.analytic import TABLE_ACCESS_DELAY_S, quantities, router, sessions
 from parshall.studies.rio.network import PAPER, Parameters
@@ -103,7 +104,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     """Published, by formulas, simulated and on Linux."""
-    checks: list[Check] = []
+    checks: list[Claim] = []
     tables, remarks = [], []
     holding: dict[tuple[str, str], list[str]] = {}
     for table in ROUTERS:
@@ -121,7 +122,7 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
             for name, solved in formulas.items():
                 made = _by_formula(table, control, quantities(solved), beside, linux, reading=name)
                 checks += made
-                kept = [each for each in made if each.verdict == "consistent_with_theory"]
+                kept = [each for each in made if each.outcome == "holds"]
                 holding.setdefault((control, name), []).append(f"{len(kept)} of {len(made)}")
         rows = [(name, *(column[name] for column in columns.values())) for name in (*NAMES, REACHED)]
         tables.append(Table(_title(table), ("", *columns), rows, numbers=range(1, len(columns) + 1)))
@@ -165,7 +166,7 @@ def _column(of: Summary) -> dict[str, str]:
     return {name: stacks.cell(values, 4, 2) for name, values in {**of.values, REACHED: of.reached}.items()}
 
 
-def _between(table: str, control: str, beside: Summary, linux: Emulated, span_s: float) -> list[Check]:
+def _between(table: str, control: str, beside: Summary, linux: Emulated, span_s: float) -> list[Claim]:
     """Linux beside the simulator's TCP of Linux."""
     rare = RARE / (float(linux.answer.values["T_in"][0]) * span_s)
     return [
@@ -184,24 +185,22 @@ def _between(table: str, control: str, beside: Summary, linux: Emulated, span_s:
 
 def _by_formula(
     table: str, control: str, computed: Mapping[str, float], beside: Summary, linux: Emulated, *, reading: str
-) -> list[Check]:
+) -> list[Claim]:
     """Linux beside formulas, as near as the source's formulas were to its simulation."""
     checks = []
     for name in NAMES:
-        tolerance = abs(PAPER[f"analytic.{table}"][name] - PAPER[f"simulated.{table}"][name])
+        apart = abs(PAPER[f"analytic.{table}"][name] - PAPER[f"simulated.{table}"][name])
         half = prediction_interval(beside.values[name]).half_width or 0.0
         ours = float(linux.answer.values[name][0])
         checks.append(
-            Check(
+            equal(
                 f"{table}-formulas",
                 f"{control} on Linux: {name}",
-                None,
-                ours,
-                ours - half,
-                ours + half,
-                tolerance,
-                f"{computed[name] / ours - 1:+.0%}; {linux.validity.level}" if ours > 0 else linux.validity.level,
-                theory=computed[name],
+                computed[name],
+                Interval(ours, ours - half, ours + half, 1),
+                within=Tolerance(apart, "as near as the source's formulas are to its own simulation"),
+                basis="theory",
+                note=f"{computed[name] / ours - 1:+.0%}; {linux.validity.level}" if ours > 0 else linux.validity.level,
                 reading=reading,
             )
         )

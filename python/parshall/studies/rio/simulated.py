@@ -23,9 +23,11 @@ import polars as pl
 
 from parshall.models.inputs import FloatArray
 from parshall.runs import Run
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Null, Tolerance
 from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly
 from parshall.studies import ns2
-from parshall.studies.check import Check
 from parshall.studies.rio import network
 from parshall.studies.rio.network import PACKET_BYTES, PAPER, PROPAGATION_S, Curves, Parameters
 from parshall.studies.study import Case, Scale
@@ -39,7 +41,6 @@ ROUTERS: Mapping[str, Curves] = {
     "table2": network.NOT_OVERLAPPED,
     "table3": network.PARTIALLY_OVERLAPPED,
 }
-TOLERANCES = {"T": 0.02, "T_in": 0.04, "p_in": 0.15, "p_out": 0.10, "q": 0.06}
 
 NAMES = {
     "T": "T simulated, packets/s",
@@ -145,7 +146,7 @@ def together(answers: Mapping[tuple[Any, ...], Any]) -> Simulated:
     )
 
 
-def checks(simulation: Simulated) -> Iterator[Check]:
+def checks(simulation: Simulated) -> Iterator[Claim]:
     """What was simulated beside what is printed, and beside the model."""
     for table, measured in simulation.tables.items():
         yield from compared(table, measured)
@@ -196,19 +197,27 @@ def long_rates(run: Run, out_probability: float) -> LongSessions:
     return LongSessions(out_probability, LONG_RTTS_S, session_rates(run)[-len(LONG_RTTS_S) :])
 
 
-def compared(table: str, measured: Measured) -> list[Check]:
+def compared(table: str, measured: Measured) -> list[Claim]:
     """One check for each row of a table."""
     checks = []
-    last_digit = PAPER.resolution(f"simulated.{table}")
+    analytic = PAPER[f"analytic.{table}"]
     for quantity, published in PUBLISHED[table].items():
         ours = measured.intervals[quantity]
-        tolerance = TOLERANCES[quantity] * published + last_digit[quantity]
         inside = ours.low is not None and ours.high is not None and ours.low <= published <= ours.high
         note = "" if inside else f"{ours.mean / published - 1:+.1%} of the printed value, which is outside our interval"
         if quantity == "p_in" and published < 1e-5:
             note = f"printed to one digit; ours is {ours.mean:.1e}"
-        checks.append(Check(table, NAMES[quantity], published, ours.mean, ours.low, ours.high, tolerance, note))
+        null = Null("the source's own model", exactly(analytic[quantity]))
+        within = tolerance(table, quantity)
+        checks.append(equal(table, NAMES[quantity], published, ours, within=within, note=note, nulls=[null]))
     return checks
+
+
+def tolerance(table: str, quantity: str) -> Tolerance:
+    """How near to the source's simulation a value has to be: nearer than to the source's model."""
+    half = abs(PAPER[f"analytic.{table}"][quantity] - PUBLISHED[table][quantity]) / 2
+    nearer = Tolerance(half, "half of what the source's model and simulation are apart: ours is nearer to the latter")
+    return nearer + PAPER.digits(f"simulated.{table}", quantity)
 
 
 def session_rates(run: Run) -> list[Interval]:
@@ -218,32 +227,28 @@ def session_rates(run: Run) -> list[Interval]:
     return [mean_interval(values) for values in grouped["per_s"].to_list()]
 
 
-def _reaching(sessions: LongSessions, by_model: int) -> Check:
+def _reaching(sessions: LongSessions, by_model: int) -> Claim:
     """Fig. 6 is the model's; what a simulation makes of it is ours."""
     rates = ", ".join(f"{each.mean:.1f}" for each in sessions.session_per_s)
-    return Check(
+    return equal(
         "fig6",
         f"long-RTT sessions that reach 40 packets/s at p_out^max = {sessions.out_probability:g}, simulated",
-        None,
-        sessions.reaching,
-        None,
-        None,
-        0.0,
-        f"packets/s at RTTs of 0.4 to 0.8 s: {rates}",
-        theory=by_model,
+        by_model,
+        exactly(sessions.reaching),
+        basis="theory",
+        nulls=[Null(f"{each} of them", exactly(each)) for each in (0, len(LONG_RTTS_S)) if each != by_model],
+        note=f"packets/s at RTTs of 0.4 to 0.8 s: {rates}",
     )
 
 
-def _sla(measured: Measured) -> Check:
+def _sla(measured: Measured) -> Claim:
     """The 2.49 % of §5.3 is the model's; what a simulation makes of it is ours."""
     p_in = measured.intervals["p_in"]
-    return Check(
+    return equal(
         "fig10",
         "p_in simulated at p_in^max = 0, p_out^max = 0.0249",
-        None,
-        p_in.mean,
-        p_in.low,
-        p_in.high,
-        TOLERANCES["p_in"] * SLA_P_IN,
-        theory=SLA_P_IN,
+        SLA_P_IN,
+        p_in,
+        within=PAPER.within("apart", SLA_P_IN),
+        basis="theory",
     )

@@ -19,25 +19,22 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from parshall.report.document import Section, Table
+from parshall.stats.claim_rules import equal, sign
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
-from parshall.studies.check import Check, sign
 from parshall.studies.tail_index.grid import Row, Rows
 from parshall.studies.tail_index.measure import MEDIUM, Measured
 from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
-from parshall.studies.tail_index.trends import HEAVIEST, VISIBLE, Trends, change, sensitive
+from parshall.studies.tail_index.trends import HEAVIEST, Trends, change, sensitive
 
 _SETTLED_PACKETS = PAPER["settled_packets"]
 
-_FLAT = 10**0.1 - 1
-"""On a logarithmic axis, as the source has it, a tenth of a decade is almost nothing."""
-_ABOUT = 2.5
-"""Packets: "around 10" is nearer to 10 than to 5 or 15."""
 _SHOWN = next(each for each in FIG1 if each.slow_start and each.buffer == 896)
 """The setting whose rates the source's Fig. 1 shows on its right."""
 _CACHED = tuple(each for each in FIG1 if each.cached)
 
 
-def checks(rows: Rows, asked: Trends, load: str) -> list[Check]:
+def checks(rows: Rows, asked: Trends, load: str) -> list[Claim]:
     """The claims, in runs of the mean that was asked for."""
     return [
         *(_settled(setting, rows[setting]) for setting in _CACHED),
@@ -51,23 +48,21 @@ def _large(setting: Setting) -> bool:
     return setting.buffer == max(each.buffer for each in FIG2)
 
 
-def _settled(setting: Setting, row: Row) -> Check:
+def _settled(setting: Setting, row: Row) -> Claim:
     """One value a repetition: the mean over tail indices."""
     interval = mean_interval(np.mean([each.ssthresh_packets for each in row.values()], axis=0))
-    return Check(
+    return equal(
         "section2",
         f"packets at which the cached ssthresh settles, N = {setting.sources}, B = {setting.buffer}",
         _SETTLED_PACKETS,
-        interval.mean,
-        interval.low,
-        interval.high,
-        _ABOUT,
-        "mean over tail indices of the median over sources",
+        interval,
+        within=PAPER.within("around"),
+        note="mean over tail indices of the median over sources",
         reading=setting.reading,
     )
 
 
-def _large_flows(row: Row) -> list[Check]:
+def _large_flows(row: Row) -> list[Claim]:
     """None where fewer than two tail indices have large flows in every repetition."""
     known = {
         alpha: each.largest_mbps
@@ -78,7 +73,7 @@ def _large_flows(row: Row) -> list[Check]:
         return []
     trend = change(list(known), list(known.values()))
     quantity = f"mean rate of the largest flows with heavier tails, {_SHOWN.name}"
-    return [sign(_SHOWN.figure, quantity, 1, trend.interval, trend.told(), negligible=VISIBLE)]
+    return [sign(_SHOWN.figure, quantity, 1, trend.interval, trend.told(), negligible=PAPER.within("visible"))]
 
 
 def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
@@ -91,7 +86,7 @@ def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
     return mean_interval(known.mean(axis=0)) if len(known) else None
 
 
-def _medium(setting: Setting, row: Row) -> Check:
+def _medium(setting: Setting, row: Row) -> Claim:
     interval = medium_over_largest(list(row.values())) or Interval(0.0, -1.0, 1.0, 0)
     return sign(
         setting.figure,
@@ -99,7 +94,7 @@ def _medium(setting: Setting, row: Row) -> Check:
         1 if _large(setting) else 0,
         interval,
         f"{interval.mean:+.1%}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above",
-        negligible=VISIBLE if _large(setting) else _FLAT,
+        negligible=PAPER.within("visible" if _large(setting) else "flat"),
         reading=setting.reading,
     )
 

@@ -23,14 +23,17 @@ import polars as pl
 
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Null
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.stats.hurst.series import aggregated
-from parshall.studies.check import Check
+from parshall.stats.region import exactly, single
 from parshall.studies.study import Case
 from parshall.studies.tail_index.hurst_panel import FAST, SLOW, AtTail, Size
 from parshall.studies.tail_index.network import WARM_UP, two_servers
 from parshall.studies.tail_index.running import Tables, case
+from parshall.studies.tail_index.settings import PAPER
 
 BIN_S = 0.01
 """The source's trace."""
@@ -38,10 +41,6 @@ COARSER = (1, 10, 100, 400)
 """Bins that make one: 10 ms, 0.1, 1 and 4 s."""
 METHODS = ("local_whittle", "variance_time", "rescaled_range")
 ARTEFACT = "fig4a (Park & Tuan 2000)"
-NEAR = 0.1
-""""Close to" in a figure whose ordinate goes from 1/2 to 1: a fifth of it."""
-STRAIGHT = 0.05
-"""What a figure shows as a straight line: within a tenth of its ordinate."""
 
 Estimates = dict[tuple[int, str], float]
 """H by how many bins make one, and estimator."""
@@ -90,7 +89,7 @@ def _estimated(tables: Tables, size: Size) -> Estimates:
     }
 
 
-def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Check]:
+def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Claim]:
     """The three claims, on the source's network as it traced it, and on the network of many slow clients."""
     listed = []
     for method in METHODS:
@@ -103,19 +102,17 @@ def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Check]:
     return listed
 
 
-def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Check]:
+def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Claim]:
     (heaviest, first), (lightest, last) = min(slopes, key=_tail), max(slopes, key=_tail)
     alphas, means = [alpha for alpha, _ in slopes], [h.mean for _, h in slopes]
     listed = [
-        Check(
+        equal(
             ARTEFACT,
             f"H where the tail index is near {end}",
             published,
-            h.mean,
-            h.low,
-            h.high,
-            NEAR,
-            f"at {alpha:g}",
+            h,
+            within=PAPER.within("near"),
+            note=f"at {alpha:g}",
             reading=reading,
         )
         for end, published, alpha, h in ((1, 1.0, heaviest, first), (2, 0.5, lightest, last))
@@ -125,7 +122,21 @@ def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Chec
         off = float(np.max(np.abs(np.polyval((slope, level), alphas) - means)))
         note = f"slope {slope:.2f}; that of (3 - α)/2 is -0.5"
         what = "largest distance of H from a straight line"
-        listed.append(Check(ARTEFACT, what, 0.0, off, None, None, STRAIGHT, note, reading=reading))
+        step = np.where(np.asarray(alphas) < np.mean(alphas), 1.0, 0.5)
+        stepped = float(np.max(np.abs(np.polyval(np.polyfit(alphas, step, 1), alphas) - step)))
+        nulls = [Null("a step from 1 to 1/2 in place of a line", exactly(stepped))]
+        listed.append(
+            equal(
+                ARTEFACT,
+                what,
+                0.0,
+                single(off),
+                within=PAPER.within("straight"),
+                note=note,
+                nulls=nulls,
+                reading=reading,
+            )
+        )
     return listed
 
 

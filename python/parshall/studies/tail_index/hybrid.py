@@ -31,8 +31,8 @@ from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
 from parshall.schema.profiles import told_by
+from parshall.stats.claims import Claim
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
 from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured
 from parshall.studies.tail_index.network import HOSTS, butterfly, pareto
@@ -133,7 +133,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
     """The link and the hosts' share, beside the simulator's."""
-    checks: list[Check] = []
+    checks: list[Claim] = []
     rows, remarks = [], []
     for point in points(scale):
         linux: Emulated = answers[point, "linux"]
@@ -164,7 +164,7 @@ def _values(of: Sequence[Mixed]) -> dict[str, list[float]]:
     return {**by_metric, "share": [each.share for each in of]}
 
 
-def _checks(point: Point, linux: Emulated, runs: Sequence[Mixed]) -> Iterator[Check]:
+def _checks(point: Point, linux: Emulated, runs: Sequence[Mixed]) -> Iterator[Claim]:
     ours, expected = _values([linux.answer]), _values(runs)
     labels = {**WORDS, "share": "a host's share"}
     for name, (value,) in ours.items():

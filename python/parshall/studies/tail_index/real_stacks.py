@@ -34,8 +34,8 @@ from parshall.report.document import Section, Table
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
+from parshall.stats.claims import Claim
 from parshall.studies import stacks
-from parshall.studies.check import Check
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
 from parshall.studies.tail_index.grid import SAMPLES
 from parshall.studies.tail_index.matched import Equal, at_equal_load
@@ -136,7 +136,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
 
 def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     """The signs of Fig. 1, and each point beside the simulator."""
-    made: list[Check] = []
+    made: list[Claim] = []
     signs, rows, remarks = [], [], []
     trends: Trends = {}
     for setting in SETTINGS:
@@ -189,7 +189,7 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     return Findings(made, [Section("Fig. 1 on real stacks", text, tables)])
 
 
-def _published(trends: Trends, answers: Mapping[Any, Any]) -> list[Check]:
+def _published(trends: Trends, answers: Mapping[Any, Any]) -> list[Claim]:
     """The published signs on Linux, beside those of the simulator in the same network."""
     reading = f"{kernel_name()}, {SLOWER} times slower, equal loads"
     simulated = {key: _simulated_change(answers, key[0], SLOWER, key[1]) for key in trends}
@@ -236,7 +236,7 @@ def one_more(pair: Sequence[float], simulated: Sequence[FloatArray]) -> Change:
     return Change(float(ours), float(ours) - half, float(ours) + half, p_value, 1)
 
 
-def _between(setting: Setting, name: str, linux: Emulated, simulated: Mapping[str, FloatArray]) -> list[Check]:
+def _between(setting: Setting, name: str, linux: Emulated, simulated: Mapping[str, FloatArray]) -> list[Claim]:
     """Linux beside the simulator's TCP of Linux, in the slower network."""
     return [
         stacks.beside_simulated(

@@ -101,7 +101,7 @@ def _of(ssthresh: Ssthresh) -> list[Setting]:
 
 def _count(equal: Trends, settings: Iterable[Setting]) -> int:
     return sum(
-        verdict(setting, metric, equal[setting, metric]) == "reproduced" for setting in settings for metric in METRICS
+        verdict(setting, metric, equal[setting, metric]) == "holds" for setting in settings for metric in METRICS
     )
 
 

@@ -21,13 +21,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t
 
+from parshall.stats.claim_rules import sign
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
-from parshall.studies.check import Check, Verdict, sign
+from parshall.stats.region import Outcome
 from parshall.studies.tail_index.measure import METRICS, WORDS
-from parshall.studies.tail_index.settings import Setting, published_sign
+from parshall.studies.tail_index.settings import PAPER, Setting, published_sign
 
 HEAVIEST = 1.3
-VISIBLE = 0.03
+VISIBLE = PAPER.within("visible").value
 SIGNIFICANCE = 0.05
 
 
@@ -61,7 +63,7 @@ Trends = dict[tuple[Setting, str], Change]
 """By setting and metric (`measure.METRICS`)."""
 
 
-def checks(trends: Trends, load: str) -> list[Check]:
+def checks(trends: Trends, load: str) -> list[Claim]:
     """A check for each published sign.
 
     Parameters
@@ -73,13 +75,13 @@ def checks(trends: Trends, load: str) -> list[Check]:
     return [each for each in listed if each is not None]
 
 
-def verdict(setting: Setting, metric: str, change: Change) -> Verdict | None:
+def verdict(setting: Setting, metric: str, change: Change) -> Outcome | None:
     """What a change says of the published sign, whosever TCP it is; None if none was published."""
     check = _check(setting, metric, change, "")
-    return None if check is None else check.verdict
+    return None if check is None else check.outcome
 
 
-def _check(setting: Setting, metric: str, change: Change, load: str) -> Check | None:
+def _check(setting: Setting, metric: str, change: Change, load: str) -> Claim | None:
     published = published_sign(setting, metric)
     if published is None:
         return None
@@ -89,7 +91,7 @@ def _check(setting: Setting, metric: str, change: Change, load: str) -> Check | 
         published,
         change.interval,
         f"{change.told()}, p = {change.p_value:.2g}",
-        negligible=VISIBLE,
+        negligible=PAPER.within("visible"),
         reading=_reading(setting, load),
     )
 
@@ -98,7 +100,7 @@ def _reading(setting: Setting, load: str) -> str:
     return "; ".join(part for part in (setting.reading, load) if part)
 
 
-def sensitive(trends: Trends, setting: Setting, load: str) -> Check:
+def sensitive(trends: Trends, setting: Setting, load: str) -> Claim:
     """Whether any metric of a setting changes, where the source says that they do and not how."""
     changes = [trends[setting, metric] for metric in METRICS]
     largest = max(changes, key=lambda each: abs(each.relative))
@@ -110,7 +112,7 @@ def sensitive(trends: Trends, setting: Setting, load: str) -> Check:
         1,
         Interval(abs(largest.relative), low, high, largest.values),
         "; ".join(f"{WORDS[metric]} {trends[setting, metric].told()}" for metric in METRICS),
-        negligible=VISIBLE,
+        negligible=PAPER.within("visible"),
         reading=_reading(setting, load),
     )
 

@@ -1,0 +1,210 @@
+"""How many claims of a source are reproduced: four numbers, by the readings of what the source leaves open.
+
+A claim that is tried in several readings counts once. The numbers are those that the best single reading reproduces;
+those that some reading reproduces; definitions and arithmetic, apart from experiments; and those to which a parameter
+was fitted. Claims that cannot fail are counted in none of the first three.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from parshall.report.document import Table
+from parshall.report.numbers import counted
+from parshall.stats.claims import Claim
+from parshall.studies.register import APART
+
+Key = tuple[str, str]
+"""Artefact and quantity of a claim, whatever its reading."""
+
+SIGNS = {"holds": "+", "compatible": "○", "undecided": "?", "fails": "−"}
+MEANING = (
+    "+ reproduced; ○ compatible (the interval meets the tolerance and is wider: the record is too short to say more); "
+    "? undecided (the source's own value is one run, or two instruments contradict); − not reproduced; "
+    "· cannot fail: it would accept an answer without the effect."
+)
+NONE_OPEN = "in every reading"
+"""The row of claims that rest on no reading."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Claims of a source, by what can be said of them."""
+
+    claims: Sequence[Claim]
+
+    @cached_property
+    def experiments(self) -> dict[Key, dict[str, Claim]]:
+        """Claims that count and are no definitions or arithmetic: by key, and by reading."""
+        return _by_key(each for each in self._published if each.counted and each.kind not in APART)
+
+    @cached_property
+    def apart(self) -> dict[Key, dict[str, Claim]]:
+        """Definitions and arithmetic."""
+        return _by_key(each for each in self._published if each.counted and each.kind in APART)
+
+    @cached_property
+    def calibrated(self) -> set[Key]:
+        """Claims to whose value a parameter was fitted."""
+        return {_key(each) for each in self._published if each.calibrated}
+
+    @cached_property
+    def cannot_fail(self) -> set[Key]:
+        """Claims that accept a null in all readings."""
+        silent = {_key(each) for each in self._published if each.cannot_fail and not each.calibrated}
+        return silent - self.experiments.keys() - self.apart.keys()
+
+    @property
+    def _published(self) -> list[Claim]:
+        return [each for each in self.claims if each.basis == "published" and each.region is not None]
+
+    @cached_property
+    def readings(self) -> list[str]:
+        """Readings in the order in which they come; without any, the one that is none."""
+        return list(dict.fromkeys(reading for row in self.experiments.values() for reading in row if reading)) or [""]
+
+    def reproduced(self, reading: str) -> set[Key]:
+        """Claims that a reading reproduces, and those that rest on none."""
+        return {
+            key
+            for key, row in self.experiments.items()
+            if any(row[each].outcome == "holds" for each in (reading, "") if each in row)
+        }
+
+    def tried(self, reading: str) -> set[Key]:
+        """Claims that were tried in a reading, or rest on none."""
+        return {key for key, row in self.experiments.items() if reading in row or "" in row}
+
+    @cached_property
+    def best(self) -> str:
+        """The reading that reproduces most claims."""
+        return max(self.readings, key=lambda each: len(self.reproduced(each)))
+
+    @cached_property
+    def by_some(self) -> set[Key]:
+        """Claims that some reading reproduces."""
+        return {key for key, row in self.experiments.items() if any(each.outcome == "holds" for each in row.values())}
+
+    @cached_property
+    def rest(self) -> Counter[str]:
+        """The other claims, by the best that a reading says of them."""
+        order = ("compatible", "undecided", "fails")
+        rows = (row for key, row in self.experiments.items() if key not in self.by_some)
+        return Counter(min((each.outcome for each in row.values()), key=order.index) for row in rows)
+
+    @cached_property
+    def artefacts(self) -> dict[str, list[Key]]:
+        """The claims of each artefact."""
+        artefacts: dict[str, list[Key]] = {}
+        for key in self.experiments:
+            artefacts.setdefault(key[0], []).append(key)
+        return artefacts
+
+    @cached_property
+    def whole(self) -> list[str]:
+        """Artefacts of which one reading has all claims."""
+        by_reading = [self.reproduced(each) for each in self.readings]
+        return [
+            name for name, keys in self.artefacts.items() if any(set(keys) <= reproduced for reproduced in by_reading)
+        ]
+
+
+def headline(claims: Sequence[Claim]) -> str:
+    """The first sentences of a study: what is reproduced by the best single reading, by some, and apart."""
+    counts = Counts(claims)
+    texts = []
+    if counts.experiments:
+        total = counted(len(counts.experiments), "claim")
+        best = f"the best single reading (“{counts.best}”)" if counts.best else "the one reading there is"
+        rest = counts.rest
+        texts.append(
+            f"Of {total} of the source's experiments, {best} reproduces {len(counts.reproduced(counts.best))}; some "
+            f"reading or other, {len(counts.by_some)}. Of the rest, not reproduced: {rest['fails']}; compatible: "
+            f"{rest['compatible']}; undecided: {rest['undecided']}."
+        )
+        whole = f"{len(counts.whole)}: {', '.join(counts.whole)}" if counts.whole else "none"
+        texts.append(f"Of {counted(len(counts.artefacts), 'artefact')}, one reading has all claims of {whole}.")
+    if counts.apart:
+        held = sum(any(each.outcome == "holds" for each in row.values()) for row in counts.apart.values())
+        texts.append(f"Definitions and arithmetic, apart: {held} of {len(counts.apart)} reproduced.")
+    if counts.calibrated:
+        texts.append(f"Calibrated to the published value, not counted: {len(counts.calibrated)}.")
+    if counts.cannot_fail:
+        texts.append(f"Cannot fail, not counted: {len(counts.cannot_fail)}.")
+    return " ".join(texts) or "Nothing here was published as a number or a claim."
+
+
+def further(claims: Sequence[Claim]) -> str:
+    """Of claims that are not the source's: ours against our theory, and values beyond the source; empty: none."""
+    theory = [each for each in claims if each.basis == "theory" and each.region is not None]
+    beyond = sum(each.region is None for each in claims)
+    texts = []
+    if theory:
+        by = Counter(each.outcome for each in theory if not each.cannot_fail)
+        texts.append(
+            f"Ours against our own theory, not counted above: of {counted(len(theory), 'value')}, {by['holds']} hold, "
+            f"{by['compatible']} are compatible, {by['fails']} fail."
+        )
+    if beyond:
+        texts.append(f"Beyond the source: {counted(beyond, 'value')}.")
+    return " ".join(texts)
+
+
+def of_criteria(claims: Sequence[Claim]) -> str:
+    """How many criteria hold; the first sentence of a suite."""
+    by = Counter(each.outcome for each in claims)
+    asked = counted(by.total() - by["reported"], "criterion", "criteria")
+    reported = f" Only reported: {counted(by['reported'], 'value')}." if by["reported"] else ""
+    return (
+        f"Of {asked}, holding: {by['holds']}; failing: {by['fails']}; compatible: {by['compatible']}; undecided: "
+        f"{by['undecided']}.{reported}"
+    )
+
+
+def matrix(claims: Sequence[Claim]) -> list[Table]:
+    """Reading by artefact with sums, and reading by claim for those that are tried in several readings."""
+    counts = Counts(claims)
+    if not counts.experiments:
+        return []
+    header = ("reading", *counts.artefacts, "all claims")
+    rows = [_row(counts, reading) for reading in counts.readings]
+    tables = [Table("Claims reproduced, of those tried, by reading", header, rows, numbers=range(1, len(header)))]
+    several = {key: row for key, row in counts.experiments.items() if len(row) > 1}
+    if several:
+        columns = [f"{number}" for number in range(1, len(counts.readings) + 1)]
+        named = "; ".join(f"{number}: {name}" for number, name in zip(columns, counts.readings, strict=True))
+        cells = [
+            (f"{artefact}: {quantity}", *(_sign(row.get(reading)) for reading in counts.readings))
+            for (artefact, quantity), row in several.items()
+        ]
+        tables.append(Table(f"Claims by reading ({named})", ("claim", *columns), cells))
+    return tables
+
+
+def _row(counts: Counts, reading: str) -> tuple[str, ...]:
+    tried, reproduced = counts.tried(reading), counts.reproduced(reading)
+    cells = [
+        f"{len(reproduced.intersection(keys))} of {len(own)}" if (own := tried.intersection(keys)) else ""
+        for keys in counts.artefacts.values()
+    ]
+    return (reading or NONE_OPEN, *cells, f"{len(reproduced)} of {len(tried)}")
+
+
+def _sign(claim: Claim | None) -> str:
+    if claim is None:
+        return ""
+    return "·" if claim.cannot_fail else SIGNS[claim.outcome]
+
+
+def _key(claim: Claim) -> Key:
+    return claim.artefact, claim.quantity
+
+
+def _by_key(claims: Iterable[Claim]) -> dict[Key, dict[str, Claim]]:
+    rows: dict[Key, dict[str, Claim]] = {}
+    for each in claims:
+        rows.setdefault(_key(each), {})[each.reading] = each
+    return rows
