@@ -35,7 +35,8 @@ import os, time
 from pathlib import Path
 
 from parshall.report.document import Section
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal
+from parshall.stats.region import exactly
 from parshall.studies.study import Case, Findings, Part, Study
 
 
@@ -61,7 +62,7 @@ def cases(scale):
 
 
 def findings(answers, scale):
-    return Findings([Check("sum", "of six squares", 55, answers["total"], None, None, 0)], [Section("Squares")])
+    return Findings([equal("sum", "of six squares", 55, exactly(answers["total"]))], [Section("Squares")])
 
 
 part = Part("squares", cases, findings)
@@ -128,7 +129,7 @@ def killed(process: subprocess.Popen[str], store: Path, after: int) -> set[str]:
 
 def test_a_plug_in_adds_a_study(tmp_path: Path, begun: Verb) -> None:
     (check,) = json.loads(ended(begun("study", "squares", "--json")))
-    assert (check["ours"], check["verdict"]) == (55, "reproduced")
+    assert (check["ours"], check["verdict"]) == (55, "holds")
     assert done(tmp_path) == Counter(dict.fromkeys(EVERY, 1)), "equal cases are done once"
     listed = json.loads(ended(begun("list", "studies", "--json")))
     assert {"squares", "rio"} <= {each["name"] for each in listed}
