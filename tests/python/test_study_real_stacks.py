@@ -18,8 +18,10 @@ from parshall.emulation import Validity, kernel_name
 from parshall.errors import SimulationError
 from parshall.itb import mpi
 from parshall.report.plot import Line
-from parshall.stats.claims import Claim
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
 from parshall.stats.confidence import mean_interval
+from parshall.stats.region import exactly
 from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
 from parshall.studies.itb import messages, pages, real_mpi, rtts
@@ -57,15 +59,17 @@ def test_a_run_of_linux_is_held_against_one_more_simulated_run() -> None:
     checks = [
         stacks.beside_simulated("a", "q", linux, ours, [9.0, 10.0, 11.0], least=0.1) for ours in (14.9, 15.1, 5.1, 4.9)
     ]
-    assert [check.outcome for check in checks] == ["holds", "fails"] * 2
-    assert stacks.beside_simulated("a", "q", linux, 17.0, [9.0, 10.0, 11.0], least=8.0).outcome != "fails"
+    assert [check.outcome for check in checks] == ["compatible", "fails"] * 2
+    assert {check.verdict for check in checks} == {"theory"}
+    near = [stacks.beside_simulated("a", "q", linux, ours, [9.0, 10.0, 11.0], least=8.0) for ours in (12.9, 17.0)]
+    assert [check.outcome for check in near] == ["holds", "compatible"]
 
 
 def test_no_published_value_is_called_wrong_by_one_instrument() -> None:
     """Of 100 ± 5 the simulator has 101 or 120, and Linux 130 or 98."""
 
     def check(ours: float) -> Claim:
-        return Claim("fig", "q", 100.0, ours, None, None, 5.0, "a note")
+        return equal("fig", "q", 100.0, exactly(ours), within=Tolerance(5.0, "digits"), note="a note")
 
     both = {
         (linux, simulated): stacks.by_one_instrument([check(linux)], [check(simulated)])[0]
@@ -75,11 +79,13 @@ def test_no_published_value_is_called_wrong_by_one_instrument() -> None:
     verdicts = {key: each.outcome for key, each in both.items()}
     assert verdicts == {
         (98.0, 101.0): "holds",
-        (98.0, 120.0): "holds",
-        (130.0, 101.0): "reported",
+        (98.0, 120.0): "undecided",
+        (130.0, 101.0): "undecided",
         (130.0, 120.0): "fails",
     }
-    assert both[130.0, 101.0].note == "published: 100, simulated: 101 (reproduced); open. a note"
+    assert both[130.0, 101.0].contested == "simulated: 101 (reproduced)"
+    assert both[98.0, 120.0].contested == "simulated: 120 (not reproduced)"
+    assert {each.published for each in both.values()} == {100.0}, "it stays a claim of the source"
     with pytest.raises(ValueError, match="of the same value"):
         stacks.by_one_instrument([check(98.0)], [replace(check(98.0), quantity="another")])
 
@@ -246,7 +252,7 @@ def test_no_sign_of_fig1_is_called_wrong_by_linux_alone() -> None:
         losses = [each for each in checks if each.artefact == "fig1" and each.quantity.startswith("loss rate")]
         return [each.outcome for each in losses]
 
-    assert verdicts(1.5).count("reported") == verdicts(1 / 1.4).count("fails") > 0
+    assert verdicts(1.5).count("undecided") == verdicts(1 / 1.4).count("fails") > 0
     assert "fails" not in verdicts(1.5)
 
 
@@ -256,7 +262,9 @@ def test_signs_of_fig1_are_those_of_linux(validity: Validity) -> None:
     if validity is INVALID:
         assert not found.checks
         return
-    signs = {(each.quantity, each.published): each.ours for each in found.checks if each.artefact == "fig1"}
+    signs = {
+        (each.quantity, each.published): np.sign(each.ours or 0.0) for each in found.checks if each.artefact == "fig1"
+    }
     assert len(signs) == 12
     assert {ours for (quantity, _), ours in signs.items() if quantity.startswith("loss rate")} == {1.0}
     assert {ours for (quantity, _), ours in signs.items() if "delay" in quantity} == {-1.0}
@@ -299,7 +307,7 @@ def test_table_6_has_a_value_for_each_window_and_way(monkeypatch: pytest.MonkeyP
     assert sum(each.emulates for each in declared.values()) == len(table6.CASES) == 4
     answers: dict[Any, Any] = {}
     for (window, way, where), case in declared.items():
-        mbps = 941.0 if window == table6.TUNED else 40.0
+        mbps = 935.0 if window == table6.TUNED else 40.0
         runs = table6.Goodput((mbps, mbps + 0.1, mbps - 0.1))
         answers[window, way, where] = Emulated(table6.Goodput((mbps,)), VALID) if case.emulates else runs
     found = table6.findings(answers, "quick")
@@ -313,8 +321,8 @@ def test_table_6_has_a_value_for_each_window_and_way(monkeypatch: pytest.MonkeyP
     assert {each.outcome for each in found.checks if each.published is None} == {"holds"}
     answers[table6.TUNED, "forward", "linux"] = Emulated(table6.Goodput((850.0,)), VALID)
     tuned = table6.findings(answers, "quick").checks[4]
-    assert (tuned.published, tuned.outcome) == (None, "reported")  # the simulator has the source's 923 Mbit/s
-    assert tuned.note.startswith("published: 923, simulated: 941 (reproduced); open")
+    assert (tuned.published, tuned.outcome) == (923.0, "undecided")  # the simulator has the source's 923 Mbit/s
+    assert tuned.contested == "simulated: 935 (reproduced)"
     slower, source = (
         table6.scenario(table6.TUNED, "reverse", factor, "quick", rules={}).resolve() for factor in (10, 1)
     )
@@ -355,7 +363,7 @@ def test_figs_5_to_7_are_held_against_the_source_and_the_simulator() -> None:
     found = figs5_to_7.findings(rtts_answers({}), "quick")
     claims = [each for each in found.checks if each.published is not None]
     assert {each.artefact for each in claims} == {"fig5", "fig6", "fig7"}
-    assert {each.outcome for each in claims} == {"holds"}
+    assert {each.outcome for each in claims} == {"holds", "compatible"}
     between = [each for each in found.checks if each.artefact.endswith("-linux")]
     assert len(between) == 6 * 3 * 3 + 6 * 2
     assert {each.outcome for each in between} == {"holds"}
@@ -482,7 +490,7 @@ def test_no_claim_of_files_is_called_wrong_by_linux_alone() -> None:
         (spread,) = (each for each in checks if each.quantity == "sd over mean, starts together less staggered: sign")
         verdicts.append((spread.published, spread.outcome))
     # What the slower network alone lacks, the scaling has taken.
-    assert verdicts == [(None, "reported"), (None, "reported"), (1.0, "fails")]
+    assert verdicts == [(1.0, "undecided"), (1.0, "undecided"), (1.0, "fails")]
     assert not files.findings(files_answers(INVALID), "quick").checks
 
 
@@ -685,7 +693,7 @@ def test_losses_are_held_against_eq_11() -> None:
     (after,) = (each for each in told if each.artefact == "fig8a-linux" and "after a recovery" in each.quantity)
     assert (after.ours, after.outcome) == (0.0, "fails")
     (shrinks,) = (each for each in checks if each.artefact == "fig3a")
-    assert shrinks.published == 1.0
+    assert (shrinks.rule, shrinks.outcome) == ("monotone", "fails")
     assert [each.name for each in section.figures] == ["fig3a-linux", "fig3b-linux"]
 
 
@@ -736,7 +744,7 @@ def test_a_download_is_read_from_its_capture() -> None:
     scenario = captured.scenario("quick", 1, stacks.PROFILE).with_values({"duration": "14 s"})
     found = captured.download(parshall.run(scenario), 1500)
     assert found.flow.windows.size == 1500
-    assert found.mean == pytest.approx(found.socket_window, rel=captured.READ + 0.03)
+    assert found.mean == pytest.approx(found.socket_window, rel=0.08)
     assert 40 < found.mean < 80  # the source's download had windows of some 60 packets
     answers: dict[Any, Any] = dict.fromkeys(range(1, captured.SEEDS + 1), found)
     said = captured.findings({**answers, "linux": Emulated(found, VALID)}, "quick")
@@ -832,7 +840,7 @@ def test_linux_is_held_against_the_same_background() -> None:
         if case.emulates:
             answers[key] = Emulated([plain_run(2.0)] * len(plain.CONNECTIONS), VALID)
         elif key[2] in plain.STARTS:
-            answers[key] = [plain_run(1.9 + 0.02 * plain.STARTS.index(key[2]))]
+            answers[key] = [plain_run(1.99 + 0.002 * plain.STARTS.index(key[2]))]
         else:
             answers[key] = [plain_run(9.0)] * plain.BACKGROUNDS
     found = plain.findings(answers, "quick")
@@ -907,7 +915,8 @@ def with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("with_the_program")
 def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     published = {steered.SHORT: 0.3, steered.MIDDLE: 0.4, steered.LONG: 0.6, steered.LIGHT: 0.1}
-    found = steered.findings(steered_answers(published), "quick")
+    fewer = {steered.SHORT: 0.15, steered.MIDDLE: 0.2, steered.LONG: 0.3, steered.LIGHT: 0.09}
+    found = steered.findings(steered_answers(published, simulated=fewer), "quick")
     claims = [check for check in found.checks if check.published is not None]
     assert [(check.artefact, check.outcome) for check in claims] == [
         ("fig9", "holds"),
@@ -924,11 +933,11 @@ def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     # What Linux alone does not do is not held against the source.
     alone = steered.findings(steered_answers(opposite, simulated=published), "quick").checks
     assert [(check.artefact, check.published, check.outcome) for check in alone[:3]] == [
-        ("fig9", None, "reported"),
-        ("fig9", None, "reported"),
-        ("fig10", None, "reported"),
+        ("fig9", 1.0, "undecided"),
+        ("fig9", 1.0, "undecided"),
+        ("fig10", 1.0, "undecided"),
     ]
-    assert all(check.note.startswith("published: 1, simulated: 1 (reproduced); open") for check in alone[:3])
+    assert all(check.contested.endswith("(reproduced)") for check in alone[:3])
 
 
 def test_without_bpf_no_connection_is_steered(monkeypatch: pytest.MonkeyPatch) -> None:
