@@ -8,7 +8,6 @@ import pytest
 
 from parshall.errors import InputError
 from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Tolerance
 from parshall.stats.region import exactly
 from parshall.studies import page
 from parshall.studies.catalog import STUDIES
@@ -46,8 +45,24 @@ not_checked = "there are no trains here"
 """
 
 
-def claim(artefact: str, quantity: str) -> object:
-    return equal(artefact, quantity, 10.0, exactly(10.0), within=Tolerance(1.0, "digits"))
+@pytest.mark.parametrize(
+    ("check", "quantity", "names"),
+    [
+        ("fig1", "mean", True),
+        ("fig", "mean", False),
+        ("fig1: gain at 1", "gain at 1, plain", True),
+        ("fig1: gain at 1", "gain at 10", False),
+        ("fig1: gain at 1", "gain at 1.05", False),
+        ("fig1: gain at α =", "gain at α = 1.05", True),
+        ("fig1: bic, ", "bic, SACK: mean", True),
+        ("fig1: mean", "mean", True),
+        ("fig1: mean, s", "mean", False),
+    ],
+)
+def test_a_check_names_claims_by_their_beginning(check: str, quantity: str, names: bool) -> None:
+    register = parsed(TEXT.replace('check = ["table1"]', f'check = ["{check}"]'), "claims.toml")
+    assert (register.entry_of(equal("fig1", quantity, 1.0, exactly(1.0))) is not None) is names
+    assert register.entry_of(equal("fig1-linux", quantity, 1.0, exactly(1.0))) is None
 
 
 def test_a_claim_has_the_entry_that_names_it_most_closely() -> None:
