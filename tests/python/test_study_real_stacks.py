@@ -252,8 +252,8 @@ def test_no_sign_of_fig1_is_called_wrong_by_linux_alone() -> None:
         losses = [each for each in checks if each.artefact == "fig1" and each.quantity.startswith("loss rate")]
         return [each.outcome for each in losses]
 
-    assert verdicts(1.5).count("undecided") == verdicts(1 / 1.4).count("fails") > 0
-    assert "fails" not in verdicts(1.5)
+    assert verdicts(1.5) == ["undecided"] * 4, "Linux right and the simulator wrong is as open as the reverse"
+    assert verdicts(1 / 1.4).count("fails") == 2
 
 
 @pytest.mark.parametrize("validity", [VALID, INVALID])
@@ -915,7 +915,7 @@ def with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("with_the_program")
 def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     published = {steered.SHORT: 0.3, steered.MIDDLE: 0.4, steered.LONG: 0.6, steered.LIGHT: 0.1}
-    fewer = {steered.SHORT: 0.15, steered.MIDDLE: 0.2, steered.LONG: 0.3, steered.LIGHT: 0.09}
+    fewer = {steered.SHORT: 0.2, steered.MIDDLE: 0.25, steered.LONG: 0.3, steered.LIGHT: 0.07}
     found = steered.findings(steered_answers(published, simulated=fewer), "quick")
     claims = [check for check in found.checks if check.published is not None]
     assert [(check.artefact, check.outcome) for check in claims] == [

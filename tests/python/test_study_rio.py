@@ -60,9 +60,9 @@ def test_configurations_count_what_is_within_tolerance() -> None:
     simulated = Simulated(measured(1.0), long, measured(1.0)["table1"], {"5 % more": measured(1.05)})
     found = configurations.section(simulated)
     (section,) = found.sections
-    # 5 % is too much for T and T_in of the three tables, and within the tolerance of the other eight.
-    assert [check.ours for check in found.checks] == [14, 8]
-    assert [row[-1] for row in section.tables[0].rows] == ["14 of 14", "8 of 14"]
+    # 5 % is nearer to the source's simulation than its model is for two p_in and one q alone.
+    assert [check.ours for check in found.checks] == [14, 3]
+    assert [row[-1] for row in section.tables[0].rows] == ["14 of 14", "3 of 14"]
     assert section.tables[0].rows[1][1] == "+5.0 %"
 
 
@@ -73,7 +73,7 @@ def test_the_queue_over_time() -> None:
     checks, (section,) = found.checks, found.sections
     shares = [check.ours for check in checks if check.quantity.startswith("share")]
     assert all(0.1 < share < 0.6 for share in shares)
-    assert {check.outcome for check in checks} == {"holds", "reported"}
+    assert {check.outcome for check in checks} == {"compatible", "reported"}, "one run"
     assert [drawn.name for drawn in section.figures] == ["fig5", "fig5_distribution"]
     # The series and the table of links measure the same run.
     assert float(recorded.queue_packets.mean()) == pytest.approx(31.0, rel=0.1)
