@@ -129,7 +129,7 @@ def killed(process: subprocess.Popen[str], store: Path, after: int) -> set[str]:
 
 def test_a_plug_in_adds_a_study(tmp_path: Path, begun: Verb) -> None:
     (check,) = json.loads(ended(begun("study", "squares", "--json")))
-    assert (check["ours"], check["verdict"]) == (55, "holds")
+    assert (check["ours"], check["verdict"]) == (55, "reproduced")
     assert done(tmp_path) == Counter(dict.fromkeys(EVERY, 1)), "equal cases are done once"
     listed = json.loads(ended(begun("list", "studies", "--json")))
     assert {"squares", "rio"} <= {each["name"] for each in listed}
