@@ -125,7 +125,7 @@ def sign(
     artefact: str,
     quantity: str,
     published: int | None,
-    difference: Interval,
+    difference: Interval | None,
     note: str = "",
     *,
     negligible: Tolerance = EXACT,
