@@ -218,9 +218,11 @@ def test_json_of_a_comparison_is_what_the_guide_says() -> None:
 
 
 def test_json_of_a_check_is_what_the_guide_says() -> None:
-    from parshall.studies.check import Check
+    from parshall.stats.claim_rules import at_most, equal
+    from parshall.stats.region import exactly
 
-    assert keys_of("parshall study") == set(Check("table1", "mean, s", 1.0, 1.0, None, None, 0.1).as_json())
+    assert keys_of("parshall study") == set(equal("table1", "mean, s", 1.0, exactly(1.0)).as_json())
+    assert keys_of("parshall suite") == set(at_most("§1", "mean, s", 1.0, exactly(1.0)).as_json())
 
 
 def test_verbs_of_the_guide_are_those_of_the_program() -> None:

@@ -16,7 +16,8 @@ import polars as pl
 from parshall.models.answer import ThroughputModel
 from parshall.models.entry import Entry
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal
+from parshall.stats.region import exactly
 from parshall.studies.study import Findings, Part, Study
 
 MODEL = ThroughputModel(
@@ -34,7 +35,7 @@ FIGURE = Figure("line", "A line of my own",
 NONE = Figure("none", "Nothing", lambda run: Missing("There is nothing to see."))
 
 def one_sum(*_):
-    return Findings([Check("sum", "of one and one", 2, 2, None, None, 0)], [])
+    return Findings([equal("sum", "of one and one", 2, exactly(2))], [])
 
 STUDY = Study("mine", "Mine", "one sum", "nobody", (Part.of("sum", one_sum),))
 

@@ -18,6 +18,9 @@ import parshall as ps
 from parshall.cli.app import VERBS, application
 from parshall.control_check.card import Row
 from parshall.models.diffserv import Sessions
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Tolerance
+from parshall.stats.confidence import Interval
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
@@ -119,7 +122,7 @@ def test_notebooks_show_cards_findings_and_replays() -> None:
     shown = replace(card, rows=[row])._repr_html_()
     assert "&lt;utilisation&gt;" in shown
     assert "0.75" in shown
-    check = ps.studies.Check("table 1", "goodput", 2.0, 2.1, None, None, 0.2)
+    check = equal("table 1", "goodput", 2.0, Interval(2.1, 2.0, 2.2, n=4), within=Tolerance(0.3, "digits"))
     assert "table 1" in ps.studies.Findings([check], [])._repr_html_()
     replay = ps.Replay("ours", "cubic", "6.1", True, 0, 0, 7, 1, 0, 0, [], {"<rounding>": 3}, [])
     assert "&lt;rounding&gt;" in replay._repr_html_()

@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import Result
 
+from parshall.errors import InputError
 from parshall.report.document import Chart, Document, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Panel, Plot, Points
-from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.claim_rules import equal, one_run, reported, sign
+from parshall.stats.claims import Claim, Null, Tolerance
+from parshall.stats.confidence import Interval
+from parshall.stats.region import exactly, single
 from parshall.studies import catalog
-from parshall.studies.check import Check, Verdict, sign, single_run
-from parshall.studies.forest import forest
-from parshall.studies.page import headline
+from parshall.studies.forest import EDGE, forest
+from parshall.studies.headline import Counts, headline, matrix
+from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Part, Scale, Study
 
 Cli = Callable[..., Result]
@@ -26,9 +31,9 @@ Cli = Callable[..., Result]
 def _found(_: object, scale: Scale) -> Findings:
     ours = {"quick": 2.1, "paper": 2.01}[scale]
     checks = [
-        Check("table1", "mean, s", 2.0, ours, ours - 0.1, ours + 0.1, 0.05),
-        Check("table1", "loss rate", 0.5, 0.1, None, None, 0.01, "one run"),
-        Check("fig2", "median, s", None, 1.5, 1.4, 1.6, 0.0),
+        equal("table1", "mean, s", 2.0, Interval(ours, ours - 0.1, ours + 0.1, 4), within=Tolerance(0.25, "a plot")),
+        equal("table1", "loss rate", 0.5, exactly(0.1), within=Tolerance(0.01, "two digits"), note="no chance in it"),
+        reported("fig2", "median, s", Interval(1.5, 1.4, 1.6, 4)),
     ]
     shades = Grid([0, 1, 2], [0, 1], [[0.5, math.nan]], "shade")
     plot = Plot([Panel([shades, Line([0, 2], [0, 1], "ours")], Axis("x", "s"), Axis("y"))], "What was found.")
@@ -52,19 +57,31 @@ def test_a_study_prints_its_checks_as_json(cli: Cli, study: str) -> None:
     assert first == {
         "artefact": "table1",
         "quantity": "mean, s",
+        "rule": "equal",
         "published": 2.0,
+        "theory": None,
         "ours": 2.1,
         "ci_low": 2.0,
         "ci_high": pytest.approx(2.2),
-        "tolerance": 0.05,
-        "verdict": "reproduced",
-        "note": "",
-        "theory": None,
-        "decisive": None,
+        "tolerance": 0.25,
+        "tolerance_reason": "a plot",
+        "uncertain": 0.0,
+        "nulls": [
+            {"name": "half of it", "value": 1.0, "accepted": False},
+            {"name": "one and a half times it", "value": 3.0, "accepted": False},
+        ],
+        "null_reason": "",
+        "cannot_fail": False,
         "reading": "",
+        "note": "",
+        "contested": "",
+        "kind": "",
+        "calibrated": "",
+        "outcome": "holds",
+        "verdict": "reproduced",
     }
-    assert (second["verdict"], second["note"]) == ("not_reproduced", "one run")
-    assert (third["verdict"], third["published"]) == ("extended", None)
+    assert (second["verdict"], second["note"]) == ("not_reproduced", "no chance in it")
+    assert (third["verdict"], third["published"], third["rule"]) == ("reported", None, "reported")
     assert json.loads(cli("study", study, "--json", "--scale", "paper").stdout)[0]["ours"] == 2.01
 
 
@@ -84,13 +101,13 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     for words in (
         "<code>like</code> &lt;this&gt;",
-        "Of 2\u00a0published numbers and claims, reproduced: 1; not reproduced: 1; undecided: 0.",
+        "Of 2\u00a0claims of the source&#39;s experiments, the one reading there is reproduces 1",
         "Beyond the source: 1\u00a0value.",
         "Not reproduced",
-        "All checks",
+        "All claims",
     ):
         assert words in page
-    headings = ["<h2>Published and ours", 'id="figure-fig2"', "<h2>What does not agree", "<h2>All checks"]
+    headings = ["<h2>Published and ours", 'id="figure-fig2"', "<h2>What does not agree", "<h2>All claims"]
     places = [page.index(words) for words in headings]
     assert places == sorted(places), "what was found comes before the lists"
     assert json.loads((tmp_path / "out" / "checks.json").read_text(encoding="utf-8"))[0]["quantity"] == "mean, s"
@@ -130,117 +147,128 @@ def test_an_unknown_study_gets_a_suggestion(cli: Cli, study: str) -> None:
     assert 'Did you mean "example"?' in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("published", "low", "high", "verdict"),
-    [
-        (2.0, 1.9, 2.2, "reproduced"),
-        (2.0, 2.1, 2.3, "reproduced"),  # the interval comes within the tolerance of 0.1
-        (2.0, 2.11, 2.3, "not_reproduced"),
-        (2.0, 1.5, 1.89, "not_reproduced"),
-        (2.0, 1.5, 2.5, "undecided"),  # it would agree with 1.6 as well as with 2.4
-        (None, 1.5, 1.89, "extended"),
-    ],
-)
-def test_verdicts(published: float | None, low: float, high: float, verdict: Verdict) -> None:
-    assert Check("a", "q", published, (low + high) / 2, low, high, 0.1).verdict == verdict
+# --- the four numbers ---
 
 
-def test_a_check_without_an_interval_is_its_value() -> None:
-    assert Check("a", "q", 2.0, 2.05, None, None, 0.1).verdict == "reproduced"
-    assert Check("a", "q", 2.0, 2.2, None, None, 0.1).verdict == "not_reproduced"
+def claim(artefact: str, quantity: str, ours: float, reading: str = "", **more: object) -> Claim:
+    """Of a published 10 with a tolerance of 1, an exact value."""
+    made = equal(artefact, quantity, 10.0, exactly(ours), within=Tolerance(1.0, "digits"), reading=reading)
+    return replace(made, **more)  # type: ignore[arg-type]
 
 
-def test_ours_against_our_theory_is_never_reproduced() -> None:
-    same, other = (Check("fig6b", "mean", None, ours, None, None, 0.1, theory=2.0) for ours in (2.05, 2.5))
-    assert (same.verdict, same.published, same.reference) == ("consistent_with_theory", None, 2.0)
-    assert other.verdict == "not_reproduced"
-    assert "(theory)" in same.cells()[2]
-    assert other.cells()[6] == "not as our theory says"
-    assert headline([same, other]) == "Nothing here was published as a number or a claim."
-    with pytest.raises(ValueError, match="accepted: one"):
-        Check("a", "q", 2.0, 2.0, None, None, 0.1, theory=2.0)
-
-
-def test_a_wide_interval_may_be_declared_decisive() -> None:
-    """Where the published value is near 0, 10 % of it is no measure."""
-    assert Check("a", "q", 0.0, 0.01, -0.05, 0.07, 0.0).verdict == "undecided"
-    assert Check("a", "q", 0.0, 0.01, -0.05, 0.07, 0.0, decisive=0.1).verdict == "reproduced"
-
-
-def test_one_published_run_is_held_against_one_run_of_ours() -> None:
-    """Twenty runs know their mean to 0.02, which their next run misses by 0.1."""
-    runs = 1.0 + 0.05 * np.sin(np.arange(20.0))
-    assert not mean_interval(runs).contains(1.06)
-    assert single_run("table2", "gain", 1.06, runs, tolerance=0.0).verdict == "reproduced"
-    assert single_run("table2", "gain", 1.2, runs, tolerance=0.0).verdict == "not_reproduced"
-    assert single_run("table2", "gain", 1.2, 1.0 + 8 * (runs - 1.0), tolerance=0.0).verdict == "undecided"
-
-
-@pytest.mark.parametrize(
-    ("published", "low", "high", "verdict"),
-    [
-        (1, 0.1, 0.5, "reproduced"),
-        (1, -0.1, 0.5, "undecided"),
-        (1, -0.5, -0.1, "not_reproduced"),
-        (-1, -0.5, -0.1, "reproduced"),
-        (0, -0.04, 0.05, "reproduced"),
-        (0, -0.1, 0.2, "undecided"),
-        (0, 0.01, 0.2, "undecided"),
-        (0, 0.1, 0.2, "not_reproduced"),
-        (None, 0.1, 0.2, "extended"),
-    ],
-)
-def test_signs(published: int | None, low: float, high: float, verdict: Verdict) -> None:
-    negligible = 0.05 if published == 0 else 0.0
-    found = Interval((low + high) / 2, low, high, n=8)
-    assert sign("fig2", "change", published, found, negligible=negligible).verdict == verdict
-
-
-def test_the_first_sentence_counts_a_value_once() -> None:
-    """Three readings of one value, a value that is missed, and one that is undecided."""
-    readings = [Check("fig3", "highest", 147.0, ours, None, None, 2.0, reading=f"{ours:g}") for ours in (146, 160, 170)]
-    missed = Check("fig3", "lowest", 73.0, 80.0, None, None, 2.0)
-    unclear = Check("fig3", "mean", 110.0, 110.0, 80.0, 140.0, 2.0)
-    assert headline([*readings, missed, unclear]) == (
-        "Of 3\u00a0published numbers and claims, reproduced: 1 (1 of them only in some readings of what the source "
-        "leaves open); not reproduced: 1; undecided: 1."
+def test_the_first_sentence_has_the_best_reading_and_the_union_apart() -> None:
+    """Two readings that exclude each other have two claims each; no network has all three."""
+    claims = [
+        *(claim("fig2", "small buffer", ours, reading) for reading, ours in (("0.2 s", 10.0), ("1 s", 20.0))),
+        *(claim("fig2", "large buffer", ours, reading) for reading, ours in (("0.2 s", 20.0), ("1 s", 10.0))),
+        claim("fig3", "mean", 10.5),
+        claim("fig3", "largest", 30.0),
+    ]
+    assert headline(claims) == (
+        "Of 4\u00a0claims of the source's experiments, the best single reading (“0.2 s”) reproduces 2; some reading or "
+        "other, 3. Of the rest, not reproduced: 1; compatible: 0; undecided: 0. Of 2\u00a0artefacts, one reading has "
+        "all claims of none."
     )
+    counts = Counts(claims)
+    assert {reading: len(counts.reproduced(reading)) for reading in counts.readings} == {"0.2 s": 2, "1 s": 2}
+    readings, by_claim = matrix(claims)
+    assert [list(row) for row in readings.rows] == [
+        ["0.2 s", "1 of 2", "1 of 2", "2 of 4"],
+        ["1 s", "1 of 2", "1 of 2", "2 of 4"],
+    ]
+    assert [list(row) for row in by_claim.rows] == [["fig2: small buffer", "+", "−"], ["fig2: large buffer", "−", "+"]]
 
 
-def test_no_result_is_no_check() -> None:
-    with pytest.raises(ValueError, match="must be finite"):
-        Check("a", "q", 2.0, math.nan, None, None, 0.1)
+def test_an_artefact_is_whole_in_one_reading_only() -> None:
+    claims = [claim(name, word, 10.0, "one") for name in ("fig1", "fig2") for word in ("low", "high")]
+    claims += [claim("fig2", "wide", 10.0, "two")]
+    assert Counts(claims).whole == ["fig1"]
+    assert Counts([*claims, claim("fig2", "wide", 10.0, "one")]).whole == ["fig1", "fig2"]
 
 
-def test_ours_over_published_is_drawn_by_verdict() -> None:
-    found = _found(None, "quick")
-    drawn = forest(found.checks)
+def test_what_is_no_experiment_is_counted_apart() -> None:
+    claims = [
+        claim("table1", "definition", 10.0, kind="definition"),
+        claim("table1", "arithmetic", 20.0, kind="arithmetic"),
+        claim("fig1", "fitted", 10.0, calibrated="the window"),
+        claim("fig1", "lax", 10.0, tolerance=6.0),
+        claim("fig1", "theory", 10.0, basis="theory"),
+        claim("fig1", "value", 20.0),
+    ]
+    text = headline(claims)
+    assert text.startswith("Of 1\u00a0claim of the source's experiments, the one reading there is reproduces 0;")
+    assert "Definitions and arithmetic, apart: 1 of 2 reproduced." in text
+    assert "Calibrated to the published value, not counted: 1." in text
+    assert "Cannot fail, not counted: 1." in text
+    assert headline([]) == "Nothing here was published as a number or a claim."
+
+
+# --- the picture ---
+
+
+def test_every_claim_is_drawn_in_tolerances() -> None:
+    """Also those of 0, of negative values, and signs; readings as symbols, verdicts as colours."""
+    wide = Interval(0.2, 0.1, 0.3, n=8)
+    claims = [
+        *(
+            equal("fig1", "mean, s", 10.0, Interval(9.5, 9.0, 10.0, 3), within=Tolerance(1.0, "t"), reading=each)
+            for each in "ab"
+        ),
+        equal("fig1", "f(11)", -0.01, exactly(-0.03), within=Tolerance(0.004, "one digit")),
+        sign("fig2", "loss rate with heavier tails", 1, wide),
+        equal("fig2", "error", 0.0, single(0.05), within=Tolerance(0.1, "t"), nulls=[Null("none", exactly(0.0))]),
+        equal("fig1", "last", 1.0, exactly(500.0), within=Tolerance(0.1, "t")),
+        reported("fig3", "beyond", wide),
+    ]
+    drawn = forest(claims)
     assert drawn is not None
     panel = drawn.plot.panels[0]
-    assert panel.y.names == ("table1: loss rate", "table1: mean, s"), "from below; what was not published has no row"
-    points = {mark.name: mark for mark in panel.marks if isinstance(mark, Points)}
-    assert set(points) == {"reproduced", "not reproduced"}
-    assert np.asarray(points["reproduced"].x) == pytest.approx([2.1 / 2.0])
-    assert np.asarray(points["reproduced"].low) == pytest.approx([2.0 / 2.0])
-    assert np.asarray(points["not reproduced"].x) == pytest.approx([0.1 / 0.5])
-    assert np.asarray(points["not reproduced"].y).tolist() == [0.0]
-    assert forest([check for check in found.checks if check.published is None]) is None
+    assert panel.y.names == (
+        "fig2: error",
+        "fig2: loss rate with heavier tails",
+        "fig1: last",
+        "fig1: f(11)",
+        "fig1: mean, s",
+    ), "from below, grouped by artefact"
+    points = [mark for mark in panel.marks if isinstance(mark, Points)]
+    assert sum(len(np.asarray(mark.x)) for mark in points) == 6, "all but what is held against nothing"
+    reproduced = [mark for mark in points if np.asarray(mark.y).tolist() == [4.0]]
+    assert len({mark.style.symbol for mark in reproduced}) == 2
+    assert len({mark.style.index for mark in reproduced}) == 1
+    assert np.asarray(reproduced[0].x) == pytest.approx([-0.5])
+    assert np.asarray(reproduced[0].low) == pytest.approx([-1.0])
+    missed = next(mark for mark in points if mark.name == "not reproduced")
+    assert np.asarray(missed.x) == pytest.approx([-EDGE, EDGE]), "5 tolerances off, and far more: at the edge"
+    grey = next(mark for mark in points if mark.name == "cannot fail")
+    assert grey.style.muted
+    assert "circle: a" in drawn.plot.caption
+    assert forest(claims[-1:]) is None
 
 
-def test_signs_have_no_row_and_readings_are_told_apart() -> None:
-    readings = [Check("fig1", "packets", 10.0, 9.0, 8.0, 10.0, 1.0, reading=reading) for reading in ("one", "another")]
-    signs = [sign("fig1", "loss rate with heavier tails", 1, Interval(0.2, 0.1, 0.3, 3))]
-    drawn = forest([*readings, *signs])
-    assert drawn is not None
-    assert drawn.plot.panels[0].y.names == ("fig1: packets (another)", "fig1: packets (one)")
-    assert forest(signs) is None
+# --- what is refused ---
 
 
-def test_of_many_values_those_that_are_not_reproduced_are_drawn() -> None:
-    good = [Check("fig1", f"value {number}", 1.0, 1.0, 1.0, 1.0, 0.1) for number in range(60)]
-    bad = Check("fig9", "the last", 1.0, 2.0, 2.0, 2.0, 0.1)
-    drawn = forest([*good, bad])
-    assert drawn is not None
-    assert len(drawn.plot.panels[0].y.names) == 40
-    assert drawn.plot.panels[0].y.names[0] == "fig9: the last"
-    assert "Not drawn: 21\N{NO-BREAK SPACE}values" in drawn.plot.caption
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (
+            equal("fig1", "q", 1.0, exactly(1.0), within=Tolerance(0.1, "")),
+            "fig1: q: tolerance: found 0.1 without a reason",
+        ),
+        (equal("fig1", "q", 0.0, exactly(0.0), within=Tolerance(0.1, "t")), "fig1: q: null: found none, and no reason"),
+    ],
+)
+def test_a_claim_that_lacks_something_is_refused_by_name(made: Claim, said: str) -> None:
+    refused = Study("example", "", "", "", [Part("all", lambda _: {}, lambda *_: Findings([made], []))])
+    with pytest.raises(InputError) as error:
+        run(refused, "quick", lambda _: None, Execution(workers=1))
+    assert str(error.value).startswith(f"example: {said}")
+
+
+def test_one_published_run_is_uncertain_itself() -> None:
+    """Twenty runs know their mean to 0.02, which their next run misses by 0.1."""
+    runs = 1.0 + 0.05 * np.sin(np.arange(20.0))
+    narrow, wide = Tolerance(0.05, "digits"), Tolerance(0.3, "asked")
+    assert one_run("table2", "gain", 1.06, runs, within=narrow).verdict == "undecided"
+    assert one_run("table2", "gain", 1.4, runs, within=narrow).verdict == "not_reproduced"
+    assert one_run("table2", "gain", 1.06, runs, within=wide).verdict == "reproduced"

@@ -18,10 +18,12 @@ from parshall.emulation import Validity, kernel_name
 from parshall.errors import SimulationError
 from parshall.itb import mpi
 from parshall.report.plot import Line
+from parshall.stats.claim_rules import equal
+from parshall.stats.claims import Claim, Tolerance
 from parshall.stats.confidence import mean_interval
+from parshall.stats.region import exactly
 from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
-from parshall.studies.check import Check
 from parshall.studies.itb import messages, pages, real_mpi, rtts
 from parshall.studies.itb import real_bulk as files
 from parshall.studies.itb import real_messages as fig4
@@ -57,29 +59,33 @@ def test_a_run_of_linux_is_held_against_one_more_simulated_run() -> None:
     checks = [
         stacks.beside_simulated("a", "q", linux, ours, [9.0, 10.0, 11.0], least=0.1) for ours in (14.9, 15.1, 5.1, 4.9)
     ]
-    assert [check.verdict for check in checks] == ["consistent_with_theory", "not_reproduced"] * 2
-    assert stacks.beside_simulated("a", "q", linux, 17.0, [9.0, 10.0, 11.0], least=8.0).verdict != "not_reproduced"
+    assert [check.outcome for check in checks] == ["compatible", "fails"] * 2
+    assert {check.verdict for check in checks} == {"theory"}
+    near = [stacks.beside_simulated("a", "q", linux, ours, [9.0, 10.0, 11.0], least=8.0) for ours in (12.9, 17.0)]
+    assert [check.outcome for check in near] == ["holds", "compatible"]
 
 
 def test_no_published_value_is_called_wrong_by_one_instrument() -> None:
     """Of 100 ± 5 the simulator has 101 or 120, and Linux 130 or 98."""
 
-    def check(ours: float) -> Check:
-        return Check("fig", "q", 100.0, ours, None, None, 5.0, "a note")
+    def check(ours: float) -> Claim:
+        return equal("fig", "q", 100.0, exactly(ours), within=Tolerance(5.0, "digits"), note="a note")
 
     both = {
         (linux, simulated): stacks.by_one_instrument([check(linux)], [check(simulated)])[0]
         for linux in (98.0, 130.0)
         for simulated in (101.0, 120.0)
     }
-    verdicts = {key: each.verdict for key, each in both.items()}
+    verdicts = {key: each.outcome for key, each in both.items()}
     assert verdicts == {
-        (98.0, 101.0): "reproduced",
-        (98.0, 120.0): "reproduced",
-        (130.0, 101.0): "extended",
-        (130.0, 120.0): "not_reproduced",
+        (98.0, 101.0): "holds",
+        (98.0, 120.0): "undecided",
+        (130.0, 101.0): "undecided",
+        (130.0, 120.0): "fails",
     }
-    assert both[130.0, 101.0].note == "published: 100, simulated: 101 (reproduced); open. a note"
+    assert both[130.0, 101.0].contested == "simulated: 101 (reproduced)"
+    assert both[98.0, 120.0].contested == "simulated: 120 (not reproduced)"
+    assert {each.published for each in both.values()} == {100.0}, "it stays a claim of the source"
     with pytest.raises(ValueError, match="of the same value"):
         stacks.by_one_instrument([check(98.0)], [replace(check(98.0), quantity="another")])
 
@@ -156,16 +162,16 @@ def test_formulas_hold_where_they_are_as_near_as_they_were_to_the_source() -> No
     """p_out of Table 1 was 5 % off there; T was 2 %."""
     found = rio.findings(rio_answers({"p_out": 1.3, "T": 1.015}), "quick")
     verdicts = {
-        (check.artefact, check.quantity.rpartition(" ")[2]): check.verdict
+        (check.artefact, check.quantity.rpartition(" ")[2]): check.outcome
         for check in found.checks
         if check.reading == "the source's formulas" and check.quantity.startswith("reno")
     }
-    assert {name for (_, name), verdict in verdicts.items() if verdict == "not_reproduced"} == {"p_out"}
-    assert verdicts["table1-formulas", "T"] == "consistent_with_theory"
+    assert {name for (_, name), verdict in verdicts.items() if verdict == "fails"} == {"p_out"}
+    assert verdicts["table1-formulas", "T"] == "holds"
     assert {check.published for check in found.checks} == {None}  # the source measured no Linux
-    between = {check.quantity: check.verdict for check in found.checks if check.artefact == "table1-linux"}
-    assert between["reno on Linux: p_out"] == "not_reproduced"
-    assert between["reno on Linux: q"] == "consistent_with_theory"
+    between = {check.quantity: check.outcome for check in found.checks if check.artefact == "table1-linux"}
+    assert between["reno on Linux: p_out"] == "fails"
+    assert between["reno on Linux: q"] == "holds"
     (section,) = found.sections
     assert "reno, the source's formulas: 4 of 5, 4 of 5, 4 of 5" in section.paragraphs[1]
     assert [len(table.rows) for table in section.tables] == [6, 6, 6, 6]
@@ -244,10 +250,10 @@ def test_no_sign_of_fig1_is_called_wrong_by_linux_alone() -> None:
     def verdicts(simulated: float) -> list[str]:
         checks = fig1.findings(fig1_answers(1 / 1.5, simulated), "quick").checks
         losses = [each for each in checks if each.artefact == "fig1" and each.quantity.startswith("loss rate")]
-        return [each.verdict for each in losses]
+        return [each.outcome for each in losses]
 
-    assert verdicts(1.5).count("extended") == verdicts(1 / 1.4).count("not_reproduced") > 0
-    assert "not_reproduced" not in verdicts(1.5)
+    assert verdicts(1.5) == ["undecided"] * 4, "Linux right and the simulator wrong is as open as the reverse"
+    assert verdicts(1 / 1.4).count("fails") == 2
 
 
 @pytest.mark.parametrize("validity", [VALID, INVALID])
@@ -256,14 +262,16 @@ def test_signs_of_fig1_are_those_of_linux(validity: Validity) -> None:
     if validity is INVALID:
         assert not found.checks
         return
-    signs = {(each.quantity, each.published): each.ours for each in found.checks if each.artefact == "fig1"}
+    signs = {
+        (each.quantity, each.published): np.sign(each.ours or 0.0) for each in found.checks if each.artefact == "fig1"
+    }
     assert len(signs) == 12
     assert {ours for (quantity, _), ours in signs.items() if quantity.startswith("loss rate")} == {1.0}
     assert {ours for (quantity, _), ours in signs.items() if "delay" in quantity} == {-1.0}
     between = [each for each in found.checks if each.artefact == "fig1-linux"]
     assert len(between) == 24
     # At the heavier tail loss and delay differ from the simulator, at the lighter one nothing does.
-    assert sum(each.verdict == "not_reproduced" for each in between) == 8
+    assert sum(each.outcome == "fails" for each in between) == 8
 
 
 @pytest.mark.parametrize("validity", [VALID, INVALID])
@@ -280,7 +288,7 @@ def test_hosts_among_simulated_sources_are_held_against_simulated_ones(validity:
     if validity is INVALID:
         assert not found
         return
-    apart = [each.quantity for each in found if each.verdict == "not_reproduced"]
+    apart = [each.quantity for each in found if each.outcome == "fails"]
     assert len(found) == 8
     assert apart == [f"a host's share with 45 hosts of Linux, {many.label}"]
 
@@ -299,22 +307,22 @@ def test_table_6_has_a_value_for_each_window_and_way(monkeypatch: pytest.MonkeyP
     assert sum(each.emulates for each in declared.values()) == len(table6.CASES) == 4
     answers: dict[Any, Any] = {}
     for (window, way, where), case in declared.items():
-        mbps = 941.0 if window == table6.TUNED else 40.0
+        mbps = 935.0 if window == table6.TUNED else 40.0
         runs = table6.Goodput((mbps, mbps + 0.1, mbps - 0.1))
         answers[window, way, where] = Emulated(table6.Goodput((mbps,)), VALID) if case.emulates else runs
     found = table6.findings(answers, "quick")
-    published = [(each.published, each.verdict) for each in found.checks if each.published is not None]
+    published = [(each.published, each.outcome) for each in found.checks if each.published is not None]
     assert published == [
-        (44.3, "not_reproduced"),
-        (44.3, "not_reproduced"),
-        (923.0, "reproduced"),
-        (651.0, "not_reproduced"),
+        (44.3, "fails"),
+        (44.3, "fails"),
+        (923.0, "holds"),
+        (651.0, "fails"),
     ]
-    assert {each.verdict for each in found.checks if each.published is None} == {"consistent_with_theory"}
+    assert {each.outcome for each in found.checks if each.published is None} == {"holds"}
     answers[table6.TUNED, "forward", "linux"] = Emulated(table6.Goodput((850.0,)), VALID)
     tuned = table6.findings(answers, "quick").checks[4]
-    assert (tuned.published, tuned.verdict) == (None, "extended")  # the simulator has the source's 923 Mbit/s
-    assert tuned.note.startswith("published: 923, simulated: 941 (reproduced); open")
+    assert (tuned.published, tuned.outcome) == (923.0, "undecided")  # the simulator has the source's 923 Mbit/s
+    assert tuned.contested == "simulated: 935 (reproduced)"
     slower, source = (
         table6.scenario(table6.TUNED, "reverse", factor, "quick", rules={}).resolve() for factor in (10, 1)
     )
@@ -355,13 +363,13 @@ def test_figs_5_to_7_are_held_against_the_source_and_the_simulator() -> None:
     found = figs5_to_7.findings(rtts_answers({}), "quick")
     claims = [each for each in found.checks if each.published is not None]
     assert {each.artefact for each in claims} == {"fig5", "fig6", "fig7"}
-    assert {each.verdict for each in claims} == {"reproduced"}
+    assert {each.outcome for each in claims} == {"holds", "compatible"}
     between = [each for each in found.checks if each.artefact.endswith("-linux")]
     assert len(between) == 6 * 3 * 3 + 6 * 2
-    assert {each.verdict for each in between} == {"consistent_with_theory"}
+    assert {each.outcome for each in between} == {"holds"}
     # What Linux alone does not do is not held against the source.
     told = figs5_to_7.findings(rtts_answers({"reno": 0.5}), "quick").checks
-    wrong = [each for each in told if each.verdict == "not_reproduced"]
+    wrong = [each for each in told if each.outcome == "fails"]
     assert wrong
     assert {each.published for each in wrong} == {None}
     assert all(each.quantity.startswith("reno") for each in wrong)
@@ -418,9 +426,9 @@ def test_fig_4_has_both_slow_starts_beside_linux(monkeypatch: pytest.MonkeyPatch
         for slower in (1, fig4.SLOWER)
     }
     checks = fig4.findings({**answers, "linux": Emulated(ping_pongs(5.85), VALID)}, "quick").checks
-    assert [(each.artefact, each.published, each.verdict) for each in checks[:2]] == [
-        ("fig4", 7.2, "not_reproduced"),  # the simulator without an end of slow start has 5.8 as well
-        ("fig4-linux", None, "consistent_with_theory"),
+    assert [(each.artefact, each.published, each.outcome) for each in checks[:2]] == [
+        ("fig4", 7.2, "fails"),  # the simulator without an end of slow start has 5.8 as well
+        ("fig4-linux", None, "holds"),
     ]
     assert not fig4.findings({**answers, "linux": Emulated(ping_pongs(5.85), INVALID)}, "quick").checks
 
@@ -462,14 +470,14 @@ def files_answers(validity: Validity = VALID, *, linux: float = 1.0, fair: tuple
 def test_files_are_held_against_the_source_and_the_simulator() -> None:
     assert set(files.cases("quick")) == set(files_answers())
     checks = files.findings(files_answers(), "quick").checks
-    signs = {each.quantity: each.verdict for each in checks if each.quantity.endswith(": sign")}
+    signs = {each.quantity: each.outcome for each in checks if each.quantity.endswith(": sign")}
     assert len(signs) == 6
-    assert set(signs.values()) == {"reproduced"}
+    assert set(signs.values()) == {"holds"}
     between = [each for each in checks if each.artefact.endswith("-linux")]
     assert len(between) == sum(map(len, files.beds("quick"))) == 2 + 6 * 3 + 3
-    assert {each.verdict for each in between} == {"consistent_with_theory"}
+    assert {each.outcome for each in between} == {"holds"}
     slower = files.findings(files_answers(linux=1.2), "quick").checks
-    assert {each.quantity for each in slower if each.verdict == "not_reproduced" and each.published is None} == {
+    assert {each.quantity for each in slower if each.outcome == "fails" and each.published is None} == {
         "bic, fig3-together: mean time of a file over that alone, Linux"
     }
 
@@ -480,9 +488,9 @@ def test_no_claim_of_files_is_called_wrong_by_linux_alone() -> None:
     for fair in (("linux",), ("linux", files.SLOWER), ("linux", files.SLOWER, 1)):
         checks = files.findings(files_answers(fair=fair), "quick").checks
         (spread,) = (each for each in checks if each.quantity == "sd over mean, starts together less staggered: sign")
-        verdicts.append((spread.published, spread.verdict))
+        verdicts.append((spread.published, spread.outcome))
     # What the slower network alone lacks, the scaling has taken.
-    assert verdicts == [(None, "extended"), (None, "extended"), (1.0, "not_reproduced")]
+    assert verdicts == [(1.0, "undecided"), (1.0, "undecided"), (1.0, "fails")]
     assert not files.findings(files_answers(INVALID), "quick").checks
 
 
@@ -537,16 +545,16 @@ def test_a_ping_pong_over_mpi_has_a_round_trip_for_each_agreement(monkeypatch: p
     monkeypatch.setattr(table6, "control", lambda: "bic")
     assert set(real_mpi.cases("quick")) == {"simulated", *real_mpi.EXCHANGES}
     found = real_mpi.findings(mpi_answers(), "quick")
-    verdicts = [(each.artefact, each.published, each.verdict) for each in found.checks]
+    verdicts = [(each.artefact, each.published, each.outcome) for each in found.checks]
     assert verdicts == [
-        ("fig4", 7.2, "not_reproduced"),  # 10.4 s, as the simulator has it with the agreements
-        ("pa", None, "consistent_with_theory"),
-        ("pa", None, "consistent_with_theory"),
-        ("pa", None, "extended"),
-        ("pa", None, "extended"),
+        ("fig4", 7.2, "fails"),  # 10.4 s, as the simulator has it with the agreements
+        ("pa", None, "holds"),
+        ("pa", None, "holds"),
+        ("pa", None, "reported"),
+        ("pa", None, "reported"),
     ]
     slower = real_mpi.findings(mpi_answers(factor=1.2), "quick").checks
-    assert [each.verdict for each in slower[1:3]] == ["not_reproduced"] * 2
+    assert [each.outcome for each in slower[1:3]] == ["fails"] * 2
     assert not real_mpi.findings(mpi_answers(INVALID), "quick").checks
 
 
@@ -607,8 +615,8 @@ def test_times_over_http_are_held_against_simulated_ones(validity: Validity) -> 
         "http": Emulated(1.2 * simulated, validity),
     }
     found = web.findings(answers, "quick")
-    expected = ["consistent_with_theory", "not_reproduced"] if validity is VALID else []
-    assert [each.verdict for each in found.checks] == expected
+    expected = ["holds", "fails"] if validity is VALID else []
+    assert [each.outcome for each in found.checks] == expected
     assert web.server() in found.sections[0].paragraphs[0]
 
 
@@ -672,20 +680,20 @@ def test_losses_are_held_against_eq_11() -> None:
     assert real_losses.of_model(record) == pytest.approx(expected)
     simulated = real_losses.Simulated(record, [expected] * 3, [0.0] * 3, 0.06)
     checks, section = real_losses.of_flow("fig9a", "bic", simulated, Emulated(record, VALID))
-    verdicts = {each.artefact: each.verdict for each in checks if "eq. (11)" in each.quantity}
-    assert verdicts["fig8a-linux"] == "consistent_with_theory"
-    assert verdicts["fig8a"] == ("consistent_with_theory" if abs(expected - 1) < 0.2 else "not_reproduced")
+    verdicts = {each.artefact: each.outcome for each in checks if "eq. (11)" in each.quantity}
+    assert verdicts["fig8a-linux"] == "holds"
+    assert verdicts["fig8a"] == ("holds" if abs(expected - 1) < 0.2 else "fails")
     twice = real_losses.of_flow("fig9a", "bic", simulated, Emulated(a_record(20), VALID))[0]
-    assert next(each for each in twice if each.artefact == "fig8a-linux").verdict == "not_reproduced"
+    assert next(each for each in twice if each.artefact == "fig8a-linux").outcome == "fails"
     assert [each.name for each in section.figures] == ["fig8a-linux", "fig9a-linux"]
     assert "too short for all theories" in section.paragraphs[0]  # nothing repairs here
     checks, section = real_losses.of_flow("fig3", "reno", simulated, Emulated(record, VALID))
     dependent = replace(simulated, later=[0.3, 0.301])
     told = real_losses.of_flow("fig9a", "bic", dependent, Emulated(record, VALID))[0]
     (after,) = (each for each in told if each.artefact == "fig8a-linux" and "after a recovery" in each.quantity)
-    assert (after.ours, after.verdict) == (0.0, "not_reproduced")
+    assert (after.ours, after.outcome) == (0.0, "fails")
     (shrinks,) = (each for each in checks if each.artefact == "fig3a")
-    assert shrinks.published == 1.0
+    assert (shrinks.rule, shrinks.outcome) == ("monotone", "fails")
     assert [each.name for each in section.figures] == ["fig3a-linux", "fig3b-linux"]
 
 
@@ -716,7 +724,7 @@ def test_theories_are_those_of_the_flow_of_linux() -> None:
     trials, losses = record.after(1)
     (later, beside) = (each for each in checks if "one round after a recovery" in each.quantity)
     assert later.ours == losses / trials
-    assert beside.verdict == "consistent_with_theory"
+    assert beside.outcome == "holds"
 
 
 def test_factors_of_fig_5_are_its_buffer_and_the_bursts_of_its_host() -> None:
@@ -736,13 +744,13 @@ def test_a_download_is_read_from_its_capture() -> None:
     scenario = captured.scenario("quick", 1, stacks.PROFILE).with_values({"duration": "14 s"})
     found = captured.download(parshall.run(scenario), 1500)
     assert found.flow.windows.size == 1500
-    assert found.mean == pytest.approx(found.socket_window, rel=captured.READ + 0.03)
+    assert found.mean == pytest.approx(found.socket_window, rel=0.08)
     assert 40 < found.mean < 80  # the source's download had windows of some 60 packets
     answers: dict[Any, Any] = dict.fromkeys(range(1, captured.SEEDS + 1), found)
     said = captured.findings({**answers, "linux": Emulated(found, VALID)}, "quick")
     assert {each.published for each in said.checks} == {None}  # the source's download is not public
     between = [each for each in said.checks if each.artefact == "fig7-linux"]
-    assert [each.verdict for each in between] == ["consistent_with_theory"] * 3
+    assert [each.outcome for each in between] == ["holds"] * 3
     assert not captured.findings({**answers, "linux": Emulated(found, INVALID)}, "quick").checks
 
 
@@ -755,13 +763,13 @@ def test_pairs_have_an_index_and_a_correlation_by_scale() -> None:
     answers: dict[Any, Any] = dict.fromkeys(range(1, real_pairs.SEEDS + 1), equal)
     found = real_pairs.findings({**answers, "linux": Emulated(equal, VALID)}, "quick")
     between = [each for each in found.checks if each.artefact.endswith("-linux")]
-    assert {each.verdict for each in between} == {"consistent_with_theory"}
+    assert {each.outcome for each in between} == {"holds"}
     assert len(between) == 3 * 4 + 4
     assert opposed.share == pytest.approx(0.5, abs=0.01)
     assert opposed.correlation(10) < -0.9
     unfair = {**equal, real_pairs.MIXED: real_pairs.Both(opposed.one, 2 * opposed.two)}
     told = real_pairs.findings({**answers, "linux": Emulated(unfair, VALID)}, "quick")
-    wrong = {each.quantity for each in told.checks if each.verdict == "not_reproduced"}
+    wrong = {each.quantity for each in told.checks if each.outcome == "fails"}
     assert "Reno's share beside CUBIC, Linux" in wrong
     assert not real_pairs.findings({**answers, "linux": Emulated(unfair, INVALID)}, "quick").checks
 
@@ -775,7 +783,7 @@ def test_cross_traffic_is_that_of_the_sources_network() -> None:
     answers: dict[Any, Any] = dict.fromkeys(range(1, real_cross_traffic.SEEDS + 1), found)
     checks = real_cross_traffic.findings({**answers, "linux": Emulated(found, VALID)}, "quick").checks
     assert [each.published for each in checks[:3]] == [580.0, 108.0, 0.0]
-    assert {each.verdict for each in checks if each.artefact == "fig4-linux"} == {"consistent_with_theory"}
+    assert {each.outcome for each in checks if each.artefact == "fig4-linux"} == {"holds"}
 
 
 # --- the plain connections of multiple time scale TCP ---
@@ -832,15 +840,15 @@ def test_linux_is_held_against_the_same_background() -> None:
         if case.emulates:
             answers[key] = Emulated([plain_run(2.0)] * len(plain.CONNECTIONS), VALID)
         elif key[2] in plain.STARTS:
-            answers[key] = [plain_run(1.9 + 0.02 * plain.STARTS.index(key[2]))]
+            answers[key] = [plain_run(1.99 + 0.002 * plain.STARTS.index(key[2]))]
         else:
             answers[key] = [plain_run(9.0)] * plain.BACKGROUNDS
     found = plain.findings(answers, "quick")
-    assert [each.verdict for each in found.checks] == ["consistent_with_theory"] * 12
+    assert [each.outcome for each in found.checks] == ["holds"] * 12
     last = list(plain.NETWORKS)[-1]
     answers[last, "linux"] = Emulated([plain_run(2.0)] * 3 + [plain_run(3.0)], VALID)
     told = plain.findings(answers, "quick").checks
-    assert [each.verdict for each in told] == ["consistent_with_theory"] * 11 + ["not_reproduced"]
+    assert [each.outcome for each in told] == ["holds"] * 11 + ["fails"]
     assert last in told[-1].quantity
     answers[last, "linux"] = Emulated([plain_run(2.0)] * 4, INVALID)
     assert len(plain.findings(answers, "quick").checks) == 8
@@ -907,28 +915,29 @@ def with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("with_the_program")
 def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
     published = {steered.SHORT: 0.3, steered.MIDDLE: 0.4, steered.LONG: 0.6, steered.LIGHT: 0.1}
-    found = steered.findings(steered_answers(published), "quick")
+    fewer = {steered.SHORT: 0.2, steered.MIDDLE: 0.25, steered.LONG: 0.3, steered.LIGHT: 0.07}
+    found = steered.findings(steered_answers(published, simulated=fewer), "quick")
     claims = [check for check in found.checks if check.published is not None]
-    assert [(check.artefact, check.verdict) for check in claims] == [
-        ("fig9", "reproduced"),
-        ("fig9", "reproduced"),
-        ("fig10", "reproduced"),
+    assert [(check.artefact, check.outcome) for check in claims] == [
+        ("fig9", "holds"),
+        ("fig9", "holds"),
+        ("fig10", "holds"),
     ]
-    beside = {check.quantity: check.verdict for check in found.checks if check.published is None}
-    assert beside[f"gain of Reno on Linux, {steered.LONG.label}"] == "not_reproduced"
-    assert beside[f"gain of Reno on Linux, {steered.LIGHT.label}"] == "consistent_with_theory"
+    beside = {check.quantity: check.outcome for check in found.checks if check.published is None}
+    assert beside[f"gain of Reno on Linux, {steered.LONG.label}"] == "fails"
+    assert beside[f"gain of Reno on Linux, {steered.LIGHT.label}"] == "holds"
     assert len(found.sections[0].tables[0].rows) == len(steered.SETTINGS)
     opposite = {steered.SHORT: -0.3, steered.MIDDLE: -0.4, steered.LONG: -0.6}
     other = steered.findings(steered_answers(opposite, simulated=opposite), "quick")
-    assert {check.verdict for check in other.checks if check.published is not None} == {"not_reproduced"}
+    assert {check.outcome for check in other.checks if check.published is not None} == {"fails"}
     # What Linux alone does not do is not held against the source.
     alone = steered.findings(steered_answers(opposite, simulated=published), "quick").checks
-    assert [(check.artefact, check.published, check.verdict) for check in alone[:3]] == [
-        ("fig9", None, "extended"),
-        ("fig9", None, "extended"),
-        ("fig10", None, "extended"),
+    assert [(check.artefact, check.published, check.outcome) for check in alone[:3]] == [
+        ("fig9", 1.0, "undecided"),
+        ("fig9", 1.0, "undecided"),
+        ("fig10", 1.0, "undecided"),
     ]
-    assert all(check.note.startswith("published: 1, simulated: 1 (reproduced); open") for check in alone[:3])
+    assert all(check.contested.endswith("(reproduced)") for check in alone[:3])
 
 
 def test_without_bpf_no_connection_is_steered(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,8 @@ import os, time
 from pathlib import Path
 
 from parshall.report.document import Section
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal
+from parshall.stats.region import exactly
 from parshall.studies.study import Case, Findings, Part, Study
 
 
@@ -61,7 +62,7 @@ def cases(scale):
 
 
 def findings(answers, scale):
-    return Findings([Check("sum", "of six squares", 55, answers["total"], None, None, 0)], [Section("Squares")])
+    return Findings([equal("sum", "of six squares", 55, exactly(answers["total"]))], [Section("Squares")])
 
 
 part = Part("squares", cases, findings)

@@ -186,18 +186,18 @@ def test_equal_loads_are_equal() -> None:
 @pytest.mark.parametrize(
     ("metric", "ends", "said"),
     [
-        ("throughput_mbps", (0.05, 0.15), "not_reproduced"),
-        ("throughput_mbps", (-0.01, 0.02), "reproduced"),
-        ("throughput_mbps", (-0.01, 0.06), "undecided"),
-        ("loss", (-0.3, -0.1), "reproduced"),
-        ("loss", (-0.3, 0.01), "undecided"),
-        ("loss", (-0.01, 0.01), "not_reproduced"),
+        ("throughput_mbps", (0.05, 0.15), "fails"),
+        ("throughput_mbps", (-0.01, 0.02), "holds"),
+        ("throughput_mbps", (-0.01, 0.06), "compatible"),
+        ("loss", (-0.3, -0.1), "holds"),
+        ("loss", (-0.3, 0.01), "compatible"),
+        ("loss", (-0.01, 0.01), "fails"),
     ],
 )
 def test_a_sign_needs_its_whole_interval(metric: str, ends: tuple[float, float], said: str) -> None:
     """With slow start and 96 packets the source has loss fall and throughput stay."""
     found = Change((ends[0] + ends[1]) / 2, *ends, 0.01)
-    assert trends.verdict(SLOW_START, metric, found) == said
+    assert trends.outcome(SLOW_START, metric, found) == said
     other = SLOW_START._replace(stack="ns2")
     assert trends.checks({(other, metric): found}, "") == [], "not the testbed's TCP"
 
@@ -248,14 +248,14 @@ def test_the_claims_in_words() -> None:
     flat = {(setting, metric): Change(0.0, -0.01, 0.01, 0.9) for setting in FIG2 for metric in METRICS}
     found = claims.checks(rows, flat, "as asked")
     settled, large, sensitive, medium = found[:4], found[4], found[5], found[7:]
-    assert large.verdict == "reproduced"
+    assert large.outcome == "holds"
     assert len(medium) == 4
     assert [check.ours for check in settled] == [10.5] * 4
-    assert {check.verdict for check in settled} == {"reproduced"}
-    assert sensitive.verdict == "not_reproduced"
-    assert {check.verdict for check in medium} == {"undecided"}
+    assert {check.outcome for check in settled} == {"holds"}
+    assert sensitive.outcome == "fails"
+    assert {check.outcome for check in medium} == {"undecided"}
     falling = flat | {(FIG2[1], "loss"): Change(-0.1, -0.12, -0.08, 0.001)}
-    assert trends.sensitive(falling, FIG2[1], "").verdict == "reproduced", "in either direction"
+    assert trends.sensitive(falling, FIG2[1], "").outcome == "holds", "in either direction"
 
 
 def rising(bins: int, settled: int) -> Measured:
@@ -375,7 +375,7 @@ def test_the_sources_own_clients() -> None:
         for alpha, h in ((1.05, 0.97), (1.5, 0.9), (1.95, 0.53))
     ]
     found = {check.quantity: check for check in hurst_own.checks(own, slow) if check.reading.startswith("400 slow")}
-    assert [check.verdict for check in found.values()] == ["reproduced", "reproduced", "not_reproduced"], "not straight"
+    assert [check.outcome for check in found.values()] == ["holds", "holds", "fails"], "not straight"
     assert len(hurst_own.section(own, 600.0).tables[0].rows) == 1 + 4 * 3
 
 

@@ -16,11 +16,12 @@ from parshall.errors import InputError
 from parshall.report.document import document_html
 from parshall.runs import Run
 from parshall.scenario import Scenario
+from parshall.stats.claim_rules import at_least, at_most, equal, reported
 from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import exactly, single
 from parshall.studies import page
 from parshall.studies.catalog import find_suite
-from parshall.studies.check import Check
-from parshall.studies.criterion import Criterion, headline
+from parshall.studies.headline import of_criteria
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Part, Study, simulated
 from parshall.studies.suite import Suite
@@ -30,28 +31,30 @@ Cli = Callable[..., Result]
 
 WIDE, NARROW = Interval(1.0, 0.5, 1.5, n=5), Interval(1.0, 0.9, 1.1, n=5)
 CRITERIA = [
-    Criterion("§1", "at most", NARROW, 1.2),
-    Criterion("§1", "at least", NARROW, 1.2, at_least=True),
-    Criterion("§2", "too wide", WIDE, 1.2, note="of five"),
-    Criterion("§2", "alone", WIDE),
-    Criterion("§3", "not there", None, 1.0),
+    at_most("§1", "at most", 1.2, NARROW),
+    at_least("§1", "at least", 1.2, NARROW),
+    at_most("§2", "too wide", 1.2, WIDE, note="of five"),
+    reported("§2", "alone", WIDE, basis="asked"),
+    at_most("§3", "not there", 1.0, None),
 ]
 
 
 def test_the_interval_decides() -> None:
-    assert [each.verdict for each in CRITERIA] == ["passed", "failed", "undecided", "reported", "undecided"]
-    assert headline(CRITERIA) == "Of 4\u00a0criteria, passed: 1; failed: 1; undecided: 2. Only reported: 1\u00a0value."
-    once = Criterion("§1", "one repetition", Interval(1.0, None, None, n=1), 2.0)
-    assert once.verdict == "undecided"
-    assert once.as_json()["ci_low"] is None
+    assert [each.verdict for each in CRITERIA] == ["holds", "fails", "compatible", "reported", "undecided"]
+    assert of_criteria(CRITERIA) == (
+        "Of 4\u00a0criteria, holding: 1; failing: 1; compatible: 1; undecided: 1. Only reported: 1\u00a0value."
+    )
+    within, beyond = (at_most("§1", "one repetition", 2.0, single(value)) for value in (1.0, 3.0))
+    assert (within.verdict, beyond.verdict) == ("compatible", "undecided"), "of one run nothing is known of its spread"
+    assert within.as_json()["ci_low"] is None
 
 
 def criteria() -> Findings:
-    return Findings([], [], CRITERIA)
+    return Findings(CRITERIA, [])
 
 
 def checks() -> Findings:
-    return Findings([Check("a", "b", 1.0, 1.0, None, None, 0.1)], [])
+    return Findings([equal("a", "b", 1.0, exactly(1.0))], [])
 
 
 def small(parts: list[Part]) -> Suite:
@@ -61,19 +64,18 @@ def small(parts: list[Part]) -> Suite:
 def test_a_suite_is_done_and_shown_as_a_study() -> None:
     study = small([Part.of("all", criteria)]).of("codel")
     found = run(study, "quick", lambda _: None, Execution(workers=1))
-    assert found.criteria == CRITERIA
-    assert found.listed is found.criteria
+    assert found.checks == CRITERIA
     html = document_html(page.document(study, "quick", found))
-    for words in ("Small: codel", headline(CRITERIA), "at least 1.2", "of five", "Value over bound"):
+    for words in ("Small: codel", of_criteria(CRITERIA), "at least 1.2", "of five", "Values and bounds"):
         assert words in html
-    assert "failed" in found._repr_html_()
-    assert list(found.figures) == ["value-over-bound"]
+    assert "fails" in found._repr_html_()
+    assert list(found.figures) == ["value-and-bound"]
 
 
 def test_a_suite_has_no_checks_and_a_study_no_criteria() -> None:
-    with pytest.raises(InputError, match="small: a study has checks alone, a suite criteria alone; it is a suite"):
+    with pytest.raises(InputError, match="small: a: b: found a claim of published; a suite has criteria alone"):
         run(small([Part.of("all", checks)]).of("codel"), "quick", lambda _: None, Execution(workers=1))
-    with pytest.raises(InputError, match="it is a study"):
+    with pytest.raises(InputError, match="s: §1: at most: found a claim of asked; a study has claims of a source"):
         run(Study("s", "", "", "", [Part.of("all", criteria)]), "quick", lambda _: None, Execution(workers=1))
 
 
@@ -105,11 +107,11 @@ def test_the_suite_of_the_guide_can_be_installed(
     assert {each["name"] for each in listed} == {"rfc9743", "my_suite"}
     short = done("suite", "my_suite", "codel", "--store", "store", "-o", "page")
     assert short.returncode == 0, short.stderr
-    assert "passed: 2; failed: 0; undecided: 0." in short.stdout
+    assert "holding: 2; failing: 0; compatible: 0; undecided: 0." in short.stdout
     assert (tmp_path / "page" / "suite.html").is_file()
     long = done("suite", "my_suite", "drop_tail", "--store", "store", "--json")
     assert long.returncode == 1, "packets wait for longer"
-    assert [each["verdict"] for each in json.loads(long.stdout)] == ["passed", "failed"]
+    assert [each["verdict"] for each in json.loads(long.stdout)] == ["holds", "fails"]
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("store/answers/*/*")}
     assert len(kept) == 2
     assert done("suite", "my_suite", "codel", "--store", "store").stdout == short.stdout
@@ -122,21 +124,21 @@ def test_the_suite_of_the_guide_can_be_installed(
 def verdicts_of(subject: str) -> dict[str, str]:
     """Verdicts by section and quantity."""
     found = run(find_suite("rfc9743").of(subject), "quick", lambda _: None, Execution(workers=2))
-    return {f"{each.asked_by.split()[-1]} {each.quantity.split(';')[0]}": each.verdict for each in found.criteria}
+    return {f"{each.artefact.split()[-1]} {each.quantity.split(';')[0]}": each.verdict for each in found.checks}
 
 
 @pytest.mark.slow
 def test_reno_is_as_the_standard_ones() -> None:
     verdicts = verdicts_of("reno")
     assert len(verdicts) == len(set(verdicts)) == 19
-    assert set(verdicts.values()) <= {"passed", "reported", "undecided"}
-    assert sum(each == "passed" for each in verdicts.values()) >= 16
+    assert set(verdicts.values()) <= {"holds", "reported", "compatible"}
+    assert sum(each == "holds" for each in verdicts.values()) >= 16
 
 
 @pytest.mark.slow
 def test_the_first_bbr_fails_where_the_rfc_says_so() -> None:
     """§5.1.3 names it: sustained loss where several flows share a buffer of less than one and a half BDP."""
-    failed = {each for each, verdict in verdicts_of("bbr").items() if verdict == "failed"}
+    failed = {each for each, verdict in verdicts_of("bbr").items() if verdict == "fails"}
     assert "§5.1.3 loss rate over the standard ones'" in failed
 
 
@@ -169,12 +171,12 @@ def test_a_control_of_ones_own_is_a_subject() -> None:
             Part(
                 "one",
                 lambda _: {1: simulated("one flow", scenario, delivered)},
-                lambda answers, _: Findings([], [], [Criterion("§1", "bit/s", mean_interval([answers[1]]), 1e6)]),
+                lambda answers, _: Findings([at_most("§1", "bit/s", 1e6, mean_interval([answers[1]]))], []),
             )
         ]
 
     study = Suite("own", "Own", "", "", "congestion_controls", parts).of("mine")
-    (criterion,) = run(study, "quick", lambda _: None, Execution(workers=1)).criteria
+    (criterion,) = run(study, "quick", lambda _: None, Execution(workers=1)).checks
     assert criterion.value is not None
     assert 0.8e6 < criterion.value.mean < 1.2e6  # 4 packets of 1460 B each 40 ms
 

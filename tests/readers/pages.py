@@ -33,7 +33,10 @@ from parshall.models.diffserv import Sessions
 from parshall.report.comparison_page import document as of_comparison
 from parshall.report.document import Document, Section, Table
 from parshall.report.page import document as of_run
-from parshall.studies.check import Check
+from parshall.stats.claim_rules import equal, reported
+from parshall.stats.claims import Tolerance
+from parshall.stats.confidence import Interval
+from parshall.stats.region import single
 from parshall.studies.page import document as of_study
 from parshall.studies.study import Findings, Study
 from parshall.traces import observe
@@ -56,9 +59,9 @@ def sweep() -> Document:
 
 def study() -> Document:
     checks = [
-        Check("table1", "mean completion time, s", 2.0, 2.1, 2.0, 2.2, 0.05),
-        Check("table1", "loss rate", 0.5, 0.1, None, None, 0.01, "one run"),
-        Check("fig2", "median, s", None, 1.5, 1.4, 1.6, 0.0),
+        equal("table1", "mean completion time, s", 2.0, Interval(2.1, 2.0, 2.2, 4), within=Tolerance(0.3, "a plot")),
+        equal("table1", "loss rate", 0.5, single(0.1), within=Tolerance(0.01, "digits"), note="one run"),
+        reported("fig2", "median, s", Interval(1.5, 1.4, 1.6, 4)),
     ]
     about = Study("example", "Example", "an example", "nobody 2026", [])
     return of_study(

@@ -6,6 +6,7 @@ longer repetitions would tell. Of one repetition there is no interval, and a bou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -13,10 +14,11 @@ from typing import Literal
 from parshall.report.numbers import quantity
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval
+from parshall.stats.region import Outcome, Region
 
 Verdict = Literal["kept", "open", "broken"]
 
-_ROUNDING = 1e-9
+_WORDS: dict[Outcome, Verdict] = {"holds": "kept", "fails": "broken"}
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,8 @@ def verdict(value: Interval, bound: float, *, at_least: bool = False) -> Verdict
     >>> verdict(Interval(1.0, None, None, n=1), 2.0)
     'open'
     """
-    if value.low is None or value.high is None:
-        return "open"
-    best, worst = (value.high, value.low) if at_least else (value.low, value.high)
-    slack = abs(bound) * _ROUNDING
-    sign = -1.0 if at_least else 1.0
-    if sign * (worst - bound) <= slack:
-        return "kept"
-    return "broken" if sign * (best - bound) > slack else "open"
+    region = Region(bound, math.inf) if at_least else Region(-math.inf, bound)
+    return _WORDS.get(region.outcome(value), "open")
 
 
 def of_all(verdicts: Iterable[Verdict]) -> Verdict:

@@ -1,3 +1,5 @@
+from . import claim_rules as claim_rules
+from . import claims as claims
 from . import closed_loop as closed_loop
 from . import confidence as confidence
 from . import fairness as fairness
@@ -5,6 +7,7 @@ from . import histogram as histogram
 from . import hurst as hurst
 from . import long_memory as long_memory
 from . import quantiles as quantiles
+from . import region as region
 from . import spectrum as spectrum
 from . import synthesis as synthesis
 from . import tails as tails

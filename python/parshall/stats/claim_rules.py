@@ -20,7 +20,7 @@ def equal(
     artefact: str,
     quantity: str,
     reference: float,
-    value: Interval,
+    value: Interval | None,
     *,
     within: Tolerance = EXACT,
     note: str = "",
@@ -125,7 +125,7 @@ def sign(
     artefact: str,
     quantity: str,
     published: int | None,
-    difference: Interval,
+    difference: Interval | None,
     note: str = "",
     *,
     negligible: Tolerance = EXACT,
@@ -170,7 +170,7 @@ def monotone(
 ) -> Claim:
     """A curve of exact values that is to rise (1) or fall (-1) at each step.
 
-    Its nulls are the same curve backwards, and a flat one.
+    Its nulls are a curve the other way, and a flat one.
 
     Examples
     --------
@@ -178,7 +178,8 @@ def monotone(
     ('reproduced', 'not_reproduced')
     """
     steps = direction * np.diff(np.asarray(values, dtype=np.float64))
-    nulls = (Null("the curve backwards", exactly(float((-steps).min()))), Null("a flat curve", exactly(0.0)))
+    backwards = exactly(-float(np.abs(steps).max()))
+    nulls = (Null("a curve the other way", backwards), Null("a flat curve", exactly(0.0)))
     least = exactly(float(steps.min()))
     return Claim(artefact, quantity, least, "monotone", nulls=nulls, reading=reading, note=note)
 
@@ -234,7 +235,7 @@ def line(
     ['holds', 'fails']
     """
     at = np.asarray(x, dtype=np.float64)
-    curves = {"the curve backwards": np.asarray(y)[::-1], "a curve of the square": at**2, "a logarithm": np.log(at)}
+    curves = {"a line that falls": -at, "a curve of the square": at**2, "a logarithm": np.log(at)}
     nulls = tuple(Null(name, exactly(bent(at, curve))) for name, curve in curves.items())
     value = exactly(bent(at, np.asarray(y, dtype=np.float64)))
     return Claim(

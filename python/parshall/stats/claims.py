@@ -185,7 +185,7 @@ class Claim:
             return "theory"
         if self.calibrated:
             return "calibrated"
-        return _WORDS.get(self.outcome, self.outcome) if self.basis == "published" else self.outcome  # type: ignore[return-value]
+        return _WORDS.get(self.outcome, self.outcome) if self.basis == "published" else self.outcome
 
     @property
     def asked_of(self) -> tuple[Null, ...]:

@@ -89,8 +89,8 @@ ROWS = (
 RULE = (
     "A claim is reproduced where our whole 95 % interval is within the tolerance, and not reproduced where all of it "
     "is outside; in between the record is too short to say more, and the claim is compatible. It is undecided where "
-    "the source's own value is a single run or a rounded number that could mean both, or where two instruments contradict "
-    "each other. A claim that accepts an answer without the effect cannot fail, and is not counted."
+    "the source's own value is a single run or a rounded number that could mean both, or where two instruments "
+    "contradict each other. A claim that accepts an answer without the effect cannot fail, and is not counted."
 )
 CRITERIA = (
     "A criterion holds, or fails, where the whole 95 % interval over the repetitions is on one side of the bound. "

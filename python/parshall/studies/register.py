@@ -150,5 +150,6 @@ def parsed(text: str, path: str) -> Register:
 
 
 def _begins(name: str, check: str) -> bool:
-    """Whether a claim's name is, or begins with, a check up to the end of a word."""
-    return name.startswith(check) and (len(name) == len(check) or name[len(check)] in ":,; (")
+    """Whether a claim's name is, or begins with, a check up to the end of a word or number."""
+    rest = name.removeprefix(check)
+    return name.startswith(check) and (not check[-1].isalnum() or not re.match(r"[\w-]|\.\d", rest))

@@ -279,7 +279,7 @@ def _fig9(runs: Mapping[tuple[float, float], Recorded], size: Size) -> tuple[lis
         quantity = f"completion time at R = 0.8 over that without, C_g = {level:g}"
         checks.append(equal("fig9", quantity, 1.0, single(half), within=PAPER.within("costs")))
         # One run has no interval.
-        change = Interval(full / half - 1, None, None, n=1)
+        change = single(full / half - 1)
         quantity = f"completion time, change from R = 0.8 to R = 1.5, C_g = {level:g}"
         checks.append(sign("fig9", quantity, 1, change, negligible=PAPER.within("costs")))
     rows = [(f"{level:g}", *(f"{means[level, reverse]:.3f}" for reverse in REVERSE)) for level in FIG9_LEVELS]

@@ -34,7 +34,7 @@ from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.stats.claim_rules import equal, sign
 from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.confidence import mean_interval
 from parshall.stats.fairness import jain
 from parshall.stats.region import exactly, single
 from parshall.studies.itb.network import (
@@ -157,7 +157,7 @@ def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: st
     attribute, what = ("goodput_bps", "goodput over the fair share") if artefact == "fig5" else ("jain", "Jain's index")
     longest = rtts_ms[-1]
     low, high, long = (_values(points, attribute, count, rtt) for rtt in (LOW_MS, HIGH_MS, longest))
-    spread = Interval(float(np.ptp(high) - np.ptp(low)), None, None, n=1)
+    spread = single(float(np.ptp(high) - np.ptp(low)))
     where = f"{count} flows"
     return [
         sign(

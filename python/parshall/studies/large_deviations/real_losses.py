@@ -187,7 +187,7 @@ def _later(artefact: str, control: str, simulated: Sequence[float], linux: Emula
     if not record.after(1)[0] or len(known) < 2:
         return []
     here = later_check(artefact, f"{control} on Linux", record)
-    return [here, stacks.beside_simulated(f"{artefact}-linux", here.quantity, linux, here.ours, known, least=0.02)]
+    return [here, stacks.beside_simulated(f"{artefact}-linux", here.quantity, linux, later(record), known, least=0.02)]
 
 
 def scales_of(record: Record) -> tuple[int, int]:

@@ -232,7 +232,7 @@ def losses() -> Findings:
                 quantity,
                 LEAST_OUT_PROBABILITY,
                 exactly(least),
-                within=PAPER.digits("least_out_probability"),
+                within=PAPER.within("least"),
                 note=note,
                 reading=label,
             )

@@ -87,13 +87,14 @@ def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
 
 
 def _medium(setting: Setting, row: Row) -> Claim:
-    interval = medium_over_largest(list(row.values())) or Interval(0.0, -1.0, 1.0, 0)
+    interval = medium_over_largest(list(row.values()))
+    found = "none in every repetition" if interval is None else f"{interval.mean:+.1%}"
     return sign(
         setting.figure,
         f"mean rate of medium flows over that of the largest, {setting.name}",
         1 if _large(setting) else 0,
         interval,
-        f"{interval.mean:+.1%}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above",
+        f"{found}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above",
         negligible=PAPER.within("visible" if _large(setting) else "flat"),
         reading=setting.reading,
     )

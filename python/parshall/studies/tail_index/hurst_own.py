@@ -130,7 +130,7 @@ def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Clai
                 ARTEFACT,
                 what,
                 0.0,
-                single(off),
+                _known(off, [h for _, h in slopes]),
                 within=PAPER.within("straight"),
                 note=note,
                 nulls=nulls,
@@ -138,6 +138,14 @@ def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Clai
             )
         )
     return listed
+
+
+def _known(distance: float, estimates: Sequence[Interval]) -> Interval:
+    """A distance of points from a line, known as well as the point that is known least."""
+    halves = [each.half_width for each in estimates if each.half_width is not None]
+    if len(halves) < len(estimates):
+        return single(distance)
+    return Interval(distance, max(0.0, distance - max(halves)), distance + max(halves), 1)
 
 
 def _tail(point: tuple[float, Interval]) -> float:

@@ -21,7 +21,7 @@ from parshall.studies.tail_index.settings import (
     published_sign,
     reading_words,
 )
-from parshall.studies.tail_index.trends import SIGNIFICANCE, VISIBLE, Change, Trends, verdict
+from parshall.studies.tail_index.trends import SIGNIFICANCE, VISIBLE, Change, Trends, outcome
 
 SIGNS = {1: "+", -1: "−", 0: "0", None: "not said"}
 _ROUNDED = 0.1
@@ -101,7 +101,7 @@ def _of(ssthresh: Ssthresh) -> list[Setting]:
 
 def _count(equal: Trends, settings: Iterable[Setting]) -> int:
     return sum(
-        verdict(setting, metric, equal[setting, metric]) == "holds" for setting in settings for metric in METRICS
+        outcome(setting, metric, equal[setting, metric]) == "holds" for setting in settings for metric in METRICS
     )
 
 
@@ -129,7 +129,7 @@ def _row(setting: Setting, metric: str, asked: Trends, equal: Trends) -> tuple[s
 def _said(setting: Setting, metric: str, level: Change | None) -> str:
     if not setting.own_stack:
         return "not the figure's TCP"
-    verdict_of_level = None if level is None else verdict(setting, metric, level)
+    verdict_of_level = None if level is None else outcome(setting, metric, level)
     return "" if verdict_of_level is None else verdict_of_level.replace("_", " ")
 
 

@@ -75,7 +75,7 @@ def checks(trends: Trends, load: str) -> list[Claim]:
     return [each for each in listed if each is not None]
 
 
-def verdict(setting: Setting, metric: str, change: Change) -> Outcome | None:
+def outcome(setting: Setting, metric: str, change: Change) -> Outcome | None:
     """What a change says of the published sign, whosever TCP it is; None if none was published."""
     check = _check(setting, metric, change, "")
     return None if check is None else check.outcome
