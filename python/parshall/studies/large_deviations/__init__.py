@@ -9,7 +9,7 @@
 | `simulated` | Fig. 1 packet by packet |
 | `constant` | Fig. 3: constant cross traffic |
 | `cross_traffic` | Fig. 4 (a), (b): ON/OFF cross traffic |
-| `on_off` | Figs 4 (c) and 5: a flow in it |
+| `on_off`, `small_windows` | Figs 4 (c) and 5: a flow in it, and what the source says of its small windows |
 | `long_range` | Fig. 6: among 45 TCP sources |
 | `real` | Fig. 7: real flows |
 | `controls` | Figs 8 and 9: BIC, HighSpeed, CUBIC; predicted spectra |

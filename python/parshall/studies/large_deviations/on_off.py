@@ -26,7 +26,7 @@ from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.stats.spectrum import interval_means
 from parshall.studies.check import Check
-from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations import network, small_windows
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.constant import window_plot
 from parshall.studies.large_deviations.network import PAPER
@@ -91,6 +91,7 @@ def in_reading(place: int, scale: Scale) -> CaseFindings:
     checks = [
         *range_checks(reading.label, record, ours, whole=scale == "paper"),
         *one_spectrum("fig5a", "", series, (100, 1000), reading.label),
+        *small_windows.claims(record, BY_MODEL, reading.label),
         later_check("fig4c", label, record),
         mean_check("fig5a", label, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
         *extremes_checks("fig5b", label, series, ours, (200, 500, 1000)),
