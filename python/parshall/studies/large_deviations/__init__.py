@@ -6,6 +6,7 @@
 | `network` | the testbed as scenarios |
 | `record` | a flow's windows at the RTT rate, its loss events and repairs |
 | `theory` | Figs 1 and 2: the chain |
+| `sentences` | sentences of sections 2 to 4.2 that need no packet |
 | `simulated` | Fig. 1 packet by packet |
 | `constant` | Fig. 3: constant cross traffic |
 | `cross_traffic` | Fig. 4 (a), (b): ON/OFF cross traffic |
@@ -41,6 +42,7 @@ from parshall.studies.large_deviations import (
     real_cross_traffic,
     real_pairs,
     real_stacks,
+    sentences,
     simulated,
     theory,
 )
@@ -68,6 +70,7 @@ def part(
 PARTS = (
     part("figure 1: chain", theory.figure_1),
     part("figure 2: means", theory.figure_2),
+    part("sentences of sections 2 to 4.2", sentences.sentences),
     part("figure 1: packets", simulated.at_loss, simulated.LOSSES, simulated.independent),
     part("figure 3: constant cross traffic", constant.constant),
     part("figure 4: ON/OFF cross traffic", cross_traffic.statistics),
