@@ -92,10 +92,10 @@ def _end(end: float | None) -> float:
 def _of_chain(record: Record, raw: WindowChain, reading: str) -> Check:
     """The mean of eq. (2) with the measured p(w) over that of the flow."""
     mean = _mean(record)
-    ends = (raw.mean / mean.high, raw.mean / mean.low) if mean.low and mean.high else (None, None)
+    low, high = (None if end is None else raw.mean / end for end in (mean.high, mean.low))
     quantity = "mean of eq. (2) with the measured p(w) over the flow's"
     note = "eq. (2) has neither recoveries nor timeouts"
-    return Check("fig5a", quantity, 1.0, raw.mean / mean.mean, *ends, WITHIN, note, reading=reading)
+    return Check("fig5a", quantity, 1.0, raw.mean / mean.mean, low, high, WITHIN, note, reading=reading)
 
 
 def _of_window(record: Record, reading: str) -> Check:
