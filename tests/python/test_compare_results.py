@@ -154,7 +154,7 @@ def test_a_prediction_is_compared_by_its_range(several: list[Path]) -> None:
     assert (b.how, b.level) == ("pftk, from empty to full buffers", 1.0)
     assert difference.difference.low == pytest.approx(b.low - a.high)
     assert difference.difference.high == pytest.approx(b.high - a.low)
-    readings = [each.goodput_per_flow_bps for each in predicted.throughput if each.model == "pftk" and each.in_range]
+    readings = [each.flow_goodput_bps for each in predicted.throughput if each.model == "pftk" and each.in_range]
     assert (b.low, b.high) == pytest.approx((min(readings), max(readings)))
     total = ps.compare(run, predicted).of("goodput_bps").intervals[1]
     assert total is not None

@@ -366,7 +366,7 @@ def test_what_the_models_do_not_describe_gets_a_reason(
     assert refused
     for row in predicted.throughput:
         assert not row.in_range
-        assert row.goodput_bps is row.window_packets is row.goodput_per_flow_bps is None
+        assert row.goodput_bps is row.window_packets is row.flow_goodput_bps is None
 
 
 def test_company_that_is_not_described_is_named() -> None:
@@ -500,7 +500,7 @@ def test_measured_flows_without_losses_have_the_rate_that_holds_them_back() -> N
         ({"access_bps": 2_000_000}, 2e6 * PAYLOAD),
     ):
         row = rows(predict(scenario([flows(count=2, **changes)]), table), "square_root")[Reading.MEASURED_EVENTS]
-        assert row.goodput_per_flow_bps == pytest.approx(expected)
+        assert row.flow_goodput_bps == pytest.approx(expected)
 
 
 def test_a_measured_vegas_queue_gives_its_rate() -> None:

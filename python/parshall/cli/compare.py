@@ -118,7 +118,7 @@ def show(comparison: Comparison) -> None:
     if len(rows) < len(comparison.shown):
         note(f"{len(comparison.shown) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
     if "predict" in comparison.instruments:
-        note("a prediction has a range in brackets, from empty to full buffers of full links")
+        note("a prediction has a range, from empty to full buffers of full links: no confidence interval")
     _first(sum(row.matters for row in comparison.shown), comparison.at_least)
 
 

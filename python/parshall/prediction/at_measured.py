@@ -150,7 +150,7 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
         in_range=True,
         reason=None,
         goodput_bps=goodput_bps,
-        goodput_per_flow_bps=per_flow_bps,
+        flow_goodput_bps=per_flow_bps,
         window_packets=float((rates * conditions.rtt_s).mean()),
         loss=loss,
         rtt_s=float(seen.rtt_s.mean()),

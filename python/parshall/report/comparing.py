@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from parshall import notebook
 from parshall.report.numbers import ABSENT, NO_BREAK, significant
-from parshall.report.uncertainty import interval_text
+from parshall.report.uncertainty import interval_text, range_text
+from parshall.stats.ranges import Range
 from parshall.stats.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def note(comparison: Comparison) -> str:
         sentences.append("Without a common seed repetitions are compared as independent samples (Welch).")
     if "predict" in comparison.instruments:
         sentences.append(
-            "A prediction has a range in brackets, from empty to full buffers of full links: a difference is shown "
-            "where it leaves out the whole range."
+            "A prediction has the range that its model states, from empty to full buffers of full links: no confidence "
+            "interval. A difference to it is shown where the measured interval leaves out the whole range."
         )
     sentences.append(
         "Each interval stands for itself: among 20 metrics without any difference, one is expected to show one."
@@ -101,5 +102,7 @@ def difference_text(comparison: MetricComparison | None) -> str:
         return ABSENT
     if comparison.verdict is Verdict.EQUAL:
         return "0"
+    if isinstance(comparison.difference, Range):
+        return range_text(comparison.difference, comparison.unit, signed=True)
     sign = "+" if comparison.difference.mean > 0 else ""
     return sign + interval_text(comparison.difference, comparison.unit)

@@ -158,23 +158,6 @@ class BinnedQuantiles:
 Series = Means | Quantiles | BinnedQuantiles
 
 
-@dataclass(frozen=True)
-class Stated:
-    """What is not estimated from repetitions: a value that a model states, with the range that it leaves open.
-
-    Parameters
-    ----------
-    interval
-        The value, and both ends of its range.
-    """
-
-    interval: Interval
-
-    def estimate(self) -> Pooled:
-        """The value itself, without values of repetitions."""
-        return Pooled(self.interval, {})
-
-
 def joined(parts: Iterable[Series | None]) -> Series | None:
     """Series of different repetitions as one; `None` of none."""
     known: Sequence[Series] = [part for part in parts if part is not None]
