@@ -87,7 +87,8 @@ def _stated(predicted: Predicted, counts: Mapping[str, int]) -> Iterator[Metric]
             yield from _of("completion_s", answers, "completion_s")
     for answer in predicted.datagrams:
         if answer.in_range and answer.goodput_bps is not None and counts.get(answer.group):
-            total = Range(*[answer.goodput_bps] * 3, "offered load")
+            value = answer.goodput_bps
+            total = Range(value, value, value, "offered load")
             yield _metric(f"group/{answer.group}/{_SUM}", total)
             yield _metric(f"group/{answer.group}/{_FLOW}", total.times(1 / counts[answer.group]))
     for subject, answers in _by(predicted.queues, "link"):

@@ -18,6 +18,7 @@ from typing import Any
 
 from parshall.errors import InputError
 from parshall.has_figures import HasFigures
+from parshall.quantities.catalog import OURS
 from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
@@ -248,7 +249,7 @@ def compare(
         for place in order
     ]
     rows.sort(key=lambda row: _relevance(row, at_least))
-    repeated = _repeated(label.values(), link) | _means_of_flows(rows)
+    repeated = _repeated(label.values(), link) | _means_of_flows(label.values(), rows)
     return Comparison(described, rows, at_least, ordered, repeated)
 
 
@@ -258,22 +259,17 @@ def _repeated(metrics: Collection[Metric], link: str | None) -> set[str]:
     return {each.key for each in metrics if each.named.place == link and each.named.quantity in nameless}
 
 
-def _means_of_flows(rows: Sequence[Row]) -> set[str]:
+def _means_of_flows(metrics: Collection[Metric], rows: Sequence[Row]) -> set[str]:
     """The goodputs of a flow, of groups that have as many flows in all results: their sums show the same."""
     by_key = {row.key: row.intervals for row in rows}
-    return {
-        key
-        for key, means in by_key.items()
-        if key.endswith(_OF_A_FLOW) and _proportional(means, by_key.get(key.removesuffix(_OF_A_FLOW) + _OF_A_GROUP, ()))
-    }
-
-
-_OF_A_FLOW, _OF_A_GROUP = "/flow_goodput_bps", "/goodput_bps"
+    sums = {each.named.place: each.key for each in metrics if each.named.quantity is OURS["group", "goodput_bps"]}
+    means = {each.named.place: each.key for each in metrics if each.named.quantity is OURS["group", "flow_goodput_bps"]}
+    return {mean for place, mean in means.items() if place in sums and _proportional(by_key[mean], by_key[sums[place]])}
 
 
 def _proportional(means: Sequence[Number | None], sums: Sequence[Number | None]) -> bool:
     """Whether the ratio of both is one number in all results that have them."""
-    pairs = [(one.value, other.value) for one, other in zip(means, sums, strict=False) if one and other]
+    pairs = [(one.value, other.value) for one, other in zip(means, sums, strict=True) if one and other]
     return bool(pairs) and all(isclose(mean * pairs[0][1], total * pairs[0][0]) for mean, total in pairs)
 
 
