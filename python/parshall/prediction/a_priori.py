@@ -127,7 +127,7 @@ def _answer(problem: Problem, group: Group, solution: Solution, reading: Reading
         reason=reason,
         goodput_bps=per_flow_bps * group.count if in_range else None,
         flow_goodput_bps=per_flow_bps if in_range else None,
-        window_packets=state.mean(state.rates * state.conditions.rtt_s) if in_range else None,
+        window_packets=state.mean(state.sent * state.conditions.rtt_s) if in_range else None,
         loss=float(np.max(state.conditions.loss)) if in_range or reading == Reading.UNCONGESTED else None,
         rtt_s=state.mean(state.conditions.rtt_s),
         limited_by=_limited_by(state),

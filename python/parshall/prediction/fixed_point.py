@@ -5,10 +5,10 @@
 | z | level of a link: 0 empty; up to 1 its queue fills; up to 2 its loss rises from 1e-12 to 1 | - |
 | f | share of the buffer that a full link holds on average, an assumption: 0, 1/2, 1 | - |
 | p_l, q_l | loss and queueing delay of link l at its level | -, s |
-| x_i(p, RTT) | a model's rate of flow i | packets/s |
+| x_i(p, RTT) | packets of flow i that a model says are delivered | packets/s |
 
-A flow sees p = 1 - prod (1 - p_l)(1 - medium loss) and RTT = RTT_0 + sum q_l over its path, and sends x_i, at
-most its access link's rate. A link is at level 0 if its load is then within its capacity, and otherwise at
+A flow sees p = 1 - prod (1 - p_l)(1 - medium loss) and RTT = RTT_0 + sum q_l over its path, of which x_i arrive, at
+most what its access link carries. A link is at level 0 if its load is then within its capacity, and otherwise at
 the level at which the load is its capacity. Loads fall with every level, so each link is solved by
 bracketing, and several links in turn until none moves (`MOST_SWEEPS` at most).
 
@@ -132,13 +132,12 @@ class Problem:
         )
 
     def rates(self, contender: Contender, conditions: Conditions) -> FloatArray:
-        """Packets a second of a flow at each point, at most the access link's."""
-        access = contender.group.access_bps / (contender.group.packet_bytes * 8)
-        rates = np.minimum(contender.model.delivered(conditions), access)
-        return np.broadcast_to(rates, contender.group.weights.shape)
+        """Packets delivered a second of a flow at each point."""
+        delivered = contender.model.delivered(conditions, contender.group.access_per_s)
+        return np.broadcast_to(delivered, contender.group.weights.shape)
 
     def load_bps(self, link: int, solution: Solution) -> float:
-        """What the flows would send through a link, bit/s."""
+        """What of the flows' packets a link would carry, bit/s."""
         load = float(self.given_bps[link])
         for contender in self.contenders:
             group = contender.group
