@@ -7,7 +7,7 @@
 | RTT | `mean_rtt_s`, of each flow | s |
 | q | `mean_rtt_s` - `rtt_base_s` | s, queueing delay |
 
-A formula gives what is sent at p. The share of lost packets of that, if it is known, does not arrive, whatever p counts.
+A formula gives what is sent at p. Of that the share of lost packets does not arrive, whatever p counts, if it is known.
 Losses are pooled over the flows of a group (a flow sees few), round-trip times are each flow's own. A series
 of back-to-back timeouts counts once a timeout, where PFTK counts it once: at high loss its p is somewhat too
 large here.

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from parshall.quantities.definition import link_name
 from parshall.quantities.measuring import ALL_FLOWS, Metric, busiest_of_all, of_run
@@ -22,7 +21,7 @@ from parshall.report.comparing import letter
 from parshall.report.comparison import Comparison
 from parshall.report.document import Chart
 from parshall.report.figures.common import sentences, timed
-from parshall.report.figures.delays import of_groups, pooled_delays
+from parshall.report.figures.delays import of_all, of_link
 from parshall.report.figures.overview import Course, course, layers, stacked
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.numbers import counted, scale_for
@@ -285,24 +284,13 @@ def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Chart 
 
 
 def _queueing(shown: Mapping[str, Result], link: str) -> dict[str, Tail]:
-    by_name = {}
-    for name, run in shown.items():
-        histogram = run.tables.get("delay_histogram")
-        delays = None if histogram is None else pooled_delays(histogram.filter(pl.col("link") == link), "packets")
-        if delays is not None:
-            by_name[name] = tail_of(delays)
-    return by_name
+    found = {name: of_link(run.tables, link) for name, run in shown.items()}
+    return {name: tail_of(delays) for name, delays in found.items() if delays is not None}
 
 
 def _latencies(shown: Mapping[str, Result]) -> dict[str, Tail]:
-    by_name = {}
-    for name, run in shown.items():
-        histogram = run.tables.get("latency_histogram")
-        if histogram is not None and of_groups(run, "one_way_delay"):
-            delays = pooled_delays(histogram.filter(pl.col("measure") == "one_way_delay"), "samples")
-            if delays is not None:
-                by_name[name] = tail_of(delays)
-    return by_name
+    found = {name: of_all(run.tables, "one_way_delay") for name, run in shown.items()}
+    return {name: tail_of(delays) for name, delays in found.items() if delays is not None}
 
 
 def _completions(shown: Mapping[str, Result]) -> dict[str, Values]:

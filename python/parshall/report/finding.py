@@ -31,7 +31,7 @@ from parshall.quantities.measuring import BUSY, Metrics, busiest, of_place, of_r
 from parshall.records import Result
 from parshall.report import description
 from parshall.report.crossing import crossing
-from parshall.report.figures.delays import pooled_delays, under_load
+from parshall.report.figures.delays import of_link, under_load
 from parshall.report.numbers import counted, quantity
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
 
@@ -297,8 +297,7 @@ def _unequal(state: _State) -> tuple[str, str] | None:
 
 def _standing_s(state: _State) -> float | None:
     """What 99 % of packets wait at least, where that is a good part of what they wait at most."""
-    histogram = state.run.tables.get("delay_histogram")
-    delays = None if histogram is None else pooled_delays(histogram.filter(pl.col("link") == state.link), "packets")
+    delays = of_link(state.run.tables, state.link)
     if delays is None:
         return None
     least, most = delays.quantiles([0.01, 0.99]).tolist()
