@@ -106,7 +106,7 @@ def show(comparison: Comparison) -> None:
         texts = [interval_text(interval, row.unit) for interval in row.intervals]
         columns = texts[:1]
         for place, (text, each) in enumerate(zip(texts[1:], row.differences, strict=True), 1):
-            verdict = "" if each is None else worded(each.verdict, comparison, letter(place))
+            verdict = "" if each is None else worded(each, comparison, letter(place))
             columns += [text, difference_text(each), verdict]
         shown.add_row(row.label, *columns)
     console().print(shown)

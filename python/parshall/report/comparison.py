@@ -49,6 +49,8 @@ class MetricComparison:
         Which result the difference speaks for, where one direction is better: ``a``, ``b`` or ``None``.
     matters
         Whether a difference is shown and reaches the threshold of practical importance.
+    resolution
+        What the difference is known to at best: the widths of both histograms' bins, else 0.
     """
 
     key: str
@@ -62,6 +64,7 @@ class MetricComparison:
     verdict: Verdict
     better: str | None
     matters: bool = False
+    resolution: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
@@ -357,6 +360,7 @@ def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: flo
         verdict=verdict.verdict,
         better=_better(verdict.verdict, a.better),
         matters=verdict.matters,
+        resolution=a.resolution + b.resolution,
     )
 
 

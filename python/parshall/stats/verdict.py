@@ -108,6 +108,20 @@ def verdict_of(
     return Verdict.HIGHER if difference.value > 0 else Verdict.LOWER
 
 
+def is_unresolved(difference: Number, resolution: float) -> bool:
+    """Whether an interval of differences leaves out 0 by less than what the values are known to.
+
+    Examples
+    --------
+    >>> one = Interval(2.0, 1.0, 3.0, n=4)
+    >>> is_unresolved(one, 2.0), is_unresolved(one, 0.5), is_unresolved(one, 0.0)
+    (True, False, False)
+    """
+    if difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
+        return False
+    return difference.low - resolution <= 0 <= difference.high + resolution
+
+
 def differed(a: Pooled, b: Pooled, *, common_numbers: bool, level: float = 0.95) -> tuple[Interval, bool]:
     """B - A of two estimates with its interval, and whether repetitions were compared in pairs.
 
