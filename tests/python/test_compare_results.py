@@ -24,6 +24,8 @@ from parshall.report.comparison_figures import differences
 from parshall.report.comparison_page import document, finding
 from parshall.report.document import document_html
 from parshall.report.plot import Line, Points
+from parshall.report.predicted import view
+from parshall.report.predicted_summary import dots
 from parshall.stats.confidence import Interval
 from parshall.stats.ranges import Range
 from parshall.stats.verdict import Verdict
@@ -239,7 +241,41 @@ def test_a_range_is_told_from_an_interval_wherever_it_is_shown(several: list[Pat
 def test_a_finding_names_the_model_that_states_a_range(several: list[Path]) -> None:
     scenario = {**MANY, "flows": [{**MANY["flows"][0], "rtt": "120 ms"}]}
     text = finding(ps.compare(ps.Run.load(several[0]), ps.predict(ps.Scenario.from_document(scenario))))
-    assert re.search(r"[\d.]+ to [\d.]+\xa0ms by pftk, from empty to full buffers, in B\.", text), text
+    assert re.search(r"[\d.]+ to [\d.]+\xa0ms by pftk, from empty to half full buffers, in B\.", text), text
+
+
+def test_a_range_says_of_which_buffers_it_is() -> None:
+    """Behind an empty buffer of 60 packets the law is out of its range: its range begins with half full ones."""
+    bottleneck = {"rate": "5 Mbit/s", "queue": {"name": "drop_tail", "limit": "60 packets"}}
+    flows = [{"rtt": "20 ms", "congestion_control": "reno", "count": 4}]
+    scenario = ps.Scenario.from_document({"duration": "60 s", "bottleneck": bottleneck, "flows": flows})
+    predicted = ps.predict(scenario)
+    law = [each for each in predicted.throughput if each.model == "square_root"]
+    assert [each.in_range for each in law] == [False, True, True]
+    stated = {
+        key: each.series
+        for models in (predicted.throughput, law)
+        for key, each in ps.Predicted(models, metadata=predicted.metadata).quantities().items()
+    }
+    window = stated["group/flows0/cwnd_packets"]
+    assert isinstance(window, Range)
+    assert window.between == "square_root, from half full to full buffers"
+    assert (window.low, window.high) == (law[1].window_packets, law[2].window_packets)
+
+
+def test_a_box_is_drawn_beside_what_was_simulated(several: list[Path]) -> None:
+    drawn = dots(view(ps.Run.load(several[0])))
+    assert drawn is not None
+    marks = drawn.panels[0].marks
+    assert not [each for each in marks if isinstance(each, Line)], (
+        "the goodput of a full link is the same for all buffers"
+    )
+    assert "A box" not in drawn.caption
+    groups = [{**MANY["flows"][0], "name": str(rtt), "rtt": f"{rtt} ms"} for rtt in (20, 160)]
+    drawn = dots(view(ps.run({**MANY, "flows": groups})))
+    assert drawn is not None
+    assert [each for each in drawn.panels[0].marks if isinstance(each, Line)]
+    assert "A box is the model's range" in drawn.caption
 
 
 def test_a_run_of_transfers_is_compared_with_its_prediction(tmp_path: Path) -> None:

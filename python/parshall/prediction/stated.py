@@ -39,6 +39,9 @@ _LINK = {
 _OF_RUNS = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)
 """Readings that are no predictions: they take what a run measured."""
 
+_FILLINGS = {Reading.SHORTEST_QUEUE: "empty", Reading.MIDDLE_QUEUE: "half full", Reading.LONGEST_QUEUE: "full"}
+"""How full the buffers of full links are, in words."""
+
 
 def quantities(predicted: Predicted) -> Metrics:
     """By name; only those that a model has an answer for."""
@@ -115,8 +118,15 @@ def _of(name: str, answers: Sequence[Any], field: str) -> Iterator[Metric]:
     values = [float(getattr(answer, field)) for answer in having]
     middle = [value for answer, value in zip(having, values, strict=True) if _is_middle(answer)]
     central = middle[0] if middle else values[len(values) // 2]
-    between = having[0].model if len(values) == 1 else f"{having[0].model}, from empty to full buffers"
-    yield _metric(name, Range(central, min(values), max(values), between))
+    yield _metric(name, Range(central, min(values), max(values), having[0].model + _buffers(having)))
+
+
+def _buffers(answers: Sequence[Any]) -> str:
+    """Which buffers the answers are of; a model may be out of its range for some."""
+    fillings = [_FILLINGS[answer.reading] for answer in answers if getattr(answer, "reading", None) in _FILLINGS]
+    if len(fillings) > 1:
+        return f", from {fillings[0]} to {fillings[-1]} buffers"
+    return f", {fillings[0]} buffers" if fillings else ""
 
 
 def _is_middle(answer: Any) -> bool:

@@ -26,7 +26,7 @@ from parshall.report.figures.overview import Course, course, layers, stacked
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.numbers import counted, scale_for
 from parshall.report.palette import SERIES
-from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values, box
 from parshall.stats.ranges import Number, Range
 
 MOST = SERIES
@@ -43,9 +43,6 @@ _ROOM = 1.12
 
 _SPREAD = 0.6
 """Of the room between two rows, what the results of a row take."""
-
-_BOX = 0.12
-"""Half the height of the box of a range, of the room between two rows."""
 
 _NAME = 40
 
@@ -127,7 +124,7 @@ def differences(comparison: Comparison) -> Chart | None:
             for each in ratios
             if each.place == place
         ]
-        marks += [_box(y, each, least) for y, each in of_place if each.is_range]
+        marks += [box(y, *each.ends(least), _style(place)) for y, each in of_place if each.is_range]
         if of_place:
             y, x = [y for y, _ in of_place], [each.value for _, each in of_place]
             low, high = zip(*(each.bar(least) for _, each in of_place), strict=True)
@@ -257,9 +254,13 @@ class _Ratio:
     high: float
     is_range: bool
 
+    def ends(self, least: float) -> tuple[float, float]:
+        """Both ends, drawn from `least` on."""
+        return max(self.low, least), max(self.high, least)
+
     def bar(self, least: float) -> tuple[float, float]:
-        """The ends of a confidence interval, drawn from `least` on; none of a range."""
-        return (self.value, self.value) if self.is_range else (max(self.low, least), self.high)
+        """The ends of a confidence interval; those of a range are none."""
+        return (self.value, self.value) if self.is_range else self.ends(least)
 
 
 def _ratio(place: int, value: float, base: float, difference: Number) -> _Ratio:
@@ -267,13 +268,6 @@ def _ratio(place: int, value: float, base: float, difference: Number) -> _Ratio:
     low, high = (difference.value if end is None else end for end in (difference.low, difference.high))
     has_width = isinstance(difference, Range) and difference.has_width
     return _Ratio(place, value / base, 1.0 + low / base, 1.0 + high / base, has_width)
-
-
-def _box(y: float, ratio: _Ratio, least: float) -> Line:
-    """The outline of a range."""
-    low, high = max(ratio.low, least), max(ratio.high, least)
-    corners = [low, high, high, low, low], [y - _BOX, y - _BOX, y + _BOX, y + _BOX, y - _BOX]
-    return Line(*corners, "", _style(ratio.place))
 
 
 def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Chart | None:

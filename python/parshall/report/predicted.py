@@ -51,6 +51,8 @@ class Row:
     values: tuple[Value, ...] = ()
     ratio: float | None = None
     reason: str = ""
+    ratios: tuple[float, ...] = ()
+    """Predicted over simulated for each filling of the buffers; `ratio` is one of them."""
 
     @property
     def ratio_text(self) -> str:
@@ -200,7 +202,8 @@ def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
     reading = _BUFFER_WORDS.get(str(central["reading"]), "")
     condition = f", {reading}" if reading and (len(valid) == 1 or reading != "half-full buffers") else ""
     held = f", held by the {limit}" if limit in ("window", "access link") else ""
-    return Row(f"{model}{condition}{held}", values, central["ratio"])
+    ratios = tuple(float(answer["ratio"]) for answer in valid if answer["ratio"] is not None)
+    return Row(f"{model}{condition}{held}", values, central["ratio"], ratios=ratios)
 
 
 def _completion(group: str, own: Sequence[Answer]) -> Section:

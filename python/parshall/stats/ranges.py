@@ -12,7 +12,7 @@ what is in both.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 from parshall.stats.confidence import Interval, StatisticsError
 
@@ -101,6 +101,6 @@ def difference_of_ranges(after: Number, before: Number) -> Number:
     """
     value = after.value - before.value
     if after.low is None or after.high is None or before.low is None or before.high is None:
-        estimate = after if isinstance(after, Interval) else before
-        return Interval(value, None, None, getattr(estimate, "n", 1), how=getattr(estimate, "how", ENDS_OF_BOTH))
+        estimate = cast("Interval", before if before.low is None else after)  # a range has both ends
+        return Interval(value, None, None, estimate.n, estimate.level, estimate.how)
     return Range(value, after.low - before.high, after.high - before.low, ENDS_OF_BOTH)
