@@ -244,6 +244,30 @@ def test_a_finding_names_the_model_that_states_a_range(several: list[Path]) -> N
     assert re.search(r"[\d.]+ to [\d.]+\xa0ms by pftk, from empty to half full buffers, in B\.", text), text
 
 
+def test_a_sum_adds_what_groups_have_behind_the_same_buffers() -> None:
+    """Full buffers take from those with short RTTs what they give to the others: a full link carries its rate."""
+    bottleneck = {"rate": "5 Mbit/s", "queue": {"name": "drop_tail", "limit": "60 packets"}}
+    near, far = ({"name": name, "rtt": rtt, "count": 3} for name, rtt in (("near", "20 ms"), ("far", "160 ms")))
+    datagrams = {"name": "cbr", "rtt": "20 ms", "workload": {"name": "cbr", "rate": "100 kbit/s"}}
+    reno = {"congestion_control": "reno"}
+    groups = [near | reno, far | reno]
+    made = {"duration": "100 s", "bottleneck": bottleneck, "flows": groups}
+    predicted = ps.predict(ps.Scenario.from_document(made))
+    known = {key: each.number for key, each in predicted.quantities().items()}
+    assert known["group/near/goodput_bps"].high > 1.1 * known["group/near/goodput_bps"].low
+    total = known["goodput_bps"]
+    assert isinstance(total, Range)
+    assert (total.low, total.high) == pytest.approx([5e6 * 1460 / 1500] * 2, rel=1e-6)
+    mean = predicted.of_all_flows()["group/all flows/flow_goodput_bps"].number
+    assert (mean.low, mean.high) == pytest.approx((total.low / 6, total.high / 6))
+    windows = predicted.of_all_flows()["group/all flows/cwnd_packets"].number
+    assert windows.value == pytest.approx(
+        (known["group/near/cwnd_packets"].value + known["group/far/cwnd_packets"].value) / 2
+    )
+    with_load = ps.predict(ps.Scenario.from_document({**made, "flows": [*groups, datagrams]}))
+    assert "goodput_bps" not in with_load.quantities(), "what arrives of the datagrams depends on the others"
+
+
 def test_a_range_says_of_which_buffers_it_is() -> None:
     """Behind an empty buffer of 60 packets the law is out of its range: its range begins with half full ones."""
     bottleneck = {"rate": "5 Mbit/s", "queue": {"name": "drop_tail", "limit": "60 packets"}}
