@@ -500,7 +500,7 @@ def test_parallel_streams_of_a_file_are_one_file() -> None:
 
 def test_harm_is_what_the_neighbour_takes() -> None:
     columns = {
-        "goodput_bps": [4.0, 3.0],
+        "rival_bps": [4.0, 3.0],
         "completion_s": [1.0, 2.0],
         "flow_loss_rate": [0.01, 0.04],
         "rtt_excess_s": [0.0, 0.0],

@@ -7,7 +7,7 @@ The benchmark makes the tables that they are computed from:
 | files | a timed file | group, source, start_s, end_s, time_s, size_bytes, slowdown, finished, expected |
 | rates | a moment of a sampled flow | group, flow, time_s, goodput_bps, start_s, completion_s, target_bps |
 | flows, links | as recorded, of the half and of the bottleneck | |
-| pairs | a control beside a rival | what the rival has there, and (``_own``) beside its own kind |
+| pairs | a control beside a rival | what the rival has there (its goodput: rival_bps), and (``_own``) beside its own kind |
 
 | symbol | key | of |
 | --- | --- | --- |
@@ -197,7 +197,7 @@ HARMS: Mapping[str, Quantity] = {
             "throughput_harm",
             "throughput harm",
             "ratio",
-            (pl.col("goodput_bps_own") - pl.col("goodput_bps")) / pl.col("goodput_bps_own"),
+            (pl.col("rival_bps_own") - pl.col("rival_bps")) / pl.col("rival_bps_own"),
         ),
         _pair("delay_harm", "delay harm", "ratio", _caused("rtt_excess_s")),
         _pair("loss_harm", "loss harm", "ratio", _caused("flow_loss_rate")),
