@@ -7,7 +7,7 @@ The benchmark makes the tables that they are computed from:
 | files | a timed file | group, source, start_s, end_s, time_s, size_bytes, slowdown, finished, expected |
 | rates | a moment of a sampled flow | group, flow, time_s, goodput_bps, start_s, completion_s, target_bps |
 | flows, links | as recorded, of the half and of the bottleneck | |
-| pairs | a control beside a rival | what the rival has there (its goodput: rival_bps), and (``_own``) beside its own kind |
+| pairs | a control beside a rival | what the rival has (its goodput: rival_bps), and (``_own``) beside its own kind |
 
 | symbol | key | of |
 | --- | --- | --- |
