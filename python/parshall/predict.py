@@ -57,7 +57,7 @@ __all__ = [
 
 ASSUMPTIONS = (
     "A full link is always busy, loses every packet with the same probability, and holds an empty, half full or full "
-    "buffer on average: the three readings are a bracket.",
+    "buffer on average: the three readings are a range, and no confidence interval.",
     "The RTT is the propagation delay, the transmission of one packet on each link, and the queueing of full links.",
     "The retransmission timeout is the RTT plus its queueing delay, and at least the configured minimum.",
     "ACKs are neither lost nor delayed; flows start together and last to the end of the run.",

@@ -7,8 +7,11 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -16,8 +19,15 @@ import parshall as ps
 from parshall.cli.app import application
 from parshall.errors import InvalidEmulationError, OutputExistsError, RunNotFoundError
 from parshall.report import page_html
-from parshall.report.comparison_page import document
+from parshall.report.comparing import cells
+from parshall.report.comparison_figures import differences
+from parshall.report.comparison_page import document, finding
 from parshall.report.document import document_html
+from parshall.report.plot import Line, Points
+from parshall.report.predicted import view
+from parshall.report.predicted_summary import dots
+from parshall.stats.confidence import Interval
+from parshall.stats.ranges import Range
 from parshall.stats.verdict import Verdict
 
 SCENARIO: dict[str, Any] = {
@@ -53,7 +63,7 @@ def means(comparison: ps.Comparison, key: str) -> tuple[float, float]:
     found = comparison.of(f"group/all flows/{key}").intervals
     assert found[0] is not None
     assert found[1] is not None
-    return found[0].mean, found[1].mean
+    return found[0].value, found[1].value
 
 
 # --- a run, and an observation of its own capture ---
@@ -63,7 +73,7 @@ def means(comparison: ps.Comparison, key: str) -> tuple[float, float]:
     ("key", "tolerance"),
     [
         # The reader counts payload from the first to the last packet that it sees, the run from 0 s on.
-        ("goodput_bps", 0.01),
+        ("flow_goodput_bps", 0.01),
         # docs/captures.md: behind the queue, the reader joins two halves of the round trip.
         ("rtt_s", 0.02),
         # docs/observe.md, "How well": 2 % while nothing is lost. While a loss is repaired, fewer packets pass than the
@@ -144,21 +154,164 @@ def test_the_page_of_a_comparison_begins_with_how_far_to_believe_it(run: ps.Run,
 
 def test_a_prediction_is_compared_by_its_range(several: list[Path]) -> None:
     run, predicted = ps.Run.load(several[0]), ps.predict(ps.Scenario.from_document(MANY))
-    row = ps.compare(run, predicted).of("group/reno/goodput_bps")
+    found = ps.compare(run, predicted)
+    row = found.of("group/reno/cwnd_packets")
     (difference,) = row.differences
     assert difference is not None
-    assert difference.difference is not None
     a, b = row.intervals
-    assert a is not None
-    assert b is not None
-    assert (b.how, b.level) == ("pftk, from empty to full buffers", 1.0)
+    assert isinstance(a, Interval)
+    assert isinstance(b, Range)
+    assert b.between == "pftk, from empty to full buffers"
+    assert a.low is not None
+    assert a.high is not None
+    assert isinstance(difference.difference, Range)
     assert difference.difference.low == pytest.approx(b.low - a.high)
     assert difference.difference.high == pytest.approx(b.high - a.low)
-    readings = [each.goodput_per_flow_bps for each in predicted.throughput if each.model == "pftk" and each.in_range]
+    readings = [
+        each.window_packets for each in predicted.throughput if each.model == "pftk" and each.window_packets is not None
+    ]
     assert (b.low, b.high) == pytest.approx((min(readings), max(readings)))
-    total = ps.compare(run, predicted).of("goodput_bps").intervals[1]
-    assert total is not None
-    assert total.mean == pytest.approx(3 * b.mean)
+    assert b.low < b.value < b.high
+
+
+def test_goodput_is_a_sum_and_the_mean_of_a_flow_has_its_own_name(several: list[Path]) -> None:
+    """Of a run, of its group, and of the models: so that predicted over measured is a ratio of the same thing."""
+    run, predicted = ps.Run.load(several[0]), ps.predict(ps.Scenario.from_document(MANY))
+    for result in (run, predicted):
+        known = result.quantities()
+        whole, group, flow = (
+            known[key].value for key in ("goodput_bps", "group/reno/goodput_bps", "group/reno/flow_goodput_bps")
+        )
+        assert whole == pytest.approx(group)
+        assert group == pytest.approx(3 * flow)
+        assert known["group/reno/goodput_bps"].label == "Goodput, reno"
+        assert known["group/reno/flow_goodput_bps"].label == "Goodput of a flow, reno"
+    sums = run.flows.group_by("repetition").agg(pl.col("goodput_bps").sum())["goodput_bps"].to_list()
+    assert run.quantity("group/reno/goodput_bps").value == pytest.approx(fmean(sums))
+    answer = next(each for each in predicted.throughput if each.in_range)
+    assert answer.goodput_bps == pytest.approx(predicted.quantity("group/reno/goodput_bps").value)
+    assert answer.flow_goodput_bps == pytest.approx(predicted.quantity("group/reno/flow_goodput_bps").value)
+
+
+def test_a_goodput_that_is_not_known_is_no_zero() -> None:
+    flows = {
+        "repetition": [0, 0],
+        "group": "seen",
+        "flow": [0, 1],
+        "congestion_control": "",
+        "goodput_bps": [None, None],
+    }
+    frame = pl.DataFrame(flows, schema_overrides={"goodput_bps": pl.Float64})
+    result = ps.Result(None, {}, {"flows": frame})
+    for name in ("goodput_bps", "group/seen/goodput_bps", "group/seen/flow_goodput_bps", "flow/0/goodput_bps"):
+        with pytest.raises(ps.InputError, match=f"{name}: nothing was measured"):
+            result.quantity(name)
+
+
+def test_a_range_is_told_from_an_interval_wherever_it_is_shown(several: list[Path]) -> None:
+    run, predicted = ps.Run.load(several[0]), ps.predict(ps.Scenario.from_document(MANY))
+    found = ps.compare(run, predicted)
+    texts = {row.key: cells(found, row) for row in found.rows if not row.missing}
+    _, measured, stated, difference, _ = texts["group/reno/cwnd_packets"]
+    assert "±" in measured
+    assert re.fullmatch(r"[\d.]+ to [\d.]+\xa0packets", stated)
+    assert re.fullmatch(r"\u2212[\d.]+ to \+[\d.]+\xa0packets", difference)
+    # The model leaves the goodput of a full link to no condition: a number, without ± 0 and without a range.
+    assert re.fullmatch(r"[\d.]+\xa0Mbit/s", texts["goodput_bps"][2])
+    rows = {each["key"]: each for each in json.loads(json.dumps(found.to_json()))["metrics"]}
+    window = rows["group/reno/cwnd_packets"]
+    assert set(window["b"]) == {"kind", "value", "low", "high", "between"}
+    assert window["b"]["kind"] == window["difference"]["kind"] == "range"
+    assert set(window["a"]) == {"mean", "low", "high", "n", "level", "how"}
+    with pytest.raises(ps.InputError, match="a model states a range, which is no interval"):
+        _ = predicted.quantity("goodput_bps").interval
+    drawn = differences(found)
+    assert drawn is not None
+    marks = drawn.plot.panels[0].marks
+    boxes = [each for each in marks if isinstance(each, Line)]
+    assert boxes, "an open box a range"
+    assert "A box is a range and no interval" in drawn.plot.caption
+    (points,) = (each for each in marks if isinstance(each, Points))
+    assert np.array_equal(points.low, points.x), "no bar of a confidence interval"
+    same = differences(ps.compare(run, ps.Run.load(several[1])))
+    assert same is not None
+    assert not [each for each in same.plot.panels[0].marks if isinstance(each, Line)]
+
+
+def test_a_finding_names_the_model_that_states_a_range(several: list[Path]) -> None:
+    scenario = {**MANY, "flows": [{**MANY["flows"][0], "rtt": "120 ms"}]}
+    text = finding(ps.compare(ps.Run.load(several[0]), ps.predict(ps.Scenario.from_document(scenario))))
+    assert re.search(r"[\d.]+ to [\d.]+\xa0ms by pftk, from empty to half full buffers, in B\.", text), text
+
+
+def test_a_sum_adds_what_groups_have_behind_the_same_buffers() -> None:
+    """Full buffers take from those with short RTTs what they give to the others: a full link carries its rate."""
+    bottleneck = {"rate": "5 Mbit/s", "queue": {"name": "drop_tail", "limit": "60 packets"}}
+    near, far = ({"name": name, "rtt": rtt, "count": 3} for name, rtt in (("near", "20 ms"), ("far", "160 ms")))
+    datagrams = {"name": "cbr", "rtt": "20 ms", "workload": {"name": "cbr", "rate": "100 kbit/s"}}
+    reno = {"congestion_control": "reno"}
+    groups = [near | reno, far | reno]
+    made = {"duration": "100 s", "bottleneck": bottleneck, "flows": groups}
+    predicted = ps.predict(ps.Scenario.from_document(made))
+    known = {key: each.number for key, each in predicted.quantities().items()}
+    assert known["group/near/goodput_bps"].high > 1.1 * known["group/near/goodput_bps"].low
+    total = known["goodput_bps"]
+    assert isinstance(total, Range)
+    assert (total.low, total.high) == pytest.approx([5e6 * 1460 / 1500] * 2, rel=1e-6)
+    mean = predicted.of_all_flows()["group/all flows/flow_goodput_bps"].number
+    assert (mean.low, mean.high) == pytest.approx((total.low / 6, total.high / 6))
+    windows = predicted.of_all_flows()["group/all flows/cwnd_packets"].number
+    assert windows.value == pytest.approx(
+        (known["group/near/cwnd_packets"].value + known["group/far/cwnd_packets"].value) / 2
+    )
+    with_load = ps.predict(ps.Scenario.from_document({**made, "flows": [*groups, datagrams]}))
+    assert "goodput_bps" not in with_load.quantities(), "what arrives of the datagrams depends on the others"
+
+
+def test_a_range_says_of_which_buffers_it_is() -> None:
+    """Behind an empty buffer of 60 packets the law is out of its range: its range begins with half full ones."""
+    bottleneck = {"rate": "5 Mbit/s", "queue": {"name": "drop_tail", "limit": "60 packets"}}
+    flows = [{"rtt": "20 ms", "congestion_control": "reno", "count": 4}]
+    scenario = ps.Scenario.from_document({"duration": "60 s", "bottleneck": bottleneck, "flows": flows})
+    predicted = ps.predict(scenario)
+    law = [each for each in predicted.throughput if each.model == "square_root"]
+    assert [each.in_range for each in law] == [False, True, True]
+    stated = {
+        key: each.series
+        for models in (predicted.throughput, law)
+        for key, each in ps.Predicted(models, metadata=predicted.metadata).quantities().items()
+    }
+    window = stated["group/flows0/cwnd_packets"]
+    assert isinstance(window, Range)
+    assert window.between == "square_root, from half full to full buffers"
+    assert (window.low, window.high) == (law[1].window_packets, law[2].window_packets)
+
+
+def test_a_box_is_drawn_beside_what_was_simulated(several: list[Path]) -> None:
+    drawn = dots(view(ps.Run.load(several[0])))
+    assert drawn is not None
+    marks = drawn.panels[0].marks
+    assert not [each for each in marks if isinstance(each, Line)], (
+        "the goodput of a full link is the same for all buffers"
+    )
+    assert "A box" not in drawn.caption
+    groups = [{**MANY["flows"][0], "name": str(rtt), "rtt": f"{rtt} ms"} for rtt in (20, 160)]
+    drawn = dots(view(ps.run({**MANY, "flows": groups})))
+    assert drawn is not None
+    assert [each for each in drawn.panels[0].marks if isinstance(each, Line)]
+    assert "A box is the model's range" in drawn.caption
+
+
+def test_a_run_of_transfers_is_compared_with_its_prediction(tmp_path: Path) -> None:
+    medium = {"rate": "50 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.01}}
+    workload = {"name": "transfer", "sizes": ["100 kB"] * 3}
+    group = {"name": "web", "rtt": "60 ms", "congestion_control": "reno", "count": 3, "workload": workload}
+    scenario = ps.Scenario.from_document({"duration": "20 s", "bottleneck": medium, "flows": [group]})
+    run, predicted = ps.run(scenario, tmp_path / "run"), ps.predict(scenario)
+    row = ps.compare(run, predicted).of("completion_s")
+    assert isinstance(row.intervals[1], Range)
+    assert row.intervals[1].between == "cardwell"
+    assert row.intervals[1].value == predicted.completion[0].completion_s
 
 
 def test_the_goodput_of_a_prediction_is_of_the_same_direction_as_a_runs() -> None:
@@ -166,7 +319,7 @@ def test_the_goodput_of_a_prediction_is_of_the_same_direction_as_a_runs() -> Non
     bottleneck = {"rate": "5 Mbit/s", "reverse": {"rate": "1 Mbit/s"}}
     both = {"duration": "10 s", "bottleneck": bottleneck, "flows": [there, {**back, "direction": "reverse"}]}
     found = ps.predict(ps.Scenario.from_document(both)).quantities()
-    assert found["goodput_bps"].interval.mean == found["group/there/goodput_bps"].interval.mean
+    assert found["goodput_bps"].value == found["group/there/goodput_bps"].value
 
 
 def test_a_difference_of_two_predictions_needs_no_spread() -> None:
@@ -194,8 +347,8 @@ def test_a_prediction_is_written_and_read_again(tmp_path: Path) -> None:
     assert isinstance(read, ps.Predicted)
     assert read.to_json() == predicted.to_json()
     assert read.throughput == predicted.throughput
-    assert {key: each.interval for key, each in read.quantities().items()} == {
-        key: each.interval for key, each in predicted.quantities().items()
+    assert {key: each.number for key, each in read.quantities().items()} == {
+        key: each.number for key, each in predicted.quantities().items()
     }
     assert read.provenance["instrument"] == "predict"
     assert read.quantity("group/reno/rtt_s").unit == "s"
@@ -255,7 +408,7 @@ def test_the_command_takes_any_results_and_writes_a_page(
     places = [*several, predicted, seen.directory]
     done = cli("compare", *places, "--baseline", several[1], "-o", page)
     assert done.exit_code == 0, done.stderr
-    for text in ("A: ", "E - A", "95 % confidence intervals", "a prediction has a range in brackets"):
+    for text in ("A: ", "E - A", "95 % confidence intervals", "a prediction has a range, from empty to full"):
         assert text in done.stdout + done.stderr
     shown = page.read_text()
     headings = ("What differs most", "What is compared", "What differs and matters", "Every difference")

@@ -12,6 +12,7 @@ import pytest
 from parshall.quantities.measuring import busiest, busy, of_run
 from parshall.quantities.naming import undecided
 from parshall.records import Result
+from parshall.report.comparing import verdict_text
 from parshall.report.comparison import Comparison, MetricComparison, compare
 from parshall.report.headline import Headline, headline
 from parshall.report.uncertainty import interval_text
@@ -38,7 +39,7 @@ def links(**used: Sequence[tuple[float, float]]) -> pl.DataFrame:
     """Utilisation and mean delay of each link by repetition."""
     rows = [
         {"repetition": n, "link": name, "utilisation": busy, "mean_queueing_delay_s": delay, "loss_rate": 0.01}
-        | {"mean_queue_packets": 1.0, "max_queueing_delay_s": delay, "rate_bps": 1e6}
+        | {"mean_queue_packets": 1.0, "max_queueing_delay_s": 10.0, "rate_bps": 1e6}
         | {"dropped_packets": 1, "medium_losses_packets": 0, "marked_packets": 0, "arrivals_packets": 100}
         for name, found in used.items()
         for n, (busy, delay) in enumerate(found)
@@ -211,6 +212,25 @@ def test_what_matters_comes_first() -> None:
 )
 def test_one_place_decides(interval: tuple[float, float, float], more: dict[str, Any], expected: Verdict) -> None:
     assert verdict_of(Interval(*interval, n=5), 100.0, 100.0 + interval[0], **more) is expected
+
+
+@pytest.mark.parametrize(
+    ("ends", "resolution", "expected"),
+    [
+        ((1.5e-3, 2.5e-3), 2e-3, "within the resolution (2.00 ms)"),
+        ((-0.5e-3, 2.5e-3), 2e-3, "no difference shown"),
+        ((1.5e-3, 2.5e-3), 0.0, "no difference shown"),
+    ],
+)
+def test_a_difference_that_bins_are_too_wide_for_is_not_called_none(
+    ends: tuple[float, float], resolution: float, expected: str
+) -> None:
+    one = Interval(1.0, 0.9, 1.1, n=5)
+    difference = Interval(2e-3, *ends, n=5)
+    found = MetricComparison(
+        "rtt_p99_s", "RTT", "s", one, one, difference, 2e-3, False, Verdict.NOT_SHOWN, None, resolution=resolution
+    )
+    assert verdict_text(found, "s", 0.01).replace("\xa0", " ") == expected
 
 
 def test_intervals_stay_within_what_is_possible() -> None:

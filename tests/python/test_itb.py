@@ -175,7 +175,7 @@ def test_a_ping_pong_on_an_empty_path_takes_what_its_packets_take() -> None:
     message_s = 8 * 36 * 1500 / built.factors.access_bps + built.factors.mean_rtt_s / 2
     assert row["completion_s"] == pytest.approx(2 * TINY.messages * message_s, rel=0.01)
     assert row["finished"] == 1.0
-    assert row["goodput_bps"] == pytest.approx(8 * 2 * TINY.messages * 36 * 1460 / row["completion_s"])
+    assert row["file_goodput_bps"] == pytest.approx(8 * 2 * TINY.messages * 36 * 1460 / row["completion_s"])
 
 
 def test_a_message_that_never_came_is_not_finished() -> None:
@@ -369,7 +369,7 @@ def test_metrics_are_those_of_the_tables(ran: Ran, tmp_path: Path) -> None:
     assert (ours["completion_max_s"], ours["completion_min_s"]) == (times.max(), times.min())
     rates = 8 * transfers["size_bytes"].to_numpy() / times
     assert ours["jain"] == pytest.approx(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
-    assert ours["goodput_bps"] == pytest.approx(rates.mean())
+    assert ours["file_goodput_bps"] == pytest.approx(rates.mean())
     assert 0.9 < ours["efficiency"] < 1460 / 1500
     assert ours["finished"] == transfers["completion_s"].is_not_null().mean()
 
@@ -500,7 +500,7 @@ def test_parallel_streams_of_a_file_are_one_file() -> None:
 
 def test_harm_is_what_the_neighbour_takes() -> None:
     columns = {
-        "goodput_bps": [4.0, 3.0],
+        "rival_bps": [4.0, 3.0],
         "completion_s": [1.0, 2.0],
         "flow_loss_rate": [0.01, 0.04],
         "rtt_excess_s": [0.0, 0.0],

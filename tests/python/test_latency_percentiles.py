@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import parshall as ps
+from parshall.quantities.computing import delay_bins
 from parshall.report import compare, page_html
 from parshall.report.comparison import MetricComparison
+from parshall.report.figures.delays import of_groups, of_link
 from parshall.report.headline import headline
 from parshall.report.tables import latency_table
 from parshall.report.uncertainty import interval_text
 from parshall.runs import Run
 from parshall.stats.confidence import Interval
+from parshall.stats.estimates import BinnedQuantiles
 from parshall.stats.quantiles import WOODRUFF
 
 KEY = "group/voice/one_way_delay_p99_s"
@@ -49,6 +54,45 @@ def test_it_is_of_the_pooled_packets_and_has_an_interval(run: Run) -> None:
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.mean < found.high
+
+
+def test_no_percentile_exceeds_the_largest_delay(run: Run) -> None:
+    """Behind a full queue many packets wait nearly as long as the longest: the last bin ends there."""
+    for group in ("bulk", "voice"):
+        longest = run.groups.filter(pl.col("group") == group)["max_one_way_delay_s"].max()
+        for level in (50, 95, 99):
+            found = run.quantity(f"group/{group}/one_way_delay_p{level}_s").interval
+            assert found.mean <= longest
+            assert found.high is not None
+            assert found.high <= longest
+        assert of_groups(run, "one_way_delay")[group].quantiles([1.0]) == [longest]
+    most = run.links["max_queueing_delay_s"].max()
+    assert run.quantity("queueing_delay_p99_s").interval.high <= most
+    queued = of_link(run.tables, "bottleneck")
+    assert queued is not None
+    assert queued.quantiles([1.0]) == [most]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.floats(1.0, 100.0), min_size=20, max_size=60), min_size=1, max_size=4),
+    st.sampled_from([0.5, 0.9, 0.95]),
+)
+def test_quantiles_of_bins_that_end_at_the_largest_value(samples: list[list[float]], probability: float) -> None:
+    """Each repetition's last bin is cut at its own largest value; pooled ones are within all values, in their bins."""
+    edges = np.geomspace(1.0, 200.0, 24)
+    bins, total = {}, np.zeros(edges.size - 1)
+    for number, values in enumerate(samples):
+        counts = np.histogram(values, edges)[0].astype(np.float64)
+        rows = pl.DataFrame({"low_s": edges[:-1], "high_s": edges[1:], "packets": counts}).filter(pl.col("packets") > 0)
+        bins[number] = delay_bins(rows, "packets", max(values))
+        total += counts
+    found = BinnedQuantiles(bins, probability).estimate()
+    assert found is not None
+    value, pool = found.interval.mean, np.concatenate([np.array(each) for each in samples])
+    assert edges[np.flatnonzero(total)[0]] <= value <= pool.max() * (1 + 1e-12)
+    exact = np.sort(pool)[int(np.ceil(probability * pool.size)) - 1]
+    assert value / exact <= (edges[1] / edges[0]) ** 1.001
 
 
 def test_a_flow_alone_in_its_group_has_its_groups_percentiles(run: Run) -> None:

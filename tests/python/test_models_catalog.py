@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from parshall.models import throughput
+from parshall.models import pftk, throughput
 from parshall.models.answer import Conditions, ThroughputModel
 from parshall.models.catalog import CATALOG, catalog, markdown_table
 from parshall.models.entry import entry
@@ -46,7 +47,10 @@ def test_answers_a_number_or_a_reason(one: ThroughputModel, loss: float) -> None
         assert np.all(np.isfinite(answer.value))
         assert np.all(answer.value > 0)
         assert answer.value.shape == (2,)
-        assert answer.window_packets == pytest.approx(answer.value * np.array([0.02, 0.2]))
+        sent = answer.window_packets / np.array([0.02, 0.2])
+        if one.delivery_rate is None:
+            assert answer.value == pytest.approx((1 - loss) * sent)
+        assert np.all(answer.value <= sent * (1 + 1e-9))
     else:
         assert answer.value is answer.window_packets is None
 
@@ -75,6 +79,32 @@ def test_window_limit_holds_or_is_out_of_range(one: ThroughputModel) -> None:
             assert answer.in_range
         elif one.name == "square_root" and loss < 0.01:
             assert "receiver's window of 5 packets" in (answer.reason or "")
+
+
+def test_models_answer_packets_delivered_whatever_their_formula_counts() -> None:
+    """At p = 0.05 PFTK's formulas send 41.0 and, by the approximation, 40.1 packets/s, and deliver 34.9."""
+    given = {"loss": 0.05, "rtt_s": 0.1, "rto_s": 0.3}
+    assert float(pftk.send_rate(*given.values())) == pytest.approx(41.0, abs=0.05)
+    assert float(pftk.delivery_rate(*given.values())) == pytest.approx(34.9, abs=0.05)
+    assert float(pftk.approximate_rate(*given.values())) == pytest.approx(40.1, abs=0.05)
+    full, approximate = (evaluate(name, **given) for name in ("pftk", "pftk_approximate"))
+    assert full.value is not None
+    assert approximate.value is not None
+    assert float(full.value) == float(pftk.delivery_rate(*given.values()))
+    assert float(approximate.value) == pytest.approx(0.95 * 40.14, abs=0.01)
+    windows = [answer.window_packets for answer in (full, approximate)]
+    assert windows == pytest.approx([4.10, 4.01], abs=0.01), "a window is of packets sent"
+    law = evaluate("square_root", loss=0.02, rtt_s=0.1)
+    assert law.window_packets == pytest.approx(math.sqrt(1.5 / 0.02))
+    assert law.value == pytest.approx(0.98 * 10 * math.sqrt(1.5 / 0.02))
+
+
+@pytest.mark.parametrize("model", ["pftk_approximate", "independent_losses", "pftk"])
+def test_a_sender_is_held_by_its_link_and_a_receiver_gets_what_is_not_lost(model: str) -> None:
+    one = throughput.model(model)
+    lossy = Conditions.of(loss=[0.01, 0], rtt_s=0.1, rto_s=0.2, window_limit_packets=50)
+    assert one.sent(lossy, 20.0) == pytest.approx(np.array([20, 20]))
+    assert one.delivered(lossy, 20.0) == pytest.approx(np.array([19.8, 20]))
 
 
 @each_model

@@ -145,7 +145,8 @@ def test_a_lossy_medium_gives_the_formula_itself(model: str) -> None:
     assert row.reading == Reading.UNCONGESTED
     assert row.limited_by == "loss"
     assert goodput(row) == pytest.approx(float(answer.value) * 1460 * 8)
-    assert row.window_packets == pytest.approx(float(answer.value) * rtt_s)
+    assert answer.window_packets is not None
+    assert row.window_packets == pytest.approx(float(answer.window_packets))
 
 
 def test_the_kernels_own_controls_have_the_models_of_those_they_follow() -> None:
@@ -269,7 +270,8 @@ def test_limits_leave_the_rest_to_the_others() -> None:
     for reading in QUEUES:
         answers = {name: rows(predicted, "pftk", name)[reading] for name in ("free", "access", "window")}
         assert [answers[name].limited_by for name in answers] == ["bottleneck", "access link", "window"]
-        assert goodput(answers["access"]) == pytest.approx(2e6 * PAYLOAD)
+        # The link carries 2 Mbit/s, of which the bottleneck loses its share.
+        assert goodput(answers["access"]) == pytest.approx(2e6 * PAYLOAD * (1 - (answers["access"].loss or 0)))
         assert (answers["window"].window_packets or 99) <= 4
         loss = answers["free"].loss or 0
         total = sum(map(goodput, answers.values())) / PAYLOAD + 10e6 * (1 - loss)
@@ -366,7 +368,7 @@ def test_what_the_models_do_not_describe_gets_a_reason(
     assert refused
     for row in predicted.throughput:
         assert not row.in_range
-        assert row.goodput_bps is row.window_packets is row.goodput_per_flow_bps is None
+        assert row.goodput_bps is row.window_packets is row.flow_goodput_bps is None
 
 
 def test_company_that_is_not_described_is_named() -> None:
@@ -470,8 +472,20 @@ def test_rtts_are_each_flows_own() -> None:
     table[0]["mean_rtt_s"] = 0.2
     predicted = predict(scenario([flows(count=2)]), table)
     answer = rows(predicted, "square_root")[Reading.MEASURED_EVENTS]
-    rtts = np.array([0.2, 0.15, 0.1, 0.15])  # a flow without a sample has the mean
-    assert goodput(answer) == pytest.approx(float(np.sum(np.sqrt(1.5 / (3 / 4000)) / rtts)) * 1460 * 8 / 2)
+    rtts, p = np.array([0.2, 0.15, 0.1, 0.15]), 3 / 4000  # a flow without a sample has the mean
+    assert goodput(answer) == pytest.approx(float(np.sum(np.sqrt(1.5 / p) / rtts)) * (1 - 4 / 4000) * 1460 * 8 / 2)
+
+
+def test_a_mark_is_a_loss_event_and_loses_nothing() -> None:
+    """What is sent follows from loss events, what arrives from lost packets."""
+    marked = {"packets_dropped": 0, "loss_events": 0, "timeouts": 0, "ecn_reductions": 40}
+    lost = {"packets_dropped": 40, "loss_events": 40, "timeouts": 0}
+    answers = [
+        rows(predict(scenario([flows(count=2)]), measured_flows(**changes)), "square_root")[Reading.MEASURED_EVENTS]
+        for changes in (marked, lost)
+    ]
+    assert answers[0].window_packets == answers[1].window_packets == pytest.approx(math.sqrt(1.5 / 0.01))
+    assert goodput(answers[1]) == pytest.approx(0.99 * goodput(answers[0]))
 
 
 @pytest.mark.parametrize(
@@ -500,7 +514,7 @@ def test_measured_flows_without_losses_have_the_rate_that_holds_them_back() -> N
         ({"access_bps": 2_000_000}, 2e6 * PAYLOAD),
     ):
         row = rows(predict(scenario([flows(count=2, **changes)]), table), "square_root")[Reading.MEASURED_EVENTS]
-        assert row.goodput_per_flow_bps == pytest.approx(expected)
+        assert row.flow_goodput_bps == pytest.approx(expected)
 
 
 def test_a_measured_vegas_queue_gives_its_rate() -> None:

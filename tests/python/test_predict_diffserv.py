@@ -66,8 +66,8 @@ def test_half_the_capacity_reserved_is_kept() -> None:
     predicted = asked()
     (row,) = [row for row in predicted.throughput if row.model == "diffserv"]
     assert row.reading == Reading.STEADY_STATE
-    assert row.goodput_per_flow_bps is not None
-    assert row.goodput_per_flow_bps > 320e3 * 960 / 1000
+    assert row.flow_goodput_bps is not None
+    assert row.flow_goodput_bps > 320e3 * 960 / 1000
     assert predicted.queues[0].utilisation == pytest.approx(1, abs=0.03)
 
 

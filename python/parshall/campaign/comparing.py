@@ -28,6 +28,7 @@ from parshall.campaign.values import label, measured
 from parshall.errors import InputError
 from parshall.quantities.measuring import busiest_of_all
 from parshall.quantities.naming import named
+from parshall.report.comparing import verdict_text
 from parshall.report.comparison import relevance
 from parshall.report.uncertainty import interval_text
 from parshall.stats.confidence import Interval, compared
@@ -114,7 +115,7 @@ class Comparison:
         """A difference in words: the metric, A, B and B - A with their intervals, and what can be said."""
         metric = named(each.metric)
         texts = (interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference))
-        return (metric.label(self.link), *texts, each.verdict.text(self.at_least))
+        return (metric.label(self.link), *texts, verdict_text(each, metric.unit, self.at_least))
 
     @property
     def frame(self) -> pl.DataFrame:

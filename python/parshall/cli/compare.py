@@ -106,7 +106,7 @@ def show(comparison: Comparison) -> None:
         texts = [interval_text(interval, row.unit) for interval in row.intervals]
         columns = texts[:1]
         for place, (text, each) in enumerate(zip(texts[1:], row.differences, strict=True), 1):
-            verdict = "" if each is None else worded(each.verdict, comparison, letter(place))
+            verdict = "" if each is None else worded(each, comparison, letter(place))
             columns += [text, difference_text(each), verdict]
         shown.add_row(row.label, *columns)
     console().print(shown)
@@ -118,7 +118,7 @@ def show(comparison: Comparison) -> None:
     if len(rows) < len(comparison.shown):
         note(f"{len(comparison.shown) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
     if "predict" in comparison.instruments:
-        note("a prediction has a range in brackets, from empty to full buffers of full links")
+        note("a prediction has a range, from empty to full buffers of full links: no confidence interval")
     _first(sum(row.matters for row in comparison.shown), comparison.at_least)
 
 

@@ -90,7 +90,7 @@ def _predict_scenario(path: Path, overrides: list[str], output: Path | None, *, 
 
     for section in beside(predicted, {}).sections:
         _show(section)
-    note("In brackets: from empty to full buffers of full links. Assumed:")
+    note("In brackets: the range from empty to full buffers of full links. Assumed:")
     for assumption in predicted.assumptions:
         note(f"- {assumption}")
     if output is not None:

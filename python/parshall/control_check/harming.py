@@ -44,7 +44,7 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
     other, rival = (flows.filter(group=name).row(0, named=True) for name in ("a", "b"))
     both = other["goodput_bps"] + rival["goodput_bps"]
     return {
-        "goodput_bps": rival["goodput_bps"],
+        "rival_bps": rival["goodput_bps"],
         "flow_loss_rate": rival["loss_rate"],
         "rtt_excess_s": None if rival["mean_rtt_s"] is None else rival["mean_rtt_s"] - rival["rtt_base_s"],
         "share": 2 * rival["goodput_bps"] / both if both else None,
@@ -76,7 +76,7 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
 def _harm(readings: Readings, names: list[str]) -> pl.DataFrame:
     """`parshall.itb.fairness.harm` of these runs."""
     points = {key: number for number, key in enumerate(product(dict.fromkeys((*names, *RIVALS)), RIVALS))}
-    keys = ("goodput_bps", "flow_loss_rate", "rtt_excess_s")
+    keys = ("rival_bps", "flow_loss_rate", "rtt_excess_s")
     second = pl.DataFrame(
         [
             {"point": point, "repetition": number, "completion_s": None, **{key: reading[key] for key in keys}}

@@ -159,7 +159,7 @@ def run_case(
         schema={"point": pl.UInt32, "control": pl.String},
     )
     alone = names.join(measured(case, tables, "all"), on="point", how="inner", maintain_order="left").drop("point")
-    second = measured(case, tables, "b")
+    second = measured(case, tables, "b").with_columns(rival_bps="file_goodput_bps")
     harm = fairness.harm(
         second,
         {

@@ -63,7 +63,7 @@ def discrimination(case: CaseResult, controls: Sequence[str], at_least: float = 
     means = [sum(each.values()) / len(each) for each in times.values() if each]
     goodputs = [
         sum(each.values()) / len(each) / case.case.factors.access_bps
-        for each in (score.values(case, control, "goodput_bps") for control in controls)
+        for each in (score.values(case, control, "file_goodput_bps") for control in controls)
         if each
     ]
     known = len(means) == len(controls) and min(means, default=0.0) > 0

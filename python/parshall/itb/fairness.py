@@ -29,7 +29,8 @@ def harm(second: pl.DataFrame, points: Mapping[Pair, tuple[int, int]]) -> pl.Dat
     Parameters
     ----------
     second
-        The metrics of half ``b`` of all points (`measures.measured`).
+        What rivals have in half ``b`` of all points: rival_bps, the goodput of a file or a flow, and of the metrics
+        (`measures.measured`) completion_s, flow_loss_rate, rtt_excess_s.
     points
         By control and rival: the point of both together, and that of the rival among its own kind.
     """
@@ -38,7 +39,7 @@ def harm(second: pl.DataFrame, points: Mapping[Pair, tuple[int, int]]) -> pl.Dat
         schema={"control": pl.String, "rival": pl.String, "mixed": pl.UInt32, "own": pl.UInt32},
         orient="row",
     )
-    wanted = second.select("point", "repetition", "goodput_bps", "completion_s", "flow_loss_rate", "rtt_excess_s")
+    wanted = second.select("point", "repetition", "rival_bps", "completion_s", "flow_loss_rate", "rtt_excess_s")
     mixed = rows.join(wanted, left_on="mixed", right_on="point", how="inner", maintain_order="left")
     both = mixed.join(
         wanted, left_on=["own", "repetition"], right_on=["point", "repetition"], suffix="_own", maintain_order="left"

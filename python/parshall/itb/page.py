@@ -18,7 +18,7 @@ from parshall.version import __version__
 _REFERENCE = ("Guillier, Hablot & Vicat-Blanc Primet 2007", "INRIA RR-6244")
 _OVERALL = ("unpredictability", "jain", "start_up_s", "convergence_s", "queueing_delay_s", "loss_rate")
 _RANKED = ("completion_sd_s", "completion_min_s", "completion_max_s", "unpredictability", "jain")
-_GOODPUT = ("goodput_bps", "goodput_sd_bps", "aggregate_bps", "efficiency", "start_up_s", "convergence_s")
+_GOODPUT = ("file_goodput_bps", "flow_goodput_sd_bps", "aggregate_bps", "efficiency", "start_up_s", "convergence_s")
 _BOTTLENECK = ("queueing_delay_s", "queueing_delay_p99_s", "loss_rate")
 
 

@@ -3,9 +3,15 @@
 A model is a formula with a range in which its derivation holds. `ThroughputModel.answer` gives a number
 inside that range and a reason outside it: a number that means nothing is never returned.
 
+Formulas of windows give packets *sent*: a window a round-trip time, of which the share p is lost. Goodput counts
+packets *delivered*, (1 - p) times as many (`ThroughputModel.delivered`). To the order to which the square-root law
+holds both are the same; they differ by 2 % at p = 0.02, where formulas without timeouts end, and by 10 % at p = 0.1.
+Where p counts loss events, one may lose several packets or, where packets are marked, none: `lost` is then the share.
+
 | symbol | field | unit |
 | --- | --- | --- |
 | p | `loss` | probability that a packet is lost (loss events a packet, where the source counts those) |
+| | `lost` | share of the packets that are lost, if it is not p |
 | RTT | `rtt_s` | s, queueing included |
 | T_0 | `rto_s` | s, retransmission timeout before back-off |
 | b | `packets_per_ack` | packets whose ACKs grow the window by one step |
@@ -51,6 +57,8 @@ class Conditions:
     parameters
         Of the congestion control, by the names of its catalog entry (`{"c": 0.4}`); models take the entry's default of
         one that is not here.
+    lost
+        Share of the packets that are lost, where `loss` counts loss events; `None`: `loss`.
 
     Raises
     ------
@@ -66,6 +74,7 @@ class Conditions:
     independent_losses: bool | None = None
     queueing_delay_s: FloatArray | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
+    lost: FloatArray | None = None
 
     @classmethod
     def of(
@@ -79,6 +88,7 @@ class Conditions:
         independent_losses: bool | None = None,
         queueing_delay_s: ArrayLike | None = None,
         parameters: Mapping[str, object] | None = None,
+        lost: ArrayLike | None = None,
     ) -> Conditions:
         """Check and build conditions; `rto_s` defaults to max(0.2 s, RTT)."""
         p = probability_or_zero("loss", loss)
@@ -96,6 +106,7 @@ class Conditions:
             independent_losses,
             queueing,
             dict(parameters or {}),
+            None if lost is None else probability_or_zero("lost", lost),
         )
 
     def number(self, name: str) -> float:
@@ -128,7 +139,7 @@ class Answer:
     value
         Packets delivered a second, a flow; `None` out of range.
     window_packets
-        Mean window (rate times RTT); `None` out of range.
+        Mean window (packets sent a second, times RTT); `None` out of range.
     in_range
         Whether the conditions are within the model's validity.
     reason
@@ -159,13 +170,17 @@ class ThroughputModel:
     entry
         Its row of the catalog; `validity` says in words what `check` tests.
     rate
-        Packets a second: the formula, without regard to its range; the loss is in (0, 1) if `needs_loss`.
+        Packets sent a second, those that are lost included: the formula, without regard to its range; the loss is in
+        (0, 1) if `needs_loss`.
     check
         Why the conditions are out of its range, or `None`.
     limits_window
         Whether the formula itself knows the receiver's window.
     needs_loss
         Whether losses are what the rate follows from.
+    delivery_rate
+        Packets delivered a second, where the source has a formula of its own for them; else those sent less the share
+        that is lost.
     """
 
     entry: Entry
@@ -173,6 +188,7 @@ class ThroughputModel:
     check: Check
     limits_window: bool = False
     needs_loss: bool = True
+    delivery_rate: Rate | None = None
 
     @property
     def name(self) -> str:
@@ -184,36 +200,58 @@ class ThroughputModel:
         """The congestion control whose formula it is."""
         return self.entry.controls[0]
 
-    def delivered(self, conditions: Conditions) -> FloatArray:
-        """Packets a second, without regard to the range; at most one window limit a round-trip time.
+    def sent(self, conditions: Conditions, most_per_s: float = inf) -> FloatArray:
+        """Packets sent a second, without regard to the range; at most one window limit a round-trip time.
 
-        Infinite where nothing is lost and no window limits.
+        Infinite where nothing is lost and nothing limits.
+
+        Parameters
+        ----------
+        most_per_s
+            What the flow can send at most, e.g. by its access link.
         """
+        return np.asarray(np.minimum(self._evaluated(self.rate, conditions), _limit(conditions, most_per_s)))
+
+    def delivered(self, conditions: Conditions, most_per_s: float = inf) -> FloatArray:
+        """Packets delivered a second: those sent less the share that is lost, or the source's own formula for them.
+
+        Parameters
+        ----------
+        most_per_s
+            As for `sent`.
+        """
+        arrive = 1 - (conditions.loss if conditions.lost is None else conditions.lost)
+        if self.delivery_rate is None:
+            return np.asarray(arrive * self.sent(conditions, most_per_s))
+        rate = self._evaluated(self.delivery_rate, conditions)
+        return np.asarray(np.minimum(rate, arrive * _limit(conditions, most_per_s)))
+
+    def _evaluated(self, rate: Rate, conditions: Conditions) -> FloatArray:
+        """A formula; infinite where nothing is lost, of which it knows nothing."""
         conditions = conditions.of_control(self.control)
-        most = conditions.window_limit_packets / conditions.rtt_s
         lossless = conditions.loss == 0
         if not self.needs_loss or not np.any(lossless):
-            return np.asarray(np.minimum(self.rate(conditions), most))
+            return rate(conditions)
         anything = replace(conditions, loss=np.where(lossless, 0.5, conditions.loss))
-        return np.asarray(np.where(lossless, most, np.minimum(self.rate(anything), most)))
+        return np.asarray(np.where(lossless, inf, rate(anything)))
 
     def answer(self, conditions: Conditions) -> Answer:
-        """Give the rate and window under `conditions`, or why there is none.
+        """Give the rate of delivery and the window under `conditions`, or why there is none.
 
         Examples
         --------
         >>> from parshall.models.square_root import SQUARE_ROOT
         >>> answer = SQUARE_ROOT.answer(Conditions.of(loss=0.015, rtt_s=0.1))
-        >>> round(float(answer.value)), answer.in_range
-        (100, True)
+        >>> round(float(answer.window_packets)), round(float(answer.value), 1), answer.in_range
+        (10, 98.5, True)
         >>> SQUARE_ROOT.answer(Conditions.of(loss=0.3, rtt_s=0.1)).reason
         'loss 0.3 is above 0.02: timeouts, which the formula leaves out, are no longer rare'
         """
         reason = self.reason(conditions)
         if reason is not None:
             return Answer.out_of_range(reason)
-        value = self.delivered(conditions)
-        return Answer(value, value * conditions.rtt_s, True, None)
+        window = self.sent(conditions) * conditions.rtt_s
+        return Answer(self.delivered(conditions), window, True, None)
 
     def reason(self, conditions: Conditions) -> str | None:
         """Say why `conditions` are out of the model's range; `None` if they are not."""
@@ -233,6 +271,11 @@ class ThroughputModel:
                 limit_ = f"{conditions.window_limit_packets:g} packets"
                 return f"the receiver's window of {limit_} limits, which the formula leaves out"
         return None
+
+
+def _limit(conditions: Conditions, most_per_s: float) -> FloatArray:
+    """The packets a second that the receiver's window and the sender allow."""
+    return np.asarray(np.minimum(conditions.window_limit_packets / conditions.rtt_s, most_per_s))
 
 
 def loss_between(low: float, high: float, below: str, above: str) -> Check:

@@ -14,6 +14,11 @@ Assumes: rounds as long as an RTT that does not depend on the window; once a pac
 behind it in the same round; Reno recovery; no slow start after a timeout. Its p counts loss events, not lost
 packets.
 
+*Sent and delivered.* B(p) and its approximation count packets sent, T(p) those that arrive, of which the model `pftk`
+speaks. The sources have no approximation of T(p): the model `pftk_approximate` takes (1 - p) of the packets sent, as
+if losses were single. That is more than T(p), which takes half of the last round as lost with the first packet: 38.1
+against 34.9 packets/s at p = 0.05, RTT 0.1 s and T_0 0.3 s, of 40.1 and 41.0 sent.
+
 Deviations: none.
 
 References: J. Padhye, V. Firoiu, D. Towsley, J. Kurose, Modeling TCP throughput: a simple model and its
@@ -23,12 +28,13 @@ validation, IEEE/ACM ToN 8(2), 2000.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.models.answer import Conditions, ThroughputModel, loss_between
+from parshall.models.answer import Conditions, Rate, ThroughputModel, loss_between
 from parshall.models.entry import entry
 from parshall.models.inputs import FloatArray, limit, positive, probability
 from parshall.models.square_root import is_reno
@@ -193,28 +199,24 @@ def _check(conditions: Conditions) -> str | None:
     return is_reno(conditions) or _measured(conditions)
 
 
+def _of(formula: Callable[..., FloatArray]) -> Rate:
+    """A formula of this module as one of conditions."""
+    return lambda c: formula(
+        c.loss, c.rtt_s, c.rto_s, packets_per_ack=c.packets_per_ack, window_limit_packets=c.window_limit_packets
+    )
+
+
 PFTK = ThroughputModel(
     entry=entry("pftk"),
-    rate=lambda c: delivery_rate(
-        c.loss,
-        c.rtt_s,
-        c.rto_s,
-        packets_per_ack=c.packets_per_ack,
-        window_limit_packets=c.window_limit_packets,
-    ),
+    rate=_of(send_rate),
     check=_check,
     limits_window=True,
+    delivery_rate=_of(delivery_rate),
 )
 
 PFTK_APPROXIMATE = ThroughputModel(
     entry=entry("pftk_approximate"),
-    rate=lambda c: approximate_rate(
-        c.loss,
-        c.rtt_s,
-        c.rto_s,
-        packets_per_ack=c.packets_per_ack,
-        window_limit_packets=c.window_limit_packets,
-    ),
+    rate=_of(approximate_rate),
     check=_check,
     limits_window=True,
 )

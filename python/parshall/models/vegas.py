@@ -102,5 +102,6 @@ MODELS = (
         rate=_rate,
         check=_check,
         needs_loss=False,
+        delivery_rate=_rate,  # a/q is what leaves the queue
     ),
 )

@@ -1,7 +1,7 @@
 """Throughput from the scenario alone: loss given by the media, or by the fixed point of full links.
 
 Each model is solved in turn: groups that it describes use it, groups of other congestion controls use the
-first model of theirs. Where a link is full, the answer is a bracket over the mean queue (`Reading`).
+first model of theirs. Where a link is full, the answer is a range over the mean queue (`Reading`).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _of_model(solver: _Solver, group: Group, model: ThroughputModel) -> Iterator
     limits = all(solver.network.links[i].has_limit for i in group.path)
     for reading, filled in FILLED.items():
         if filled > 0 and not limits:
-            break  # a queue that does not say what it holds: no more than the first end of the bracket is known
+            break  # a queue that does not say what it holds: no more than the first end of the range is known
         problem, solution = solver.at(model, filled)
         if solution is None:
             reason = "the fixed point of several full links did not settle"
@@ -126,8 +126,8 @@ def _answer(problem: Problem, group: Group, solution: Solution, reading: Reading
         in_range=in_range,
         reason=reason,
         goodput_bps=per_flow_bps * group.count if in_range else None,
-        goodput_per_flow_bps=per_flow_bps if in_range else None,
-        window_packets=state.mean(state.rates * state.conditions.rtt_s) if in_range else None,
+        flow_goodput_bps=per_flow_bps if in_range else None,
+        window_packets=state.mean(state.sent * state.conditions.rtt_s) if in_range else None,
         loss=float(np.max(state.conditions.loss)) if in_range or reading == Reading.UNCONGESTED else None,
         rtt_s=state.mean(state.conditions.rtt_s),
         limited_by=_limited_by(state),

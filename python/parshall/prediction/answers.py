@@ -44,7 +44,7 @@ class Throughput:
         Under which conditions.
     in_range, reason
         Whether the model has a value, and why not.
-    goodput_bps, goodput_per_flow_bps
+    goodput_bps, flow_goodput_bps
         Payload bits a second of the group, and of a flow on average.
     window_packets
         Mean window of a flow.
@@ -66,7 +66,7 @@ class Throughput:
     in_range: bool
     reason: str | None
     goodput_bps: float | None = None
-    goodput_per_flow_bps: float | None = None
+    flow_goodput_bps: float | None = None
     window_packets: float | None = None
     loss: float | None = None
     rtt_s: float | None = None

@@ -7,6 +7,7 @@
 | RTT | `mean_rtt_s`, of each flow | s |
 | q | `mean_rtt_s` - `rtt_base_s` | s, queueing delay |
 
+A formula gives what is sent at p. Of that the share of lost packets does not arrive, whatever p counts, if it is known.
 Losses are pooled over the flows of a group (a flow sees few), round-trip times are each flow's own. A series
 of back-to-back timeouts counts once a timeout, where PFTK counts it once: at high loss its p is somewhat too
 large here.
@@ -134,14 +135,14 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
         independent_losses=_independent(links, seen),
         queueing_delay_s=seen.queueing_s,
         parameters=group.parameters,
+        lost=seen.lost_packets,
     )
-    access = group.access_bps / (group.packet_bytes * 8)
-    rates = np.minimum(model.delivered(conditions), access)
-    held_back = model.needs_loss and loss == 0 and np.all(np.isfinite(rates))
+    sent, delivered = (rate(conditions, group.access_per_s) for rate in (model.sent, model.delivered))
+    held_back = model.needs_loss and loss == 0 and np.all(np.isfinite(sent))
     if not held_back and (reason := model.reason(conditions)):
         return out(reason)
-    per_flow_bps = float(rates.mean()) * group.payload_bytes * 8
-    goodput_bps = per_flow_bps * rates.size / seen.repetitions
+    per_flow_bps = float(delivered.mean()) * group.payload_bytes * 8
+    goodput_bps = per_flow_bps * delivered.size / seen.repetitions
     return Throughput(
         group=group.name,
         control=group.control,
@@ -150,11 +151,11 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
         in_range=True,
         reason=None,
         goodput_bps=goodput_bps,
-        goodput_per_flow_bps=per_flow_bps,
-        window_packets=float((rates * conditions.rtt_s).mean()),
+        flow_goodput_bps=per_flow_bps,
+        window_packets=float((sent * conditions.rtt_s).mean()),
         loss=loss,
         rtt_s=float(seen.rtt_s.mean()),
-        limited_by=_limited_by(group, rates, conditions.rtt_s, access),
+        limited_by=_limited_by(group, sent, conditions.rtt_s),
         measured_goodput_bps=seen.goodput_bps,
         ratio=ratio(goodput_bps, seen.goodput_bps),
     )
@@ -168,10 +169,10 @@ def _independent(links: list[Link], seen: Measured) -> bool:
     return (random_drops or mostly_medium) and all(link.independent_losses for link in links)
 
 
-def _limited_by(group: Group, rates: FloatArray, rtt_s: FloatArray, access: float) -> str:
-    if np.mean(rates >= access * (1 - 1e-9)) > 0.5:
+def _limited_by(group: Group, sent: FloatArray, rtt_s: FloatArray) -> str:
+    if np.mean(sent >= group.access_per_s * (1 - 1e-9)) > 0.5:
         return "access link"
-    return "window" if np.mean(rates * rtt_s >= group.window_limit_packets * (1 - 1e-9)) > 0.5 else "loss"
+    return "window" if np.mean(sent * rtt_s >= group.window_limit_packets * (1 - 1e-9)) > 0.5 else "loss"
 
 
 def _finished(network: Network, group: Group, seen: Measured) -> str | None:

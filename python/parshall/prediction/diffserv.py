@@ -192,7 +192,7 @@ def _throughput(network: Network, state: FixedPoint | None, reason: str | None) 
             row = replace(
                 row,
                 goodput_bps=goodput_bps,
-                goodput_per_flow_bps=goodput_bps / group.count,
+                flow_goodput_bps=goodput_bps / group.count,
                 loss=float(1 - arriving / sent),
                 rtt_s=float(state.session_rtt_s[mine].mean()),
             )

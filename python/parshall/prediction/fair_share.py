@@ -56,7 +56,7 @@ def _answer(network: Network, link: Link, group: Group) -> Throughput:
         in_range=True,
         reason=None,
         goodput_bps=per_flow_bps * group.count,
-        goodput_per_flow_bps=per_flow_bps,
+        flow_goodput_bps=per_flow_bps,
         limited_by=_limited_by(link, group, mine),
     )
 

@@ -5,10 +5,10 @@
 | z | level of a link: 0 empty; up to 1 its queue fills; up to 2 its loss rises from 1e-12 to 1 | - |
 | f | share of the buffer that a full link holds on average, an assumption: 0, 1/2, 1 | - |
 | p_l, q_l | loss and queueing delay of link l at its level | -, s |
-| x_i(p, RTT) | a model's rate of flow i | packets/s |
+| x_i(p, RTT) | packets of flow i that a model says are delivered | packets/s |
 
-A flow sees p = 1 - prod (1 - p_l)(1 - medium loss) and RTT = RTT_0 + sum q_l over its path, and sends x_i, at
-most its access link's rate. A link is at level 0 if its load is then within its capacity, and otherwise at
+A flow sees p = 1 - prod (1 - p_l)(1 - medium loss) and RTT = RTT_0 + sum q_l over its path, of which x_i arrive, at
+most what its access link carries. A link is at level 0 if its load is then within its capacity, and otherwise at
 the level at which the load is its capacity. Loads fall with every level, so each link is solved by
 bracketing, and several links in turn until none moves (`MOST_SWEEPS` at most).
 
@@ -36,6 +36,8 @@ MOST_SWEEPS = 100
 TOLERANCE = 1e-6
 ROOT_TOLERANCE = 1e-10
 """Of a level: small beside what the sweeps stop at."""
+KNEE = 2 - 1 / 12
+"""Level with a loss of 10 %: below, what arrives falls as a power of the loss; above, faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +134,12 @@ class Problem:
         )
 
     def rates(self, contender: Contender, conditions: Conditions) -> FloatArray:
-        """Packets a second of a flow at each point, at most the access link's."""
-        access = contender.group.access_bps / (contender.group.packet_bytes * 8)
-        rates = np.minimum(contender.model.delivered(conditions), access)
-        return np.broadcast_to(rates, contender.group.weights.shape)
+        """Packets delivered a second of a flow at each point."""
+        delivered = contender.model.delivered(conditions, contender.group.access_per_s)
+        return np.broadcast_to(delivered, contender.group.weights.shape)
 
     def load_bps(self, link: int, solution: Solution) -> float:
-        """What the flows would send through a link, bit/s."""
+        """What of the flows' packets a link would carry, bit/s."""
         load = float(self.given_bps[link])
         for contender in self.contenders:
             group = contender.group
@@ -159,15 +160,18 @@ class Problem:
             load = self.load_bps(link, solution) - self.given_bps[link] * solution.loss[link]
             return float(np.log(min(max(load / capacity, 1e-12), 1e12)))
 
-        low, high = (0.0, excess(0.0)), (2.0, excess(2.0))
+        low = (0.0, excess(0.0))
         if low[1] <= 0:
             return 0.0
-        if high[1] > 0:
-            return 2.0
-        if self.filled > 0:
-            middle = (1.0, excess(1.0))
-            low, high = (low, middle) if middle[1] <= 0 else (middle, high)
-        return find_root(excess, low, high, ROOT_TOLERANCE)
+        if self.filled == 0:
+            low = (1.0, low[1])  # an empty buffer delays nothing
+        for z in (1.0, KNEE, 2.0):
+            if z > low[0]:
+                high = (z, excess(z))
+                if high[1] <= 0:
+                    return find_root(excess, low, high, ROOT_TOLERANCE)
+                low = high
+        return 2.0
 
     def _at(self, level: FloatArray) -> Solution:
         queueing = self.filled * np.minimum(level, 1.0) * self._buffers_s

@@ -126,6 +126,11 @@ class Group:
         return inf if limit is None else float(limit)
 
     @property
+    def access_per_s(self) -> float:
+        """Packets a second that a flow's access link carries; infinite without one."""
+        return self.access_bps / (self.packet_bytes * 8)
+
+    @property
     def packets_per_ack(self) -> float:
         """2 where a delayed ACK grows the window by one step only."""
         tcp = self.tcp or {}

@@ -2,34 +2,35 @@
 
 | name | from |
 | --- | --- |
-| ``group/NAME/goodput_bps``, ``cwnd_packets``, ``rtt_s`` | throughput of TCP, the goodput of datagrams |
-| ``group/NAME/completion_s`` | completion times, of groups whose transfers have one size |
+| ``group/NAME/goodput_bps``, ``flow_goodput_bps`` | throughput of TCP, the goodput of datagrams |
+| ``group/NAME/cwnd_packets``, ``rtt_s`` | throughput of TCP |
 | ``link/NAME/queue_packets``, ``queueing_delay_s``, ``utilisation``, ``loss_rate`` | queues |
 | ``goodput_bps`` | the sum over the groups of the forward direction, if models speak of each |
+| ``completion_s`` | completion times, where the only group has transfers of one size |
 
 Of several models of a group or link, the first that has an answer from the scenario alone speaks: those of a family
 stand in the order from the most to the least detailed. A full link has three readings (`Reading`), which are no
-repetitions: the estimate is that of half full buffers, and its ends are the least and the largest of all readings, a
-bracket and no confidence interval. Probabilities of loss events are no loss rates of the catalogue, and are left out.
+repetitions: the value is that of half full buffers, and the ends of its `Range` are the least and the largest of all
+readings. Probabilities of loss events are no loss rates of the catalogue, and are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from parshall.prediction.answers import Reading
+from parshall.prediction.answers import Datagrams, Reading
 from parshall.quantities.measuring import ALL_FLOWS, Metric, Metrics
 from parshall.quantities.naming import named
 from parshall.quantities.tables import backward
-from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Stated
+from parshall.stats.ranges import Range
 
 if TYPE_CHECKING:
     from parshall.prediction.result import Predicted
 
-_GROUP = {"goodput_bps": "goodput_per_flow_bps", "cwnd_packets": "window_packets", "rtt_s": "rtt_s"}
+_SUM, _FLOW = "goodput_bps", "flow_goodput_bps"
+_LOAD = "offered load"
+_GROUP = {_SUM: "goodput_bps", _FLOW: "flow_goodput_bps", "cwnd_packets": "window_packets", "rtt_s": "rtt_s"}
 _LINK = {
     "queue_packets": "mean_queue_packets",
     "queueing_delay_s": "mean_queueing_delay_s",
@@ -39,25 +40,30 @@ _LINK = {
 _OF_RUNS = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)
 """Readings that are no predictions: they take what a run measured."""
 
+_FILLINGS = {Reading.SHORTEST_QUEUE: "empty", Reading.MIDDLE_QUEUE: "half full", Reading.LONGEST_QUEUE: "full"}
+"""How full the buffers of full links are, in words."""
+
 
 def quantities(predicted: Predicted) -> Metrics:
     """By name; only those that a model has an answer for."""
-    counts = _counts(predicted)
-    metrics = {metric.key: metric for metric in _stated(predicted, counts)}
-    forward = {name: count for name, count in counts.items() if name not in backward(predicted.metadata)}
-    whole = _over_groups(metrics, forward, "goodput_bps")
-    if whole is not None:
-        total = _metric("goodput_bps", _scaled(whole, sum(forward.values())))
-        metrics = {total.key: total, **metrics}
-    return metrics
+    metrics = {metric.key: metric for metric in _stated(predicted)}
+    forward = [name for name in _counts(predicted) if name not in backward(predicted.metadata)]
+    total = _over_groups(predicted, "goodput_bps", dict.fromkeys(forward, 1.0))
+    return metrics if total is None else {_SUM: _metric(_SUM, total), **metrics}
 
 
 def of_all_flows(predicted: Predicted) -> Metrics:
     """Means over all flows, where the models speak of each group."""
     counts = _counts(predicted)
-    metrics = {metric.key: metric for metric in _stated(predicted, counts)}
-    means = {f"group/{ALL_FLOWS}/{key}": _over_groups(metrics, counts, key) for key in _GROUP}
-    return {name: _metric(name, interval) for name, interval in means.items() if interval is not None}
+    flows = sum(counts.values())
+    shares = {name: count / flows for name, count in counts.items()}
+    means = {
+        _FLOW: _over_groups(predicted, "goodput_bps", dict.fromkeys(counts, 1.0 / flows) if flows else {}),
+        "cwnd_packets": _over_groups(predicted, "window_packets", shares),
+        "rtt_s": _over_groups(predicted, "rtt_s", shares),
+    }
+    named_ = {f"group/{ALL_FLOWS}/{key}": mean for key, mean in means.items()}
+    return {name: _metric(name, mean) for name, mean in named_.items() if mean is not None}
 
 
 def _counts(predicted: Predicted) -> dict[str, int]:
@@ -65,36 +71,50 @@ def _counts(predicted: Predicted) -> dict[str, int]:
     return {group["name"]: group["count"] for group in predicted.metadata.get("groups", ())}
 
 
-def _over_groups(stated: Metrics, counts: Mapping[str, int], key: str) -> Interval | None:
-    """The mean over all flows; None if there is a group of which no model speaks."""
-    metrics = [(stated.get(f"group/{name}/{key}"), count) for name, count in counts.items()]
-    parts = [(metric.interval, count) for metric, count in metrics if metric is not None]
-    if not parts or len(parts) < len(metrics):
+def _over_groups(predicted: Predicted, field: str, weights: Mapping[str, float]) -> Range | None:
+    """The weighted sum of what the groups' answers have, at each filling of the buffers; None if one group has nothing.
+
+    What one group has more of with full buffers another has less of, so that ends of different fillings are not added.
+    """
+    speaking = dict(_by(predicted.throughput, "group")) | {each.group: [each] for each in _datagrams(predicted)}
+    answers = [speaking.get(name, []) for name in weights]
+    sums: dict[Reading | None, float] = {}
+    for filling in _FILLINGS:
+        values = [_at(own, filling, field) for own in answers]
+        known = [value for value in values if value is not None]
+        if known and len(known) == len(values):
+            sums[filling] = sum(weight * value for weight, value in zip(weights.values(), known, strict=True))
+    if not sums:
         return None
-    flows = sum(counts.values())
-    mean, low, high = (
-        sum(getattr(interval, end) * count for interval, count in parts) / flows for end in ("mean", "low", "high")
-    )
-    return Interval(mean, low, high, len(parts), 1.0, parts[0][0].how if len(parts) == 1 else "over the groups")
+    models = " and ".join(dict.fromkeys(getattr(own[0], "model", _LOAD) for own in answers))
+    several = any(len(own) > 1 for own in answers)
+    return _range(sums, models + (_buffers([*sums]) if several else ""))
 
 
-def _scaled(interval: Interval, factor: float) -> Interval:
-    low, high = (None if end is None else factor * end for end in (interval.low, interval.high))
-    return replace(interval, mean=factor * interval.mean, low=low, high=high)
+def _at(answers: Sequence[Any], filling: Reading, field: str) -> float | None:
+    """What a group's answer at a filling has; an only answer holds at all."""
+    own = answers if len(answers) == 1 else [each for each in answers if each.reading is filling]
+    return getattr(own[0], field, None) if own else None
 
 
-def _stated(predicted: Predicted, counts: Mapping[str, int]) -> Iterator[Metric]:
+def _datagrams(predicted: Predicted) -> list[Datagrams]:
+    return [each for each in predicted.datagrams if each.in_range and each.goodput_bps is not None]
+
+
+def _stated(predicted: Predicted) -> Iterator[Metric]:
+    counts = _counts(predicted)
     for subject, answers in _by(predicted.throughput, "group"):
         for key, field in _GROUP.items():
             yield from _of(f"group/{subject}/{key}", answers, field)
-    for subject, answers in _by(predicted.completion, "group"):
-        if len({answer.size_bytes for answer in answers}) == 1:
-            yield from _of(f"group/{subject}/completion_s", answers, "completion_s")
-    for answer in predicted.datagrams:
-        if answer.in_range and answer.goodput_bps is not None and counts.get(answer.group):
-            value = answer.goodput_bps / counts[answer.group]
-            interval = Interval(value, value, value, 1, 1.0, "offered load")
-            yield _metric(f"group/{answer.group}/goodput_bps", interval)
+    if len(counts) == 1 and len({answer.size_bytes for answer in predicted.completion}) == 1:
+        for _, answers in _by(predicted.completion, "group"):
+            yield from _of("completion_s", answers, "completion_s")
+    for answer in _datagrams(predicted):
+        value = answer.goodput_bps
+        if value is not None and counts.get(answer.group):
+            total = Range(value, value, value, _LOAD)
+            yield _metric(f"group/{answer.group}/{_SUM}", total)
+            yield _metric(f"group/{answer.group}/{_FLOW}", total.times(1 / counts[answer.group]))
     for subject, answers in _by(predicted.queues, "link"):
         for key, field in _LINK.items():
             yield from _of(f"link/{subject}/{key}", answers, field)
@@ -112,22 +132,31 @@ def _by(answers: Sequence[Any], subject: str) -> Iterator[tuple[str, list[Any]]]
 
 
 def _of(name: str, answers: Sequence[Any], field: str) -> Iterator[Metric]:
-    """The bracket of the answers that have this field."""
-    having = [answer for answer in answers if getattr(answer, field) is not None]
-    if not having:
-        return
-    values = [float(getattr(answer, field)) for answer in having]
-    middle = [value for answer, value in zip(having, values, strict=True) if _is_middle(answer)]
-    central = middle[0] if middle else values[len(values) // 2]
-    how = having[0].model if len(values) == 1 else f"{having[0].model}, from empty to full buffers"
-    yield _metric(name, Interval(central, min(values), max(values), len(values), 1.0, how))
+    """The range of the answers that have this field."""
+    values = {
+        getattr(answer, "reading", None): float(getattr(answer, field))
+        for answer in answers
+        if getattr(answer, field) is not None
+    }
+    if values:
+        yield _metric(name, _range(values, answers[0].model + _buffers([*values])))
 
 
-def _is_middle(answer: Any) -> bool:
-    return getattr(answer, "reading", None) is Reading.MIDDLE_QUEUE
+def _range(values: Mapping[Reading | None, float], between: str) -> Range:
+    """The value of half full buffers, or that in the middle, and the least and the largest."""
+    each = [*values.values()]
+    return Range(values.get(Reading.MIDDLE_QUEUE, each[len(each) // 2]), min(each), max(each), between)
 
 
-def _metric(name: str, interval: Interval) -> Metric:
+def _buffers(readings: Sequence[Reading | None]) -> str:
+    """Which buffers these readings are of; a model may be out of its range for some."""
+    fillings = [_FILLINGS[each] for each in readings if each in _FILLINGS]
+    if len(fillings) > 1:
+        return f", from {fillings[0]} to {fillings[-1]} buffers"
+    return f", {fillings[0]} buffers" if fillings else ""
+
+
+def _metric(name: str, stated: Range) -> Metric:
     each = named(name)
     label = each.quantity.title(each.place) if each.place else each.quantity.title_of_run("", both_ways=False)
-    return Metric(each, label, Stated(interval))
+    return Metric(each, label, stated)

@@ -30,14 +30,17 @@ class State:
     contender: Contender
     conditions: Conditions
     solution: Solution
-    rates: FloatArray
-    """Packets a second of a flow, at each point of the group."""
+    sent: FloatArray
+    """Packets sent a second of a flow, at each point of the group."""
+    delivered: FloatArray
+    """Packets delivered a second."""
 
     @classmethod
     def of(cls, problem: Problem, contender: Contender, solution: Solution) -> State:
         """Evaluate the group's model at the fixed point."""
-        conditions = problem.conditions(contender.group, solution)
-        return cls(problem, contender, conditions, solution, problem.rates(contender, conditions))
+        group, conditions = contender.group, problem.conditions(contender.group, solution)
+        sent = np.broadcast_to(contender.model.sent(conditions, group.access_per_s), group.weights.shape)
+        return cls(problem, contender, conditions, solution, sent, problem.rates(contender, conditions))
 
     @property
     def group(self) -> Group:
@@ -47,17 +50,17 @@ class State:
     @property
     def per_flow_bps(self) -> float:
         """Mean goodput of a flow, bit/s."""
-        return self.mean(self.rates) * self.group.payload_bytes * 8
+        return self.mean(self.delivered) * self.group.payload_bytes * 8
 
     @property
     def held_by_access(self) -> NDArray[np.bool_]:
         """Whether a flow's access link is what limits it, at each point."""
-        return np.asarray(self.rates >= NEARLY * self.group.access_bps / (self.group.packet_bytes * 8))
+        return np.asarray(self.sent >= NEARLY * self.group.access_per_s)
 
     @property
     def held_by_window(self) -> NDArray[np.bool_]:
         """Whether the receiver's window is what limits a flow, at each point."""
-        return np.asarray(self.rates * self.conditions.rtt_s >= NEARLY * self.group.window_limit_packets)
+        return np.asarray(self.sent * self.conditions.rtt_s >= NEARLY * self.group.window_limit_packets)
 
     def mean(self, values: FloatArray) -> float:
         """Mean over the flows of the group."""
@@ -173,14 +176,14 @@ def _overload(state: State) -> str | None:
 
 
 def _model(state: State) -> str | None:
-    held_back = np.all(state.conditions.loss == 0) and np.all(np.isfinite(state.rates))
+    held_back = np.all(state.conditions.loss == 0) and np.all(np.isfinite(state.sent))
     return None if held_back and state.contender.model.needs_loss else state.contender.model.reason(state.conditions)
 
 
 def _few_losses(state: State) -> str | None:
     network, loss = state.problem.network, float(np.max(state.conditions.loss))
     lasting = network.duration_s - max(state.group.start_s, network.warm_up_s)
-    losses = loss * state.mean(state.rates) * lasting
+    losses = loss * state.mean(state.sent) * lasting
     lossy = state.contender.model.needs_loss and loss > 0
     if not lossy or losses >= FEWEST_LOSSES or np.all(state.held_by_access | state.held_by_window):
         return None

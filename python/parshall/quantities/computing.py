@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import polars as pl
@@ -60,23 +60,44 @@ def parted(table: pl.DataFrame) -> Iterable[tuple[int, pl.DataFrame]]:
         yield rows["repetition"][0], rows
 
 
-def quantile_of_bins(rows: pl.DataFrame, counts: str, probability: float) -> BinnedQuantiles:
-    """A quantile of what a histogram of delays counted."""
-    ordered = rows.sort("repetition", "low_s")
-    return BinnedQuantiles({int(n): delay_bins(own, counts) for n, own in parted(ordered)}, probability)
-
-
-def delay_bins(rows: pl.DataFrame, counts: str = "packets") -> Bins:
-    """Rows of a histogram of delays as bins.
-
-    Delays are whole picoseconds, so the longest of a bin is one below its end.
+def quantile_of_bins(
+    rows: pl.DataFrame, counts: str, probability: float, largest_s: Mapping[int, float]
+) -> BinnedQuantiles:
+    """A quantile of what a histogram of delays counted.
 
     Parameters
     ----------
     counts
         The column that says how many are in a bin.
+    largest_s
+        The largest delay of each repetition in which it is known.
     """
-    low = rows["low_s"].to_numpy()
-    high = np.maximum(rows["high_s"].to_numpy() - _PICOSECOND, low)
+    ordered = rows.sort("repetition", "low_s")
+    bins = {int(n): delay_bins(own, counts, largest_s.get(n)) for n, own in parted(ordered)}
+    return BinnedQuantiles(bins, probability)
+
+
+def largest(table: pl.DataFrame | None, name: str) -> dict[int, float]:
+    """The largest of a column in each repetition; empty where it was not recorded."""
+    if table is None or name not in table.columns:
+        return {}
+    return by_repetition(table, pl.col(name).max())
+
+
+def delay_bins(rows: pl.DataFrame, counts: str, largest_s: float | None = None) -> Bins:
+    """Rows of a histogram of delays as bins.
+
+    Delays are whole picoseconds, so the longest of a bin is one below its end; and none is longer than the largest one.
+
+    Parameters
+    ----------
+    counts
+        The column that says how many are in a bin.
+    largest_s
+        The largest delay, where it is known.
+    """
+    low, high = (rows[end].to_numpy() for end in ("low_s", "high_s"))
+    ends = high - _PICOSECOND
+    high = np.maximum(ends if largest_s is None else np.minimum(ends, largest_s), low)
     high[:-1] = np.minimum(high[:-1], low[1:])  # rounding of seconds must not make bins overlap
     return Bins(low, high, rows[counts].to_numpy().astype(np.float64))

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import polars as pl
 
-from parshall.quantities.computing import PERCENTILES, Of, aggregated, column, mean_of, quantile_of_bins
+from parshall.quantities.computing import PERCENTILES, Of, aggregated, column, largest, mean_of, quantile_of_bins
 from parshall.quantities.definition import Quantity
-from parshall.quantities.tables import Per
+from parshall.quantities.tables import Per, Tables
+from parshall.stats.estimates import BinnedQuantiles
 
 
 def _percentile(measure: str, level: int) -> Of:
-    rows = pl.col("measure") == measure
-    return lambda tables: quantile_of_bins(tables["latency_histogram"].filter(rows), "samples", level / 100)
+    rows, most = pl.col("measure") == measure, f"max_{measure}_s"
+
+    def of(tables: Tables) -> BinnedQuantiles:
+        longest = largest(tables.get("groups"), most)
+        return quantile_of_bins(tables["latency_histogram"].filter(rows), "samples", level / 100, longest)
+
+    return of
 
 
 def _packets(per: Per, table: str) -> tuple[Quantity, ...]:
@@ -19,7 +25,7 @@ def _packets(per: Per, table: str) -> tuple[Quantity, ...]:
         Quantity(key, label, "s", "lower", per, column(table, name), what=what)
         for key, label, name, what in (
             ("one_way_delay_s", "mean one-way delay", "mean_one_way_delay_s", "over packets, propagation included"),
-            ("max_one_way_delay_s", "largest one-way delay", "max_one_way_delay_s", ""),
+            ("max_one_way_delay_s", "largest one-way delay", "max_one_way_delay_s", "of each repetition"),
             (
                 "jitter_s",
                 "jitter",

@@ -1,4 +1,8 @@
-"""What arrives, and how much of a link's capacity is used."""
+"""What arrives, and how much of a link's capacity is used.
+
+`goodput_bps` is a sum wherever it stands: over all flows, over those of a group, or of the one flow that is
+named. The mean of a flow is `flow_goodput_bps`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,11 @@ from parshall.quantities.definition import Quantity
 from parshall.quantities.tables import Tables
 
 _SUM = pl.col("goodput_bps").sum()
+
+
+def _total(flows: pl.DataFrame) -> dict[int, float]:
+    """The sum over the flows whose goodput is known; a repetition where none is has no value."""
+    return by_repetition(flows.drop_nulls("goodput_bps"), _SUM)
 
 
 def _share(tables: Tables) -> dict[int, float]:
@@ -23,7 +32,7 @@ RUN = (
         "bit/s",
         "higher",
         "run",
-        lambda tables: by_repetition(tables["flows"].filter(pl.col("forward")), _SUM),
+        lambda tables: _total(tables["flows"].filter(pl.col("forward"))),
         what="sum over the flows; where some flows of a dumbbell have `direction = 'reverse'`, over the others",
         forward_heading="goodput, forward direction",
     ),
@@ -33,7 +42,7 @@ RUN = (
         "bit/s",
         "higher",
         "run",
-        lambda tables: by_repetition(tables["flows"].filter(~pl.col("forward")), _SUM),
+        lambda tables: _total(tables["flows"].filter(~pl.col("forward"))),
         what="sum over the flows with `direction = 'reverse'`",
     ),
 )
@@ -41,6 +50,15 @@ RUN = (
 GROUP = (
     Quantity(
         "goodput_bps",
+        "goodput",
+        "bit/s",
+        "higher",
+        "group",
+        lambda tables: _total(tables["flows"]),
+        what="sum over the flows",
+    ),
+    Quantity(
+        "flow_goodput_bps",
         "goodput of a flow",
         "bit/s",
         "higher",

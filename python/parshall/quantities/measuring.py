@@ -20,8 +20,9 @@ from parshall.quantities.definition import Better
 from parshall.quantities.naming import Named
 from parshall.quantities.tables import Per, Tables
 from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Series, Stated
+from parshall.stats.estimates import Series
 from parshall.stats.quantiles import Pooled
+from parshall.stats.ranges import Number, Range
 
 BUSY = 0.8
 """From this utilisation on a link is called busy."""
@@ -31,11 +32,11 @@ _AS_BUSY = 0.01
 
 @dataclass(frozen=True)
 class Metric:
-    """A quantity that was measured, and what each repetition gave, or that a model states; there is an estimate."""
+    """A quantity with what each repetition gave, of which there is an estimate, or with the range of a model."""
 
     named: Named
     label: str
-    series: Series | Stated
+    series: Series | Range
 
     @property
     def key(self) -> str:
@@ -54,34 +55,56 @@ class Metric:
 
     @cached_property
     def estimate(self) -> Pooled | None:
-        """The mean or quantile over all repetitions."""
-        return self.series.estimate()
+        """The mean or quantile over all repetitions; None of what a model states."""
+        return None if isinstance(self.series, Range) else self.series.estimate()
 
     @property
     def interval(self) -> Interval:
-        """The estimate over all repetitions and its 95 % confidence interval."""
+        """The estimate over all repetitions and its 95 % confidence interval.
+
+        Raises
+        ------
+        InputError
+            A model states the quantity: what it has is a range (`number`).
+        """
         return self.pooled.interval
 
     @property
+    def number(self) -> Number:
+        """The interval of what was measured, or the range of what a model states."""
+        return self.series if isinstance(self.series, Range) else self.interval
+
+    @property
+    def value(self) -> float:
+        """The estimate, or what a model states under its middle condition."""
+        return self.number.value
+
+    @property
     def values(self) -> Mapping[int, float]:
-        """A value a repetition, whose mean is the estimate; of a quantile without an interval nothing."""
-        return self.pooled.by_repetition
+        """A value a repetition, whose mean is the estimate; of a range, and a quantile without an interval, nothing."""
+        return {} if isinstance(self.series, Range) else self.pooled.by_repetition
 
     @property
     def stated(self) -> bool:
-        """Whether a model states it: its interval is a range, and no matter of repetitions."""
-        return isinstance(self.series, Stated)
+        """Whether a model states it: then it has a range, and no repetitions."""
+        return isinstance(self.series, Range)
 
     @property
     def resolution(self) -> float:
         """What the estimate is known to at best: the width of a histogram's bin, else 0."""
-        return self.pooled.resolution
+        return 0.0 if isinstance(self.series, Range) else self.pooled.resolution
 
     @property
     def pooled(self) -> Pooled:
-        """The estimate, of which there is one, with what each repetition gave."""
+        """The estimate, of which there is one, with what each repetition gave.
+
+        Raises
+        ------
+        InputError
+            As `interval`.
+        """
         if self.estimate is None:
-            raise ValueError(f"{self.key}: nothing was measured")
+            raise InputError(f"{self.key}: a model states a range, which is no interval: see `number`")
         return self.estimate
 
 
@@ -108,7 +131,7 @@ def of_run(tables: Tables, link: str | None = None) -> Metrics:
 ALL_FLOWS = "all flows"
 """The name of the group in which all flows are one."""
 
-_TRIVIAL = ("share", "jain")
+_TRIVIAL = ("goodput_bps", "share", "jain")
 """Quantities of a group that say nothing, or nothing new, of all flows."""
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from parshall.quantities.computing import PERCENTILES, Of, column, quantile_of_bins
+from parshall.quantities.computing import PERCENTILES, Of, column, largest, quantile_of_bins
 from parshall.quantities.definition import Quantity
+from parshall.quantities.tables import Tables
+from parshall.stats.estimates import BinnedQuantiles
 
 
 def _percentile(level: int) -> Of:
-    return lambda tables: quantile_of_bins(tables["delay_histogram"], "packets", level / 100)
+    def of(tables: Tables) -> BinnedQuantiles:
+        longest = largest(tables.get("links"), "max_queueing_delay_s")
+        return quantile_of_bins(tables["delay_histogram"], "packets", level / 100, longest)
+
+    return of
 
 
 LINK = (
@@ -48,6 +54,6 @@ LINK = (
         None,
         "link",
         column("links", "max_queueing_delay_s"),
-        what="over packets",
+        what="of each repetition",
     ),
 )

@@ -7,16 +7,16 @@ The benchmark makes the tables that they are computed from:
 | files | a timed file | group, source, start_s, end_s, time_s, size_bytes, slowdown, finished, expected |
 | rates | a moment of a sampled flow | group, flow, time_s, goodput_bps, start_s, completion_s, target_bps |
 | flows, links | as recorded, of the half and of the bottleneck | |
-| pairs | a control beside a rival | what the rival has there, and (``_own``) beside its own kind |
+| pairs | a control beside a rival | what the rival has (its goodput: rival_bps), and (``_own``) beside its own kind |
 
 | symbol | key | of |
 | --- | --- | --- |
 | T mean, sigma_T | completion_s, completion_sd_s | files |
 | T_max, T_min | completion_max_s, completion_min_s | files |
 | predictability | unpredictability | coefficient of variation of T over that on an empty path |
-| g_i mean | goodput_bps | mean over the files |
+| g_i mean | file_goodput_bps | mean over the files |
 | G | aggregate_bps | all timed bytes over the time from first start to last end |
-| sigma_i | goodput_sd_bps | over time, of sampled flows |
+| sigma_i | flow_goodput_sd_bps | over time, mean over the sampled flows |
 | J | jain | over the sources |
 | E = G/X | efficiency | goodput over throughput |
 | | start_up_s | from start until the goodput first is `REACHED` of the fair share |
@@ -131,7 +131,7 @@ MEASURES: Mapping[str, Quantity] = {
             "unpredictability", "unpredictability", "1", "lower", _several(_SLOWDOWN.std(ddof=0) / _SLOWDOWN.mean())
         ),
         Quantity("jain", "Jain's index", "1", "higher", "run", _jain, (0.0, 1.0)),
-        _files("goodput_bps", "mean goodput", "bit/s", "higher", (8 * _SIZE / _TIME).mean()),
+        _files("file_goodput_bps", "mean goodput of a file", "bit/s", "higher", (8 * _SIZE / _TIME).mean()),
         _files(
             "aggregate_bps",
             "aggregate goodput",
@@ -140,8 +140,8 @@ MEASURES: Mapping[str, Quantity] = {
             8 * _SIZE.sum() / (pl.col("end_s").max() - pl.col("start_s").min()),
         ),
         Quantity(
-            "goodput_sd_bps",
-            "standard deviation of goodput",
+            "flow_goodput_sd_bps",
+            "standard deviation of a flow's goodput",
             "bit/s",
             "lower",
             "run",
@@ -197,7 +197,7 @@ HARMS: Mapping[str, Quantity] = {
             "throughput_harm",
             "throughput harm",
             "ratio",
-            (pl.col("goodput_bps_own") - pl.col("goodput_bps")) / pl.col("goodput_bps_own"),
+            (pl.col("rival_bps_own") - pl.col("rival_bps")) / pl.col("rival_bps_own"),
         ),
         _pair("delay_harm", "delay harm", "ratio", _caused("rtt_excess_s")),
         _pair("loss_harm", "loss harm", "ratio", _caused("flow_loss_rate")),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from parshall import notebook
-from parshall.report.numbers import ABSENT, NO_BREAK, significant
-from parshall.report.uncertainty import interval_text
-from parshall.stats.verdict import Verdict
+from parshall.report.numbers import ABSENT, NO_BREAK, quantity, significant
+from parshall.report.uncertainty import interval_text, range_text
+from parshall.stats.ranges import Number, Range
+from parshall.stats.verdict import Verdict, is_unresolved
 
 if TYPE_CHECKING:
     from parshall.report.comparison import Comparison, MetricComparison, Row
@@ -40,19 +41,46 @@ def remark(difference: MetricComparison | None, comparison: Comparison, name: st
     """What a difference shows: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
-    verdict = worded(difference.verdict, comparison, name)
+    verdict = worded(difference, comparison, name)
     if difference.better is None or difference.relative is None:
         return verdict
     percent = f"{significant(abs(100 * difference.relative), 2)}{NO_BREAK}%"
     return f"{percent} {verdict}, better for {letter(0) if difference.better == 'a' else name}"
 
 
-def worded(verdict: Verdict, comparison: Comparison, name: str) -> str:
-    """A verdict of a result that is called by a letter; of more than two, what is missing is said of that one alone."""
+def worded(difference: MetricComparison, comparison: Comparison, name: str) -> str:
+    """The verdict on a result that is called by a letter; where there are more than two, one that lacks it is named."""
     lacking = {Verdict.ONLY_A: name, Verdict.ONLY_B: letter(0)}
-    if verdict in lacking and len(comparison.results) > 2:
-        return f"not in {lacking[verdict]}"
-    return verdict.text(comparison.at_least)
+    if difference.verdict in lacking and len(comparison.results) > 2:
+        return f"not in {lacking[difference.verdict]}"
+    return verdict_text(difference, difference.unit, comparison.at_least)
+
+
+class Judged(Protocol):
+    """A difference and what it shows."""
+
+    @property
+    def difference(self) -> Number | None:
+        """With its interval."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it shows."""
+
+    @property
+    def resolution(self) -> float:
+        """What it is known to at best."""
+
+
+def verdict_text(judged: Judged, unit: str, at_least: float) -> str:
+    """A verdict as it is printed; of a difference that the bins of histograms are too wide for, that they are."""
+    if (
+        judged.verdict is Verdict.NOT_SHOWN
+        and judged.difference
+        and is_unresolved(judged.difference, judged.resolution)
+    ):
+        return f"within the resolution ({quantity(judged.resolution, unit)})"
+    return judged.verdict.text(at_least)
 
 
 def pairing(*paired: bool) -> str:
@@ -79,8 +107,8 @@ def note(comparison: Comparison) -> str:
         sentences.append("Without a common seed repetitions are compared as independent samples (Welch).")
     if "predict" in comparison.instruments:
         sentences.append(
-            "A prediction has a range in brackets, from empty to full buffers of full links: a difference is shown "
-            "where it leaves out the whole range."
+            "A prediction has the range that its model states, from empty to full buffers of full links: no confidence "
+            "interval. A difference to it is shown where the measured interval leaves out the whole range."
         )
     sentences.append(
         "Each interval stands for itself: among 20 metrics without any difference, one is expected to show one."
@@ -101,5 +129,7 @@ def difference_text(comparison: MetricComparison | None) -> str:
         return ABSENT
     if comparison.verdict is Verdict.EQUAL:
         return "0"
+    if isinstance(comparison.difference, Range):
+        return range_text(comparison.difference, comparison.unit, signed=True)
     sign = "+" if comparison.difference.mean > 0 else ""
     return sign + interval_text(comparison.difference, comparison.unit)

@@ -2,7 +2,7 @@
 
 Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are pairs, and
 the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). What a model states
-has no repetitions: its range is taken as it is, and the difference lies between those of the ends.
+has no repetitions and no interval, but a range: so has the difference to it (`parshall.stats.ranges`).
 `parshall.stats.verdict` decides what an interval shows. What differs most and matters comes first.
 
 Groups and links are matched by their names. Where no group is common to all, as the flows of a trace have none, all
@@ -13,16 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isclose
 from typing import Any
 
 from parshall.errors import InputError
 from parshall.has_figures import HasFigures
+from parshall.quantities.catalog import OURS
 from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
 from parshall.records.validity import Validity, believable, validity
-from parshall.stats.confidence import Interval, difference_of_ranges
-from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, between, judgement, matters, reaches
+from parshall.stats.ranges import Number, difference_of_ranges
+from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between, matters, reaches, verdict_of
 
 __all__ = ["Comparison", "MetricComparison", "Row", "Verdict", "compare"]
 
@@ -36,9 +38,9 @@ class MetricComparison:
     key, label, unit
         As in `parshall.quantities.catalog`.
     a, b
-        Estimates and intervals over the repetitions; ``None`` if that result does not have the metric.
+        Estimates and intervals over the repetitions, or ranges of predictions; ``None`` where there is none.
     difference
-        B - A with its interval; ``None`` unless both have it.
+        B - A with its interval, or a range if one of both is; ``None`` unless both have it.
     relative
         The difference over A's value; ``None`` if that is 0.
     paired
@@ -47,19 +49,22 @@ class MetricComparison:
         Which result the difference speaks for, where one direction is better: ``a``, ``b`` or ``None``.
     matters
         Whether a difference is shown and reaches the threshold of practical importance.
+    resolution
+        What the difference is known to at best: the widths of both histograms' bins, else 0.
     """
 
     key: str
     label: str
     unit: str
-    a: Interval | None
-    b: Interval | None
-    difference: Interval | None
+    a: Number | None
+    b: Number | None
+    difference: Number | None
     relative: float | None
     paired: bool
     verdict: Verdict
     better: str | None
     matters: bool = False
+    resolution: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
@@ -86,7 +91,7 @@ class Row:
     key, label, unit
         As in `parshall.quantities.catalog`.
     intervals
-        Of each result; ``None`` where it does not have the quantity.
+        Of each result an interval, or the range of a prediction; ``None`` where it does not have the quantity.
     differences
         Of each result but the first, against the first; ``None`` if neither has the quantity.
     """
@@ -94,7 +99,7 @@ class Row:
     key: str
     label: str
     unit: str
-    intervals: Sequence[Interval | None]
+    intervals: Sequence[Number | None]
     differences: Sequence[MetricComparison | None]
 
     @property
@@ -123,7 +128,8 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
     sources
         The results themselves, for figures.
     repeated
-        Keys of rows that say again, with the name of the link, what those of the link that matters say without it.
+        Keys of rows that say again what others say: with the name of the link what those of the link that matters say
+        without it, and of a flow what sums show where a group has as many flows in all results.
     """
 
     results: Sequence[Compared]
@@ -233,7 +239,7 @@ def compare(
             key,
             label[key].label,
             label[key].unit,
-            [values[key].interval if key in values else None for values in metrics],
+            [values[key].number if key in values else None for values in metrics],
             [
                 _compared(metrics[0].get(key), values.get(key), _paired(ordered[0], other), at_least)
                 for other, values in zip(ordered[1:], metrics[1:], strict=True)
@@ -246,13 +252,28 @@ def compare(
         for place in order
     ]
     rows.sort(key=lambda row: _relevance(row, at_least))
-    return Comparison(described, rows, at_least, ordered, _repeated(label.values(), link))
+    repeated = _repeated(label.values(), link) | _means_of_flows(label.values(), rows)
+    return Comparison(described, rows, at_least, ordered, repeated)
 
 
 def _repeated(metrics: Collection[Metric], link: str | None) -> set[str]:
     """The keys of what is said of `link` with its name, and without it too."""
     nameless = {each.named.quantity for each in metrics if each.named.of_busiest}
     return {each.key for each in metrics if each.named.place == link and each.named.quantity in nameless}
+
+
+def _means_of_flows(metrics: Collection[Metric], rows: Sequence[Row]) -> set[str]:
+    """The goodputs of a flow, of groups that have as many flows in all results: their sums show the same."""
+    by_key = {row.key: row.intervals for row in rows}
+    sums = {each.named.place: each.key for each in metrics if each.named.quantity is OURS["group", "goodput_bps"]}
+    means = {each.named.place: each.key for each in metrics if each.named.quantity is OURS["group", "flow_goodput_bps"]}
+    return {mean for place, mean in means.items() if place in sums and _proportional(by_key[mean], by_key[sums[place]])}
+
+
+def _proportional(means: Sequence[Number | None], sums: Sequence[Number | None]) -> bool:
+    """Whether the ratio of both is one number in all results that have them."""
+    pairs = [(one.value, other.value) for one, other in zip(means, sums, strict=True) if one and other]
+    return bool(pairs) and all(isclose(mean * pairs[0][1], total * pairs[0][0]) for mean, total in pairs)
 
 
 def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | str | None) -> int:
@@ -282,7 +303,7 @@ def _relevance(row: Row, at_least: float) -> tuple[int, float]:
     return min(relevance(each.verdict, each.a, each.b, at_least) for each in row.differences if each is not None)
 
 
-def relevance(verdict: Verdict, a: Interval | None, b: Interval | None, at_least: float) -> tuple[int, float]:
+def relevance(verdict: Verdict, a: Number | None, b: Number | None, at_least: float) -> tuple[int, float]:
     """The place of a difference in a list: what is shown and matters, what has no spread but is large, the rest.
 
     What one side does not have comes last. Within them the largest change is first: the difference over the larger
@@ -290,13 +311,13 @@ def relevance(verdict: Verdict, a: Interval | None, b: Interval | None, at_least
     """
     if a is None or b is None:
         return 3, 0.0
-    if a.mean == b.mean:
+    if a.value == b.value:
         return 2, 0.0
-    difference = b.mean - a.mean
-    size = abs(difference) / max(abs(a.mean), abs(b.mean))
-    if matters(verdict, difference / a.mean if a.mean else None, at_least):
+    difference = b.value - a.value
+    size = abs(difference) / max(abs(a.value), abs(b.value))
+    if matters(verdict, difference / a.value if a.value else None, at_least):
         return 0, -size
-    return (1, -size) if verdict is Verdict.NO_SPREAD and reaches(a.mean, b.mean, at_least) else (2, 0.0)
+    return (1, -size) if verdict is Verdict.NO_SPREAD and reaches(a.value, b.value, at_least) else (2, 0.0)
 
 
 def _paired(a: Result, b: Result) -> bool:
@@ -310,8 +331,8 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
         key=metric.key,
         label=metric.label,
         unit=metric.unit,
-        a=metric.interval if verdict is Verdict.ONLY_A else None,
-        b=metric.interval if verdict is Verdict.ONLY_B else None,
+        a=metric.number if verdict is Verdict.ONLY_A else None,
+        b=metric.number if verdict is Verdict.ONLY_B else None,
         difference=None,
         relative=None,
         paired=False,
@@ -323,26 +344,39 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
 def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: float) -> MetricComparison | None:
     if a is None or b is None:
         return _alone(a, Verdict.ONLY_A) if a else _alone(b, Verdict.ONLY_B) if b else None
-    one, two = a.pooled, b.pooled
     if a.stated or b.stated:
-        difference = difference_of_ranges(b.interval, a.interval)
-        exact = a.stated and b.stated
-        verdict = judgement(difference, one, two, paired=False, at_least=at_least, exact=exact)
+        verdict = _to_range(a, b, at_least)
     else:
-        verdict = between(one, two, common_numbers=same_seed, at_least=at_least)
+        verdict = between(a.pooled, b.pooled, common_numbers=same_seed, at_least=at_least)
     return MetricComparison(
         key=a.key,
         label=a.label,
         unit=a.unit,
-        a=a.interval,
-        b=b.interval,
+        a=a.number,
+        b=b.number,
         difference=verdict.difference,
         relative=verdict.relative,
         paired=verdict.paired,
         verdict=verdict.verdict,
         better=_better(verdict.verdict, a.better),
         matters=verdict.matters,
+        resolution=a.resolution + b.resolution,
     )
+
+
+def _to_range(a: Metric, b: Metric, at_least: float) -> Judgement:
+    """What B shows against A, where a model states one of both: a difference if it leaves out the whole range."""
+    difference = difference_of_ranges(b.number, a.number)
+    verdict = verdict_of(
+        difference,
+        a.value,
+        b.value,
+        at_least=at_least,
+        resolution=a.resolution + b.resolution,
+        exact=a.stated and b.stated,
+    )
+    relative = difference.value / abs(a.value) if a.value else None
+    return Judgement(difference, relative, False, verdict, matters(verdict, relative, at_least))
 
 
 def _better(verdict: Verdict, better: Better | None) -> str | None:

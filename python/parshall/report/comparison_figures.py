@@ -10,9 +10,9 @@ References: F. Yan et al., Pantheon: the training ground for Internet congestion
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from parshall.quantities.definition import link_name
 from parshall.quantities.measuring import ALL_FLOWS, Metric, busiest_of_all, of_run
@@ -21,12 +21,13 @@ from parshall.report.comparing import letter
 from parshall.report.comparison import Comparison
 from parshall.report.document import Chart
 from parshall.report.figures.common import sentences, timed
-from parshall.report.figures.delays import of_groups, pooled_delays
+from parshall.report.figures.delays import of_all, of_link
 from parshall.report.figures.overview import Course, course, layers, stacked
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.numbers import counted, scale_for
 from parshall.report.palette import SERIES
-from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values
+from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values, box
+from parshall.stats.ranges import Number, Range
 
 MOST = SERIES
 """The most results whose distributions or courses are drawn: the first ones."""
@@ -93,39 +94,42 @@ def differences(comparison: Comparison) -> Chart | None:
     told = set()
     for row in comparison.shown:
         base = row.intervals[0]
-        values = (row.unit, *(each and each.mean for each in row.intervals))
+        values = (row.unit, *(each and each.value for each in row.intervals))
         if values in told:
             continue  # what is said of a run is that of its busiest link, and what is said of that is the same again
         told.add(values)
         ratios = [
-            (place, each.b.mean / base.mean, *_ends(each.difference, base.mean))
+            _ratio(place, each.b.value, base.value, each.difference)
             for place, each in enumerate(row.differences, 1)
             if base is not None
             and each is not None
             and each.difference
             and each.b
-            and base.mean > 0
-            and each.b.mean > 0
+            and base.value > 0
+            and each.b.value > 0
         ]
-        if any(ratio != 1.0 for _, ratio, _, _ in ratios):
+        if any(each.value != 1.0 for each in ratios):
             rows.append((row.label, ratios))
     shown = rows[:ROWS]
     if not shown:
         return None
-    least = 0.5 * min(ratio for _, ratios in shown for _, ratio, _, _ in ratios)
+    least = 0.5 * min(each.value for _, ratios in shown for each in ratios)
     others = range(1, len(comparison.results))
     marks: list[Mark] = [Guide(1.0, f"as {letter(0)}", along="x")]
     for index, place in enumerate(others):
         offset = _SPREAD * ((len(others) - 1) / 2 - index) / len(others)
         of_place = [
-            (len(shown) - 1 - number + offset, ratio, max(low, least), high)
+            (len(shown) - 1 - number + offset, each)
             for number, (_, ratios) in enumerate(shown)
-            for at, ratio, low, high in ratios
-            if at == place
+            for each in ratios
+            if each.place == place
         ]
+        marks += [box(y, *each.ends(least), _style(place)) for y, each in of_place if each.is_range]
         if of_place:
-            y, x, low, high = zip(*of_place, strict=True)
+            y, x = [y for y, _ in of_place], [each.value for _, each in of_place]
+            low, high = zip(*(each.bar(least) for _, each in of_place), strict=True)
             marks.append(Points(x, y, _called(comparison, place), _style(place), low, high, along="x"))
+    boxes = any(each.is_range for _, ratios in shown for each in ratios)
     panel = Panel(
         marks,
         Axis(f"Over {_called(comparison, 0)}", log=True),
@@ -136,6 +140,9 @@ def differences(comparison: Comparison) -> Chart | None:
     caption = sentences(
         f"Each quantity of the others over that of {letter(0)}; what differs and matters is at the top, the largest "
         "difference first. Bars are 95 % confidence intervals of the difference. What is 0 has no ratio, and no point.",
+        "A box is a range and no interval: the difference to a prediction, from empty to full buffers."
+        if boxes
+        else "",
         left_out if len(rows) > len(shown) else "",
     )
     return Chart("differences", "What differs", Plot([panel], caption))
@@ -237,10 +244,30 @@ def _ellipse(x: Values, y: Values, *, log: bool) -> tuple[Values, Values] | None
     return (np.exp(outline[0]) if log else outline[0]), outline[1]
 
 
-def _ends(difference: object, base: float) -> tuple[float, float]:
-    """The ends of a difference's interval as ratios to the base; the difference itself without one."""
-    mean, low, high = (getattr(difference, name) for name in ("mean", "low", "high"))
-    return 1.0 + (mean if low is None else low) / base, 1.0 + (mean if high is None else high) / base
+@dataclass(frozen=True)
+class _Ratio:
+    """The value of a result over that of the first, and the ends of its interval or range."""
+
+    place: int
+    value: float
+    low: float
+    high: float
+    is_range: bool
+
+    def ends(self, least: float) -> tuple[float, float]:
+        """Both ends, drawn from `least` on."""
+        return max(self.low, least), max(self.high, least)
+
+    def bar(self, least: float) -> tuple[float, float]:
+        """The ends of a confidence interval; those of a range are none."""
+        return (self.value, self.value) if self.is_range else self.ends(least)
+
+
+def _ratio(place: int, value: float, base: float, difference: Number) -> _Ratio:
+    """A difference as a ratio to the base; its ends are the value itself where it has no interval."""
+    low, high = (difference.value if end is None else end for end in (difference.low, difference.high))
+    has_width = isinstance(difference, Range) and difference.has_width
+    return _Ratio(place, value / base, 1.0 + low / base, 1.0 + high / base, has_width)
 
 
 def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Chart | None:
@@ -251,24 +278,13 @@ def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Chart 
 
 
 def _queueing(shown: Mapping[str, Result], link: str) -> dict[str, Tail]:
-    by_name = {}
-    for name, run in shown.items():
-        histogram = run.tables.get("delay_histogram")
-        delays = None if histogram is None else pooled_delays(histogram.filter(pl.col("link") == link), "packets")
-        if delays is not None:
-            by_name[name] = tail_of(delays)
-    return by_name
+    found = {name: of_link(run.tables, link) for name, run in shown.items()}
+    return {name: tail_of(delays) for name, delays in found.items() if delays is not None}
 
 
 def _latencies(shown: Mapping[str, Result]) -> dict[str, Tail]:
-    by_name = {}
-    for name, run in shown.items():
-        histogram = run.tables.get("latency_histogram")
-        if histogram is not None and of_groups(run, "one_way_delay"):
-            delays = pooled_delays(histogram.filter(pl.col("measure") == "one_way_delay"), "samples")
-            if delays is not None:
-                by_name[name] = tail_of(delays)
-    return by_name
+    found = {name: of_all(run.tables, "one_way_delay") for name, run in shown.items()}
+    return {name: tail_of(delays) for name, delays in found.items() if delays is not None}
 
 
 def _completions(shown: Mapping[str, Result]) -> dict[str, Values]:

@@ -11,7 +11,8 @@ from parshall.report.comparison import Comparison, Row
 from parshall.report.comparison_figures import candidates, courses, differences, distributions
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted, quantity
-from parshall.report.uncertainty import interval_text
+from parshall.report.uncertainty import interval_text, range_text
+from parshall.stats.ranges import Number, Range
 from parshall.version import __version__
 
 FROM = ("scenario_file", "sources", "seed", "started")
@@ -89,12 +90,19 @@ def finding(comparison: Comparison) -> str:
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
     for row in named[:MENTIONED]:
         values = (
-            f"{quantity(each.mean, row.unit)} in {letter(place)}"
+            f"{_told(each, row.unit)} in {letter(place)}"
             for place, each in enumerate(row.intervals)
             if each is not None
         )
         sentences.append(f"{row.label}: {', '.join(values)}.")
     return " ".join(sentences)
+
+
+def _told(number: Number, unit: str) -> str:
+    """An estimate, or a range and the model that states it."""
+    if isinstance(number, Range):
+        return f"{range_text(number, unit)} by {number.between}{',' if number.has_width else ''}"
+    return quantity(number.mean, unit)
 
 
 def _section(heading: str, comparison: Comparison, rows: Sequence[Row], nothing: str) -> Section:

@@ -31,7 +31,7 @@ from parshall.quantities.measuring import BUSY, Metrics, busiest, of_place, of_r
 from parshall.records import Result
 from parshall.report import description
 from parshall.report.crossing import crossing
-from parshall.report.figures.delays import pooled_delays, under_load
+from parshall.report.figures.delays import of_link, under_load
 from parshall.report.numbers import counted, quantity
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
 
@@ -161,7 +161,7 @@ def _own_limits(state: _State) -> str:
 
 def _shares(state: _State) -> str:
     """Who gets what, of the groups that cross the link."""
-    known = {group: state.value(f"group/{group}/goodput_bps") for group in state.groups}
+    known = {group: state.value(f"group/{group}/flow_goodput_bps") for group in state.groups}
     goodput = {group: value for group, value in known.items() if value is not None}
     greedy = [group for group in goodput if state.is_greedy(group)]
     ranked = sorted(greedy or goodput, key=lambda group: -goodput[group])
@@ -171,13 +171,13 @@ def _shares(state: _State) -> str:
     if len(goodput) == 1:
         return _of_one(state, first)
     if len(ranked) == 1:
-        a_flow = f"{state.text_of_group(first, 'goodput_bps')} a flow"
+        a_flow = f"{state.text_of_group(first, 'flow_goodput_bps')} a flow"
         if state.value(f"group/{first}/share") is None:
             return f"{first} gets {a_flow}."
         return f"{first} takes {state.text_of_group(first, 'share')} of all goodput, {a_flow}."
-    judgement = state.judged(last, first, "goodput_bps")
+    judgement = state.judged(last, first, "flow_goodput_bps")
     if len(ranked) == 2:
-        got = state.text_of_group(first, "goodput_bps"), state.text_of_group(last, "goodput_bps")
+        got = state.text_of_group(first, "flow_goodput_bps"), state.text_of_group(last, "flow_goodput_bps")
         if judgement.matters:
             return f"A flow of {first} gets {got[0]}, one of {last} {got[1]}."
         if judgement.verdict in _UNKNOWN:
@@ -189,8 +189,8 @@ def _shares(state: _State) -> str:
     groups = counted(len(ranked), "group")
     if not judgement.matters and judgement.verdict not in _UNKNOWN:
         return f"Between the {groups} no difference in goodput is shown{_that_matters(judgement)}."
-    most = f"{first} gets most, {state.text_of_group(first, 'goodput_bps')} a flow"
-    least = f"{last} least, {state.text_of_group(last, 'goodput_bps')}"
+    most = f"{first} gets most, {state.text_of_group(first, 'flow_goodput_bps')} a flow"
+    least = f"{last} least, {state.text_of_group(last, 'flow_goodput_bps')}"
     begins = f"{_UNKNOWN[judgement.verdict]}, of" if judgement.verdict in _UNKNOWN else "Of"
     return f"{begins} {groups}, {most}, and {least}."
 
@@ -209,7 +209,7 @@ def _that_matters(judgement: Judgement) -> str:
 def _of_one(state: _State, group: str) -> str:
     flows = state.run.tables["flows"].filter(pl.col("group") == group)
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
-    got = state.text_of_group(group, "goodput_bps")
+    got = state.text_of_group(group, "flow_goodput_bps")
     if number < 2:
         return f"Its flow gets {got}."
     fair = (
@@ -259,7 +259,7 @@ def _change(state: _State) -> str:
 def _change_of_full(state: _State) -> str:
     queue = _queue(state)
     unequal = _unequal(state)
-    shown = unequal is not None and state.judged(*unequal, "goodput_bps").matters
+    shown = unequal is not None and state.judged(*unequal, "flow_goodput_bps").matters
     if shown and queue is not None and queue.separates != "flows":
         return "A queue that serves flows in turn, such as fq_codel, would even their goodput out."
     standing = _standing_s(state)
@@ -287,7 +287,7 @@ def _queue(state: _State) -> properties.QueueTraits | None:
 def _unequal(state: _State) -> tuple[str, str] | None:
     """The groups with the most and the least goodput, where these are so far apart that it asks for a remedy."""
     greedy = [group for group in state.groups if state.is_greedy(group)]
-    goodputs = {group: state.value(f"group/{group}/goodput_bps") for group in greedy}
+    goodputs = {group: state.value(f"group/{group}/flow_goodput_bps") for group in greedy}
     goodput = {group: value for group, value in goodputs.items() if value is not None}
     if len(goodput) < 2:
         return None
@@ -297,8 +297,7 @@ def _unequal(state: _State) -> tuple[str, str] | None:
 
 def _standing_s(state: _State) -> float | None:
     """What 99 % of packets wait at least, where that is a good part of what they wait at most."""
-    histogram = state.run.tables.get("delay_histogram")
-    delays = None if histogram is None else pooled_delays(histogram.filter(pl.col("link") == state.link), "packets")
+    delays = of_link(state.run.tables, state.link)
     if delays is None:
         return None
     least, most = delays.quantiles([0.01, 0.99]).tolist()

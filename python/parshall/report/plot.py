@@ -121,6 +121,17 @@ class Points:
         _checked(self, "x", "y", *(() if self.low is None else ("low", "high")))
 
 
+def box(y: float, low: float, high: float, style: Style, half: float = 0.12) -> Line:
+    """An open bar from `low` to `high` along the abscissa: a range, where a closed bar would be a confidence interval.
+
+    Parameters
+    ----------
+    half
+        Half its height.
+    """
+    return Line([low, high, high, low, low], [y - half, y - half, y + half, y + half, y - half], "", style)
+
+
 def cell_edges(centres: ArrayLike, *, log: bool = False) -> Values:
     """Edges of cells around ascending centres, halfway between them; of a logarithmic scale, by their ratio.
 

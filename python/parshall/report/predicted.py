@@ -2,7 +2,7 @@
 
 Answers come as rows of `parshall.predict.flatten`, which ``run.json`` stores. What a model says
 from the scenario alone depends on how full the buffers of full links are, which no formula knows: those readings are
-one row, the answer for half-full buffers with the range from empty to full. An answer out of range has its reason
+one row: the answer for half-full buffers, and the range from empty to full ones. An answer out of range has its reason
 in place of numbers.
 """
 
@@ -51,6 +51,8 @@ class Row:
     values: tuple[Value, ...] = ()
     ratio: float | None = None
     reason: str = ""
+    ratios: tuple[float, ...] = ()
+    """Predicted over simulated for each filling of the buffers; `ratio` is one of them."""
 
     @property
     def ratio_text(self) -> str:
@@ -149,7 +151,7 @@ def _throughput(group: str, own: Sequence[Answer], metrics: Metrics, did: str) -
         for title, models in by_part.items()
     ]
     simulated = _present(
-        _measured("Goodput of a flow", metrics.get(f"group/{group}/goodput_bps")),
+        _measured("Goodput of a flow", metrics.get(f"group/{group}/flow_goodput_bps")),
         _measured("Mean window", metrics.get(f"group/{group}/cwnd_packets")),
         _measured("Lost packets", metrics.get(f"group/{group}/loss_rate")),
         _measured("RTT", metrics.get(f"group/{group}/rtt_s")),
@@ -191,7 +193,7 @@ def _throughput_rows(model: str, given: Sequence[Answer]) -> list[Row]:
 def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
     central = next((answer for answer in valid if answer["reading"] == "middle_queue"), valid[len(valid) // 2])
     values = _present(
-        _ranged("Goodput of a flow", "goodput_per_flow_bps", "bit/s", central, valid),
+        _ranged("Goodput of a flow", "flow_goodput_bps", "bit/s", central, valid),
         _ranged("Mean window", "window_packets", "packets", central, valid),
         _ranged("Loss p", "loss", "ratio", central, valid),
         _ranged("RTT", "rtt_s", "s", central, valid),
@@ -200,7 +202,8 @@ def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
     reading = _BUFFER_WORDS.get(str(central["reading"]), "")
     condition = f", {reading}" if reading and (len(valid) == 1 or reading != "half-full buffers") else ""
     held = f", held by the {limit}" if limit in ("window", "access link") else ""
-    return Row(f"{model}{condition}{held}", values, central["ratio"])
+    ratios = tuple(float(answer["ratio"]) for answer in valid if answer["ratio"] is not None)
+    return Row(f"{model}{condition}{held}", values, central["ratio"], ratios=ratios)
 
 
 def _completion(group: str, own: Sequence[Answer]) -> Section:
@@ -291,4 +294,4 @@ def _ranged(label: str, key: str, unit: str, central: Answer, valid: Sequence[An
     low, high = min(given), max(given)
     factor = scale_for(number, unit).factor
     ends = f"{significant(low * factor)}{THIN}to{NO_BREAK}{significant(high * factor)}"
-    return Value(label, quantity(number, unit), ends if significant(low) != significant(high) else "")
+    return Value(label, quantity(number, unit), f"range {ends}" if significant(low) != significant(high) else "")

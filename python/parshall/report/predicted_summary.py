@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from parshall.report.document import Table
 from parshall.report.numbers import ABSENT, MINUS, NO_BREAK, counted
-from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
+from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style, box
 from parshall.report.predicted import Row, Section, View
 
 _SPAN = 0.6
 """Of the room between two rows, what the models of a row take."""
+
+_HEIGHT = 0.2
+"""Half the height of the box of a range, of what a model of a row has."""
+
+_SEEN = 1.01
+"""Ratio of the ends of a range from which on it has a box."""
 
 
 def nearest_table(view: View) -> Table | None:
@@ -39,15 +45,21 @@ def dots(view: View) -> Plot | None:
     models = [*dict.fromkeys(_model(row) for section in sections for row, _ in _held(section))]
     marks: list[Mark] = [Guide(1.0, f"as {view.did}", along="x")]
     for index, model in enumerate(models):
+        style = Style(series=index)
         places = [
-            (ratio, len(sections) - 1 - number + _SPAN * ((len(models) - 1) / 2 - index) / len(models))
+            (row, ratio, len(sections) - 1 - number + _SPAN * ((len(models) - 1) / 2 - index) / len(models))
             for number, section in enumerate(sections)
             for row, ratio in _held(section)
             if _model(row) == model
         ]
-        x, y = zip(*places, strict=True)
-        marks.append(Points(x, y, model, Style(series=index)))
-    ratios = [ratio for section in sections for _, ratio in _held(section)]
+        marks += [
+            box(y, min(row.ratios), max(row.ratios), style, _HEIGHT / len(models))
+            for row, _, y in places
+            if _has_range(row)
+        ]
+        marks.append(Points([ratio for _, ratio, _ in places], [y for *_, y in places], model, style))
+    held = [(row, ratio) for section in sections for row, ratio in _held(section)]
+    ratios = [each for row, ratio in held for each in (ratio, *row.ratios)]
     subjects = tuple(section.title.removeprefix("Throughput of ") for section in reversed(sections))
     least, most = min(0.5, 0.9 * min(ratios)), max(2.0, 1.1 * max(ratios))
     panel = Panel(
@@ -60,12 +72,19 @@ def dots(view: View) -> Plot | None:
         "Each dot is a model with one reading of the scenario: from it alone, or at the losses and RTTs that were "
         f"{view.did}. Models that do not hold here have none."
     )
+    if any(_has_range(row) for row, _ in held):
+        caption += " A box is the model's range, from empty to full buffers, and no confidence interval."
     return Plot([panel], caption)
 
 
 def _held(section: Section) -> list[tuple[Row, float]]:
     """The rows that could be held against the simulation, with their ratios."""
     return [(row, row.ratio) for part in section.parts for row in part.rows if row.ratio]
+
+
+def _has_range(row: Row) -> bool:
+    """Whether how full buffers are moves the answer by what can be seen."""
+    return bool(row.ratios) and max(row.ratios) > _SEEN * min(row.ratios)
 
 
 def _model(row: Row) -> str:

@@ -82,7 +82,8 @@ def groups_table(run: Result) -> Table | None:
         _words("Group", groups),
         _words("Flows", [population(table) for table in rows]),
         _words("Base RTT", [span(table, "rtt_base_s", "s") for table in rows]),
-        _metric("Goodput of a flow", by_group, groups, "goodput_bps"),
+        _metric("Goodput", by_group, groups, "goodput_bps"),
+        _metric("Goodput of a flow", by_group, groups, "flow_goodput_bps") if any(map(_several, rows)) else None,
         _metric("Share", by_group, groups, "share", bars=True) if several else None,
         _metric("Lost", by_group, groups, "loss_rate"),
         _metric("In profile", by_group, groups, "in_profile"),
@@ -200,6 +201,11 @@ def span(table: pl.DataFrame, column: str, unit: str) -> str:
     lower, upper = scale_for(low, unit), scale_for(high, unit)
     first = trimmed(low * upper.factor, 3) if lower == upper else joined(trimmed(low * lower.factor, 3), lower.unit)
     return f"{first} to {joined(trimmed(high * upper.factor, 3), upper.unit)}"
+
+
+def _several(flows: pl.DataFrame) -> bool:
+    """Whether a repetition has more than one of these flows."""
+    return bool(flows.select("repetition").is_duplicated().any())
 
 
 def population(flows: pl.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""A mean over repetitions and its confidence interval, as the page prints them."""
+"""A mean over repetitions and its confidence interval, or the range of a model, as the page prints them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from parshall.report.numbers import (
     significant,
 )
 from parshall.stats.confidence import Interval
+from parshall.stats.ranges import Number, Range
 
 IDENTICAL = f"identical in all{NO_BREAK}repetitions"
 """In place of an interval of no width, where there is room for words."""
@@ -45,11 +46,9 @@ def in_scale(interval: Interval, scale: Scale, identical: str = ZERO) -> tuple[s
 
 
 def symmetric(interval: Interval) -> bool:
-    """Whether the estimate is in the middle of its interval, so that half the width says all; never of a range."""
+    """Whether the estimate is in the middle of its interval, so that half the width says all."""
     if interval.low is None or interval.high is None:
         return True
-    if interval.level >= 1:
-        return False
     return abs(interval.low + interval.high - 2 * interval.mean) <= _EVEN * (interval.high - interval.low)
 
 
@@ -60,12 +59,32 @@ def with_unit(interval: Interval, unit: str, identical: str = ZERO) -> tuple[str
     return joined(number, scale.unit), spread
 
 
-def interval_text(interval: Interval | None, unit: str) -> str:
-    """``47.31 ± 0.12 Mbit/s`` or ``12.7 s (11.9 to 13.6)``; a dash for nothing."""
+def interval_text(interval: Number | None, unit: str) -> str:
+    """``47.31 ± 0.12 Mbit/s`` or ``12.7 s (11.9 to 13.6)``; of a range ``32.2 to 34.1 Mbit/s``; a dash for nothing."""
     if interval is None:
         return ABSENT
+    if isinstance(interval, Range):
+        return range_text(interval, unit)
     scale = scale_for(interval.mean, unit)
     number, spread = in_scale(interval, scale)
     if symmetric(interval):
         return joined(f"{number}{THIN}{spread}" if spread else number, scale.unit)
     return f"{joined(number, scale.unit)} {spread}"
+
+
+def range_text(stated: Range, unit: str, *, signed: bool = False) -> str:
+    r"""Both ends of a range, and a single number where they are printed alike; ``signed``: with + before positive ones.
+
+    >>> range_text(Range(33e6, 32.2e6, 34.1e6, "cubic, from empty to full buffers"), "bit/s")
+    '32.2 to 34.1\xa0Mbit/s'
+    >>> (
+    ...     range_text(Range(33e6, 33e6, 33e6, "load"), "bit/s"),
+    ...     range_text(Range(1.0, -1.0, 2.0, "load"), "s", signed=True),
+    ... )
+    ('33.0\xa0Mbit/s', '\u22121.00 to +2.00\xa0s')
+    """
+    scale = scale_for(max(abs(stated.low), abs(stated.high)), unit)
+    ends = [
+        f"{'+' if signed and end > 0 else ''}{significant(end * scale.factor)}" for end in (stated.low, stated.high)
+    ]
+    return joined(" to ".join(dict.fromkeys(ends)), scale.unit)

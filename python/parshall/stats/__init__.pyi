@@ -8,6 +8,7 @@ from . import hurst as hurst
 from . import long_memory as long_memory
 from . import quantiles as quantiles
 from . import region as region
+from . import ranges as ranges
 from . import spectrum as spectrum
 from . import synthesis as synthesis
 from . import tails as tails

@@ -60,6 +60,11 @@ class Interval:
     how: str = STUDENT
 
     @property
+    def value(self) -> float:
+        """The estimate, under the name that ranges (`parshall.stats.ranges`) have for theirs."""
+        return self.mean
+
+    @property
     def half_width(self) -> float | None:
         """Half of the interval's length; `None` without an interval.
 
@@ -169,23 +174,6 @@ def paired_difference(
     if a.size != b.size:
         raise StatisticsError(f"pairs: found {a.size} and {b.size} values, accepted is as many of each")
     return mean_interval(a - b, level)
-
-
-def difference_of_ranges(after: Interval, before: Interval) -> Interval:
-    """`after` - `before`, where one of them is a range that is no estimate: between the differences of the ends.
-
-    Of an estimate and a range the ends hold with the estimate's level at least.
-
-    Examples
-    --------
-    >>> difference_of_ranges(Interval(3.0, 2.5, 3.5, n=1), Interval(1.0, 0.5, 2.0, n=4)).low
-    0.5
-    """
-    mean, n = after.mean - before.mean, min(after.n, before.n)
-    level = min(after.level, before.level)
-    if after.low is None or after.high is None or before.low is None or before.high is None:
-        return Interval(mean, None, None, n, level, ONE_VALUE)
-    return Interval(mean, after.low - before.high, after.high - before.low, n, level, "ends of both")
 
 
 def compared(

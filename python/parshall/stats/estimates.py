@@ -131,8 +131,10 @@ class BinnedQuantiles:
         """The quantile of all values and its 95 % interval; `None` of too few."""
         if not self.bins:
             return None
-        low, first = np.unique(np.concatenate([each.low for each in self.bins.values()]), return_index=True)
-        high = np.concatenate([each.high for each in self.bins.values()])[first]
+        low, place = np.unique(np.concatenate([each.low for each in self.bins.values()]), return_inverse=True)
+        high = np.full(low.size, -np.inf)
+        # A bin may be cut at the largest value of its repetition.
+        np.maximum.at(high, place, np.concatenate([each.high for each in self.bins.values()]))
         counts = {}
         for number, each in self.bins.items():
             row = np.zeros(low.size)
@@ -156,23 +158,6 @@ class BinnedQuantiles:
 
 
 Series = Means | Quantiles | BinnedQuantiles
-
-
-@dataclass(frozen=True)
-class Stated:
-    """What is not estimated from repetitions: a value that a model states, with the range that it leaves open.
-
-    Parameters
-    ----------
-    interval
-        The value, and both ends of its range.
-    """
-
-    interval: Interval
-
-    def estimate(self) -> Pooled:
-        """The value itself, without values of repetitions."""
-        return Pooled(self.interval, {})
 
 
 def joined(parts: Iterable[Series | None]) -> Series | None:

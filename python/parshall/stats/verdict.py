@@ -24,6 +24,7 @@ from enum import StrEnum
 
 from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
 from parshall.stats.quantiles import Pooled
+from parshall.stats.ranges import Number
 
 AT_LEAST = 0.01
 """Share of A's value below which a difference does not matter, unless another is asked for."""
@@ -54,7 +55,7 @@ DIFFERENT = (Verdict.HIGHER, Verdict.LOWER)
 
 
 def verdict_of(
-    difference: Interval,
+    difference: Number,
     a: float,
     b: float,
     *,
@@ -68,7 +69,7 @@ def verdict_of(
     Parameters
     ----------
     difference
-        Its estimate and interval.
+        Its estimate and interval, or its range.
     a, b
         The values of both, in the same unit.
     at_least
@@ -93,7 +94,7 @@ def verdict_of(
     if difference.low is None or difference.high is None:
         return Verdict.UNKNOWN
     width = difference.high - difference.low
-    if abs(difference.mean) <= rounding and width <= rounding and resolution == 0:
+    if abs(difference.value) <= rounding and width <= rounding and resolution == 0:
         return Verdict.EQUAL
     low, high = difference.low - resolution, difference.high + resolution
     if a != 0 and max(abs(low), abs(high)) <= at_least * abs(a):
@@ -104,7 +105,21 @@ def verdict_of(
         return Verdict.NO_SPREAD
     if significant is False:
         return Verdict.NOT_SHOWN
-    return Verdict.HIGHER if difference.mean > 0 else Verdict.LOWER
+    return Verdict.HIGHER if difference.value > 0 else Verdict.LOWER
+
+
+def is_unresolved(difference: Number, resolution: float) -> bool:
+    """Whether an interval of differences leaves out 0 by less than what the values are known to.
+
+    Examples
+    --------
+    >>> one = Interval(2.0, 1.0, 3.0, n=4)
+    >>> is_unresolved(one, 2.0), is_unresolved(one, 0.5), is_unresolved(one, 0.0)
+    (True, False, False)
+    """
+    if difference.low is None or difference.high is None or difference.low <= 0 <= difference.high:
+        return False
+    return difference.low - resolution <= 0 <= difference.high + resolution
 
 
 def differed(a: Pooled, b: Pooled, *, common_numbers: bool, level: float = 0.95) -> tuple[Interval, bool]:
@@ -139,7 +154,7 @@ class Judgement:
     Parameters
     ----------
     difference
-        B - A with its interval.
+        B - A with its interval, or its range where a model states one of both.
     relative
         The difference over A's value; None if that is 0.
     paired
@@ -150,7 +165,7 @@ class Judgement:
         Whether it is shown and reaches the threshold of practical importance.
     """
 
-    difference: Interval
+    difference: Number
     relative: float | None
     paired: bool
     verdict: Verdict
@@ -180,13 +195,11 @@ def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_
     return judgement(difference, a, b, paired=paired, at_least=at_least)
 
 
-def judgement(
-    difference: Interval, a: Pooled, b: Pooled, *, paired: bool, at_least: float = AT_LEAST, exact: bool = False
-) -> Judgement:
-    """The same of a difference that is known; `exact` is that of `judged`."""
+def judgement(difference: Interval, a: Pooled, b: Pooled, *, paired: bool, at_least: float = AT_LEAST) -> Judgement:
+    """The same of a difference that is known."""
     resolution = a.resolution + b.resolution
     of_a, of_b = a.interval.mean, b.interval.mean
-    verdict = verdict_of(difference, of_a, of_b, at_least=at_least, resolution=resolution, exact=exact)
+    verdict = verdict_of(difference, of_a, of_b, at_least=at_least, resolution=resolution)
     relative = difference.mean / abs(of_a) if of_a else None
     return Judgement(difference, relative, paired, verdict, matters(verdict, relative, at_least))
 

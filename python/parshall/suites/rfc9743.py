@@ -129,7 +129,7 @@ def _alone(path: Path, scale: Scale, subject: str) -> Declared:
     control = {"congestion_control": subject}
     quarter = {**control, "name": "near", "rtt": f"{path.rtt_ms / 4:g} ms"}
     both = path.scenario(scale, [quarter, {**control, "name": "far"}], 1)
-    keys = ("group/near/goodput_bps", "group/far/goodput_bps")
+    keys = ("group/near/flow_goodput_bps", "group/far/flow_goodput_bps")
     yield "two round-trip times", simulated(f"{subject}, two round-trip times", both, measured, *keys)
     half = path.scenario(scale, [control], 2, loss={"name": "bernoulli", "probability": 0.5})
     yield "half lost", simulated(f"{subject}, half of the packets lost", half, sent_a_round_trip)
@@ -161,7 +161,7 @@ def _of_alone(answers: Answers, subject: str) -> Iterator[Claim]:
 
 
 def _mixed(path: Path, scale: Scale, subject: str) -> Declared:
-    keys = ("group/rival/goodput_bps", DELAY)
+    keys = ("group/rival/flow_goodput_bps", DELAY)
     for name in dict.fromkeys((subject, *STANDARD)):
         long = {"name": "long", "congestion_control": name}
         for rival in STANDARD:
@@ -172,7 +172,7 @@ def _mixed(path: Path, scale: Scale, subject: str) -> Declared:
 
 
 def _of_mixed(answers: Answers, subject: str) -> Iterator[Claim]:
-    goodput = "group/rival/goodput_bps"
+    goodput = "group/rival/flow_goodput_bps"
     for rival in STANDARD:
         beside, own = answers[rival, subject], answers[rival, rival]
         name = title(rival)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from parshall.quantities.measuring import links_in
 from parshall.records import Result
 from parshall.report.figures.common import across_ranks, pooled, sentences
-from parshall.report.figures.delays import pooled_delays
+from parshall.report.figures.delays import of_link
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.plot import Figure, Missing, Plot
 
@@ -19,7 +17,7 @@ def prepare(run: Result) -> Plot | Missing:
         return Missing("No packet was forwarded after the warm-up, so there is no queueing delay.")
     tails: dict[str, Tail] = {}
     for link in links_in(histogram):
-        delays = pooled_delays(histogram.filter(pl.col("link") == link), "packets")
+        delays = of_link(run.tables, link)
         if delays is not None:
             tails[link] = tail_of(delays)
     if not tails:

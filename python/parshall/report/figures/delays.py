@@ -12,8 +12,9 @@ from typing import cast
 
 import polars as pl
 
-from parshall.quantities.computing import delay_bins
+from parshall.quantities.computing import delay_bins, largest
 from parshall.quantities.measuring import places
+from parshall.quantities.tables import Tables
 from parshall.records import Result
 from parshall.report.plot import Values
 from parshall.stats.histogram import histogram_quantiles
@@ -32,25 +33,55 @@ class Delays:
         return cast("Values", histogram_quantiles(self.least_s, self.most_s, self.number, levels))
 
 
-def pooled_delays(histogram: pl.DataFrame, number: str) -> Delays | None:
-    """The buckets of all repetitions together; ``None`` if they hold nothing. `number`: the column that counts."""
+def pooled_delays(histogram: pl.DataFrame, number: str, largest_s: float | None = None) -> Delays | None:
+    """The buckets of all repetitions together; ``None`` if they hold nothing.
+
+    Parameters
+    ----------
+    number
+        The column that counts.
+    largest_s
+        The largest delay of all, where it is known.
+    """
     buckets = histogram.group_by("low_s", "high_s").agg(pl.col(number).sum()).filter(pl.col(number) > 0).sort("low_s")
     if buckets.is_empty():
         return None
-    bins = delay_bins(buckets, number)
+    bins = delay_bins(buckets, number, largest_s)
     return Delays(bins.low, bins.high, bins.counts)
 
 
-def of_groups(run: Result, measure: str) -> dict[str, Delays]:
-    """The delays of each group that has any, in the order of the scenario; `measure`: ``one_way_delay`` or ``rtt``."""
-    histogram = run.tables.get("latency_histogram")
+def of_link(tables: Tables, link: str) -> Delays | None:
+    """The queueing delays at a link; None where none was recorded."""
+    own = tables.of("link", link)
+    histogram = own.get("delay_histogram")
+    return None if histogram is None else pooled_delays(histogram, "packets", _longest(own, "links", "queueing_delay"))
+
+
+def of_all(tables: Tables, measure: str) -> Delays | None:
+    """The delays of all packets, or those of the group that the tables are of.
+
+    Parameters
+    ----------
+    measure
+        ``one_way_delay`` or ``rtt``.
+    """
+    histogram = tables.get("latency_histogram")
     if histogram is None:
-        return {}
+        return None
     rows = histogram.filter(pl.col("measure") == measure)
-    by_group = {
-        group: pooled_delays(rows.filter(pl.col("group") == group), "samples") for group in places(run.tables, "group")
-    }
+    return pooled_delays(rows, "samples", _longest(tables, "groups", measure))
+
+
+def of_groups(run: Result, measure: str) -> dict[str, Delays]:
+    """The delays of each group that has any, in the order of the scenario; `measure` as of `of_all`."""
+    by_group = {group: of_all(run.tables.of("group", group), measure) for group in places(run.tables, "group")}
     return {group: delays for group, delays in by_group.items() if delays is not None}
+
+
+def _longest(tables: Tables, table: str, measure: str) -> float | None:
+    """The largest of all repetitions; None where it was not recorded."""
+    found = largest(tables.get(table), f"max_{measure}_s")
+    return max(found.values(), default=None)
 
 
 def under_load(run: Result) -> str | None:

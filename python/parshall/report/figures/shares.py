@@ -1,4 +1,4 @@
-"""The goodput of all groups, from the largest to the smallest, beside an equal share."""
+"""The goodput of a flow of each group, from the largest to the smallest, beside an equal share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def prepare(run: Result) -> Plot | Missing:
     names = places(run.tables, "group")
     if flows is None or len(names) < 2:
         return Missing("There is a single group of flows, whose goodput is in the table above.")
-    by_group = {group: of_place(run.tables, "group", group).get(f"group/{group}/goodput_bps") for group in names}
+    by_group = {group: of_place(run.tables, "group", group).get(f"group/{group}/flow_goodput_bps") for group in names}
     intervals = {group: metric.interval for group, metric in by_group.items() if metric is not None}
     if not intervals:
         return Missing("No goodput was recorded.")
@@ -53,7 +53,7 @@ def prepare(run: Result) -> Plot | Missing:
         height=0.3 + _ROW * len(ranked),
     )
     bars = "Bars are 95 % confidence intervals over repetitions." if len(repetitions(flows)) > 1 else ""
-    return Plot([panel], sentences("Goodput of each group of flows, sorted.", bars, reference, left_out))
+    return Plot([panel], sentences("Mean goodput of a flow of each group, sorted.", bars, reference, left_out))
 
 
 def _equal_share_bps(flows: pl.DataFrame) -> float | None:
@@ -62,4 +62,4 @@ def _equal_share_bps(flows: pl.DataFrame) -> float | None:
     return float(tcp.mean()) if len(tcp) > 1 else None
 
 
-FIGURE = Figure("shares", "Goodput of all groups", prepare)
+FIGURE = Figure("shares", "Goodput of a flow of each group", prepare)

@@ -285,9 +285,9 @@ def _between(
             continue
         for count in (TU, *COUNTS):
             (own,) = columns["linux"].points[variant, count, rtt_ms]
-            runs = [each.goodput_bps / 1e6 for each in columns[SLOWER].points[variant, count, rtt_ms]]
+            runs = [each.flow_goodput_bps / 1e6 for each in columns[SLOWER].points[variant, count, rtt_ms]]
             quantity = f"{control(variant)}, {_flows(count)}, {rtt_ms:g} ms: goodput on Linux, Mbit/s"
-            seen = own.goodput_bps / 1e6
+            seen = own.flow_goodput_bps / 1e6
             checks.append(stacks.beside_simulated("fig5-linux", quantity, linux, seen, runs, share=WITHIN))
     return checks
 
@@ -303,7 +303,7 @@ def _goodputs(columns: Mapping[Any, Column], headers: Sequence[str]) -> Table:
         for where in (1, SLOWER, "linux"):
             values = columns[where].points[variant, count, rtt_ms]
             goodput, index = (
-                float(np.mean([getattr(each, name) for each in values])) for name in ("goodput_bps", "jain")
+                float(np.mean([getattr(each, name) for each in values])) for name in ("flow_goodput_bps", "jain")
             )
             cells.append(f"{goodput / 1e6:.0f}" + ("" if count == TU else f" ({index:.3f})"))
         rows.append((control(variant), _flows(count), f"{rtt_ms:g}", *cells))
@@ -329,7 +329,7 @@ def _plot(columns: Mapping[Any, Column]) -> Plot:
     panels = []
     variants = list(dict.fromkeys(variant for variant, _, _ in columns["linux"].points))
     for name, factor, y in (
-        ("goodput_bps", 1e-6, Axis("mean goodput", "Mbit/s", minimum=0, maximum=1000)),
+        ("flow_goodput_bps", 1e-6, Axis("mean goodput", "Mbit/s", minimum=0, maximum=1000)),
         ("jain", 1.0, Axis("Jain's index", minimum=0, maximum=1)),
     ):
         for count in COUNTS:

@@ -64,7 +64,7 @@ READING = "interface queue of 1000 packets"
 class Point:
     """Mean goodput, bit/s, and Jain's index."""
 
-    goodput_bps: float
+    flow_goodput_bps: float
     jain: float
 
 
@@ -149,12 +149,14 @@ def fair_bps(count: int) -> float:
 def _values(points: Points, attribute: str, count: int, rtt_ms: float) -> NDArray[np.float64]:
     """One value a variant: goodput over the fair share, or Jain's index."""
     values = np.array([getattr(points[name, count, rtt_ms], attribute) for name in VARIANTS])
-    return values / fair_bps(count) if attribute == "goodput_bps" else values
+    return values / fair_bps(count) if attribute == "flow_goodput_bps" else values
 
 
 def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: str, count: int) -> list[Claim]:
     """Differences from 20 ms on, and the fall above 100 ms."""
-    attribute, what = ("goodput_bps", "goodput over the fair share") if artefact == "fig5" else ("jain", "Jain's index")
+    attribute, what = (
+        ("flow_goodput_bps", "goodput over the fair share") if artefact == "fig5" else ("jain", "Jain's index")
+    )
     longest = rtts_ms[-1]
     low, high, long = (_values(points, attribute, count, rtt) for rtt in (LOW_MS, HIGH_MS, longest))
     spread = single(float(np.ptp(high) - np.ptp(low)))
@@ -174,7 +176,7 @@ def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: st
 def _fig5(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Claim]:
     checks = []
     for count in COUNTS:
-        short = np.array([_values(points, "goodput_bps", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
+        short = np.array([_values(points, "flow_goodput_bps", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
         alike = float((short.min(axis=1) / short.max(axis=1)).min())
         where = f"up to {LOW_MS:g} ms, {count} flows"
         checks += [
@@ -234,7 +236,7 @@ def _table(points: Points, size: Size) -> Table:
             f"`{name}`",
             f"{count}",
             *(
-                f"{points[name, count, rtt].goodput_bps / 1e6:.0f} ({points[name, count, rtt].jain:.3f})"
+                f"{points[name, count, rtt].flow_goodput_bps / 1e6:.0f} ({points[name, count, rtt].jain:.3f})"
                 for rtt in size.rtts_ms
             ),
         )
@@ -278,7 +280,7 @@ def _curves(points: Points, size: Size, artefact: str, count: int) -> Sequence[L
     marks: list[Line | Guide] = []
     for number, name in enumerate(VARIANTS):
         curve = [points[name, count, rtt] for rtt in size.rtts_ms]
-        values = [each.goodput_bps / 1e6 if artefact == "fig5" else each.jain for each in curve]
+        values = [each.flow_goodput_bps / 1e6 if artefact == "fig5" else each.jain for each in curve]
         marks.append(Line(size.rtts_ms, values, name, Style(series=number)))
     return [*marks, *(Guide(each, "", along="x") for each in (LOW_MS, HIGH_MS))]
 
