@@ -7,8 +7,8 @@ from . import histogram as histogram
 from . import hurst as hurst
 from . import long_memory as long_memory
 from . import quantiles as quantiles
-from . import region as region
 from . import ranges as ranges
+from . import region as region
 from . import spectrum as spectrum
 from . import synthesis as synthesis
 from . import tails as tails
