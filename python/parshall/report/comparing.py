@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from parshall import notebook
 from parshall.report.numbers import ABSENT, NO_BREAK, significant
 from parshall.report.uncertainty import interval_text
+from parshall.stats.families import LEVEL
 from parshall.stats.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -65,6 +66,17 @@ def pairing(*paired: bool) -> str:
     return pairs if all(paired) else f"{pairs}, or else {samples}" if any(paired) else samples
 
 
+def family(tested: int) -> str:
+    r"""How sure it is of many differences that they are such.
+
+    >>> family(43)
+    '43 differences were compared, and those called different hold at a false discovery rate of 5\xa0%.'
+    """
+    rate = f"a false discovery rate of {100 * LEVEL:g}{NO_BREAK}%"
+    were = "difference was" if tested == 1 else "differences were"
+    return f"{tested} {were} compared, and those called different hold at {rate}."
+
+
 def note(comparison: Comparison) -> str:
     """How the differences are meant."""
     first = f"First comes what differs and matters (by {100 * comparison.at_least:g}{NO_BREAK}% or more)."
@@ -82,9 +94,8 @@ def note(comparison: Comparison) -> str:
             "A prediction has a range in brackets, from empty to full buffers of full links: a difference is shown "
             "where it leaves out the whole range."
         )
-    sentences.append(
-        "Each interval stands for itself: among 20 metrics without any difference, one is expected to show one."
-    )
+    if comparison.tested:
+        sentences.append(family(comparison.tested))
     return " ".join(sentences)
 
 
