@@ -185,7 +185,7 @@ def detectable_h(frequencies: int, level: float) -> float:
     Examples
     --------
     >>> [round(detectable_h(m, 0.01), 2) for m in (51, 78, 128)]  # of 1024, 2048, 4096 values
-    [0.85, 0.77, 0.71]
+    [0.85, 0.78, 0.71]
     """
     return float(0.5 + _SURROGATES * (ndtri(1 - level / 2) + ndtri(_POWER)) * semiparametric_error(frequencies))
 
