@@ -143,7 +143,7 @@ def test_of_what_is_found_one_in_twenty_is_none() -> None:
         judgements = judged(pairs_of(random, 5, 60, shifted=20))
         shown = [row for row, each in judgements.items() if each.verdict in DIFFERENT]
         found += sum(row < 20 for row in shown)
-        shares.append(np.mean([row >= 20 for row in shown]) if shown else 0.0)
+        shares.append(sum(row >= 20 for row in shown) / max(len(shown), 1))
     assert found > 0.8 * 100 * 20
     assert np.mean(shares) < 0.05 + 2 * np.std(shares) / 10
 
@@ -211,7 +211,7 @@ def test_a_network_differs_from_itself_in_a_tenth_of_comparisons_at_most(
 
 
 def test_a_page_says_how_many_differences_were_compared() -> None:
-    half = {"bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "100 packets"}}}
+    half: dict[str, Any] = {"bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "100 packets"}}}
     found = ps.compare(ps.run(scenario(1, 3)), ps.run(scenario(1, 3, **half)))
     goodput = found.of("goodput_bps").differences[0]
     assert goodput is not None

@@ -61,8 +61,8 @@ class Pair:
     @classmethod
     def of_values(cls, a: Mapping[int, float], b: Mapping[int, float]) -> Pair:
         """Means of values by repetition, which are paired by their numbers; neither is empty."""
-        means = (Interval(sum(each.values()) / len(each), None, None, len(each)) for each in (a, b))
-        return cls(*(Pooled(mean, each) for mean, each in zip(means, (a, b), strict=True)), common_numbers=True)
+        one, other = (Pooled(Interval(sum(x.values()) / len(x), None, None, len(x)), x) for x in (a, b))
+        return cls(one, other, common_numbers=True)
 
     def p_value(self, difference: Interval) -> float | None:
         """Probability of a difference as large as this one or larger where there is none; None where chance is unknown.

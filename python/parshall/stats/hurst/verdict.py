@@ -172,7 +172,11 @@ def verdict(
     warnings = tuple(dict.fromkeys(warning for each in estimates for warning in each.warnings))
     h = float(np.median([each.h for each in estimates]))
     detectable = detectable_h(test.frequencies_of_blocks, level)
-    label, reason = _decide(test, estimates, warnings, level, test.block_bins * bin_s, detectable)
+    block_s = test.block_bins * bin_s
+    if max(test.p_shuffled, test.p_blocks) > level:
+        label, reason = _nothing_beyond_a_block(test, level, block_s, detectable)
+    else:
+        label, reason = _of_dependence(test, estimates, warnings, level, block_s)
     sentence = f"{label[0].upper()}{label[1:]}: {reason}"
     return Verdict(label, sentence, h, detectable, bin_s, level, estimates, test, warnings)
 
@@ -190,16 +194,10 @@ def detectable_h(frequencies: int, level: float) -> float:
     return float(0.5 + _SURROGATES * (ndtri(1 - level / 2) + ndtri(_POWER)) * semiparametric_error(frequencies))
 
 
-def _decide(
-    test: SurrogateTest,
-    estimates: tuple[Estimate, ...],
-    warnings: tuple[str, ...],
-    level: float,
-    block_s: float,
-    detectable: float,
+def _of_dependence(
+    test: SurrogateTest, estimates: tuple[Estimate, ...], warnings: tuple[str, ...], level: float, block_s: float
 ) -> tuple[Label, str]:
-    if max(test.p_shuffled, test.p_blocks) > level:
-        return _nothing_beyond_a_block(test, level, block_s, detectable)
+    """Where dependence is shown beyond a block: whether of a stationary series, and whether it ends."""
     against = [warning for warning in warnings if warning.startswith(_CONTRADICTIONS)]
     if against or test.p_phase <= level:
         shift = f"its level shifts more than its correlations explain (p = {test.p_phase:.3g})"
@@ -238,7 +236,7 @@ def _nothing_beyond_a_block(test: SurrogateTest, level: float, block_s: float, d
 
 
 def _by_estimators(test: SurrogateTest, estimates: tuple[Estimate, ...], block_s: float) -> tuple[Label, str]:
-    """Where dependence is shown beyond a block: of which kind."""
+    """Where dependence is shown that does not end: of which kind."""
     by_name = {each.method: each for each in estimates}
     local, wavelet = by_name["local_whittle"], by_name["wavelet"]
     low, high = min(each.h for each in estimates), max(each.h for each in estimates)
