@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import Result
 
 import parshall as ps
-from parshall.campaign.comparing import Difference, compare, controlled
+from parshall.campaign.comparing import compare
+from parshall.campaign.comparison_page import document
 from parshall.errors import InputError
-from parshall.stats.confidence import Interval
 
 Cli = Callable[..., Result]
 
@@ -50,12 +48,17 @@ def test_half_the_rate_is_significantly_less(tmp_path: Path) -> None:
     shown = found._repr_html_()
     assert shown.count("<tr>") == 5
     assert "flows.0.count = 2" in shown
+    said = "4 differences were compared, and those called different hold at a false discovery rate of 5\xa0%."
+    assert said in document(found).sections[0].paragraphs
     assert {"flows.0.count", "metric", "difference_low", "p_value", "verdict"} <= set(found.frame.columns)
 
 
 def test_the_same_sweep_is_equal(tmp_path: Path) -> None:
     one, other = done(tmp_path, plan("one")), done(tmp_path, plan("other"))
-    assert {each.verdict for each in compare(one, other).differences} == {"equal"}
+    found = compare(one, other)
+    assert {each.verdict for each in found.differences} == {"equal"}
+    assert found.tested == 0, "what is equal is no part of the family"
+    assert "false discovery" not in str(document(found))
 
 
 def test_other_seeds_are_independent_samples(tmp_path: Path) -> None:
@@ -90,18 +93,6 @@ def test_one_repetition_shows_nothing(tmp_path: Path) -> None:
     assert {each.verdict for each in compare(full, half).differences} == {"one repetition: unknown"}
 
 
-def test_few_of_many_true_nulls_are_called_significant() -> None:
-    """A thousand campaigns of 20 tests without any difference: in 5 % of them something is called significant."""
-    random = np.random.default_rng(1)
-    nothing = Interval(0.0, -1.0, 1.0, 5)
-    blank = Difference("goodput_bps", {}, nothing, nothing, nothing, None, None)
-    wrong = 0
-    for _ in range(1000):
-        tests = [replace(blank, p_value=float(p)) for p in random.uniform(size=20)]
-        wrong += any(each.significant for each in controlled(tests))
-    assert 0.025 < wrong / 1000 < 0.075  # the level is 5 %, and 1000 campaigns have a standard error of 0.7 %
-
-
 def test_on_the_command_line(tmp_path: Path, cli: Cli) -> None:
     done(tmp_path / "store", plan("full"))
     done(tmp_path / "store", plan("half", rate="2.5 Mbit/s"))
@@ -109,6 +100,7 @@ def test_on_the_command_line(tmp_path: Path, cli: Cli) -> None:
     assert shown.exit_code == 0, shown.stderr
     assert "lower" in shown.stdout
     assert "paired by common random numbers" in shown.stderr
+    assert "4 differences were compared, and those called different hold at a false discovery rate" in shown.stderr
     answer = json.loads(
         cli("compare", "full", "half", "--store", tmp_path / "store", "--metric", "goodput_bps", "--json").stdout
     )

@@ -63,8 +63,8 @@ def test_names_have_a_highest_and_a_lowest(tmp_path: Path) -> None:
 def test_what_the_judge_does_not_see_is_not_said(tmp_path: Path) -> None:
     """Intervals may overlap where repetitions, compared one by one, differ: what decides is the judge."""
     sweep = swept(tmp_path, {"seed": [1, 2]}, "jain")
-    judged = sweep.judged("jain", 1, 0)
-    assert judged is not None
+    difference = ("jain", 1, 0)
+    judged = sweep.judged([difference])[difference]
     assert not judged.paired, "points with different seeds do not share their random numbers"
     assert judged.matters == (" rises from " in finding(sweep) or " falls from " in finding(sweep))
 

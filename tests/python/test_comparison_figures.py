@@ -97,12 +97,12 @@ def test_distributions_and_courses_are_of_all(compared: Comparison) -> None:
 def test_the_page_begins_with_what_differs(compared: Comparison, runs: list[Run]) -> None:
     page = document_html(document(compared))
     assert page.index('class="finding"') < page.index('id="figure-candidates"') < page.index('id="compared"')
-    assert " differ and matter." in finding(compared)
+    assert " shown to differ by as much as matters." in finding(compared)
     good = [row for row in compared.rows if row.matters and any(each and each.better for each in row.differences)]
     told = next(row for row in good if "/" not in row.key)
     base, other = (quantity(each.mean, told.unit) for each in told.intervals[:2] if each is not None)
     assert f"{told.label}: {base} in A, {other} in B" in finding(compared)
-    assert finding(compare(runs[0], runs[0])).endswith("none differs so much that it matters.")
+    assert finding(compare(runs[0], runs[0])).endswith("none is shown to differ by as much as matters.")
     assert "Every difference" in page
     assert "Every difference" not in document_html(document(compare(*runs[:2]))), "two have them in one table"
 

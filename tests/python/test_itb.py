@@ -395,7 +395,7 @@ def test_the_page_and_the_ranking(ran: Ran) -> None:
     shown = result._repr_html_()
     assert f"{score.average([result.cases[0]], 'cubic', score.MEASURES[0]).mean:.4g}" in shown  # type: ignore[union-attr]
     for each in result.cases:
-        standings = score.ranking(each, result.controls)
+        standings = score.ranking(each, result.controls, score.Differences.of_result(result))
         assert [standing.rank for standing in standings] == [1, 2, 3]
         means = [standing.value.mean for standing in standings]
         assert means == sorted(means)
@@ -426,7 +426,7 @@ def test_the_comparison_of_instruments_comes_first(ran: Ran) -> None:
     compared = section(ran.result, ran.result, "Linux 1")
     html = document_html(page(ran.result, [compared], "Linux 1"))
     assert html.index("Simulated and on Linux") < html.index("The answer")
-    assert {row[-1] for row in compared.tables[0].rows} == {"the same"}
+    assert {row[-1] for row in compared.tables[0].rows} == {"equal"}
     assert "0 in the opposite one" in compared.paragraphs[1]
 
 
@@ -458,10 +458,11 @@ def test_json_of_the_benchmark_is_what_the_guide_says(ran: Ran) -> None:
 
 
 def test_classes_that_tell_controls_apart(ran: Ran) -> None:
-    found = {each.case.name: discrimination(each, ran.result.controls) for each in ran.result.cases}
+    told = score.Differences.of_result(ran.result)
+    found = {each.case.name: discrimination(each, ran.result.controls, told) for each in ran.result.cases}
     # A path of its own whose window is tuned: Reno and CUBIC do the same there, however many repetitions there are.
     alone = next(each for each in ran.result.cases if each.case.name == "TU-D")
-    assert discrimination(alone, ["reno", "cubic"]).verdict == "does not"
+    assert discrimination(alone, ["reno", "cubic"], told).verdict == "not shown"
     assert found["BU-F"].pairs == 3
     for each in found.values():
         assert 0 <= each.differing + each.undecided <= each.pairs
@@ -478,8 +479,9 @@ def test_hosts_that_lose_make_classes_tell_controls_apart(tmp_path: Path) -> Non
     for more in ([], ["interface_queue=100"]):
         built = case(applications.find("TU")[0], classes("D")[0], replace(TINY, bulk_s=10.0), [*changes, *more])
         result = run([built], ["reno", "scalable"], Execution(tmp_path / "store", workers=1), rivals=())
-        verdicts.append(discrimination(result.cases[0], result.controls).verdict)
-    assert verdicts == ["does not", "tells apart"]
+        told = score.Differences.of_result(result)
+        verdicts.append(discrimination(result.cases[0], result.controls, told).verdict)
+    assert verdicts == ["not shown", "tells apart"]
 
 
 def test_parallel_streams_of_a_file_are_one_file() -> None:
@@ -518,9 +520,26 @@ def test_ratios_and_differences_are_paired() -> None:
     assert found is not None
     assert found.mean == pytest.approx(1.1)
     assert found.low == pytest.approx(1.1)
-    assert score.difference({0: 1.0, 1: 2.0}, {0: 0.9, 1: 2.1}) == 0
-    assert score.difference({0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.9, 1: 1.91, 2: 2.9}) == 1
-    assert score.difference({0: 1.0}, {0: 2.0}) is None, "one repetition says nothing"
+    pairs = {
+        "unclear": ({0: 1.0, 1: 2.0}, {0: 0.9, 1: 2.1}),
+        "clear": ({0: 1.0, 1: 2.0, 2: 3.0}, {0: 0.9, 1: 1.91, 2: 2.9}),
+        "one repetition": ({0: 1.0}, {0: 2.0}),
+        "none in common": ({0: 1.0, 1: 1.1}, {2: 2.0, 3: 2.2}),
+        "copies": ({0: 1.0, 1: 1.0}, {0: 2.0, 1: 2.0}),
+        "equal": ({0: 1.0, 1: 2.0}, {0: 1.0, 1: 2.0}),
+    }
+    assert score.signs(pairs) == {
+        "unclear": 0,
+        "clear": 1,
+        "one repetition": None,
+        "none in common": None,
+        "copies": None,
+        "equal": 0,
+    }
+    clear = pairs["clear"]
+    assert set(score.signs(dict.fromkeys(range(20), clear)).values()) == {1}, "as all are found"
+    many = dict.fromkeys(range(60), pairs["unclear"])
+    assert score.signs({**many, "clear": clear})["clear"] == 0, "one of 61 may be so by chance"
     assert score.ratio({0: 0.0}, {0: 1.0}) is None
 
 
@@ -597,6 +616,7 @@ def test_the_page_says_first_who_is_fastest(ran: Ran) -> None:
     index = score.relative(ran.result.cases, ran.result.controls)
     first = min(index, key=lambda control: index[control].mean)
     assert first in said.split(".")[0]
-    shared = score.best_or_as_good(ran.result.cases, ran.result.controls)
+    told = score.Differences.of_result(ran.result)
+    shared = score.best_or_as_good(ran.result.cases, ran.result.controls, told)
     assert f"({max(shared.values())} of {len(ran.result.cases)}" in said
     assert list(ran.result.figures) == [figure.name for figure in page(ran.result).figures]

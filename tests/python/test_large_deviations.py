@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 import parshall as ps
 from parshall.models import large_deviations as ld
+from parshall.models.finite_scale import exact_probability_below
 from parshall.models.inputs import ModelInputError
 from parshall.models.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
-from parshall.models.markov import Rule, aimd, chain
+from parshall.models.markov import Rule, WindowChain, aimd, chain
 from parshall.models.measured_loss import measured
 
 Array = NDArray[np.float64]
@@ -179,6 +180,136 @@ def test_probability_of_low_means(s: ld.Spectrum) -> None:
             assert answer.in_range
             assert answer.value == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / means.size) + 0.02)
     assert not s.probability_below(7, 20).in_range
+
+
+def mean_below(c: WindowChain, x: float, scale: int, realisations: int, seed: int) -> float:
+    """The share of realisations whose mean is below x, drawn step by step."""
+    random = np.random.default_rng(seed)
+    states = random.choice(c.windows.size, size=realisations, p=c.stationary)
+    total = np.zeros(realisations)
+    for _ in range(scale):
+        total += c.windows[states]
+        states = np.where(random.random(realisations) < c.loss[states], c.down[states], c.up[states])
+    return float(np.mean(total < x * scale))
+
+
+CASES = [(7.0, 200), (7.5, 300), (6.0, 120), (8.601241783, 200), (11.0, 100)]
+
+
+def test_exact_probabilities_are_those_of_realisations() -> None:
+    c = chain(Bernoulli(0.02), 60)
+    for x, scale in CASES[:3]:
+        exact = exact_probability_below(c, x, scale)
+        share = mean_below(c, x, scale, 20_000, seed=3)
+        assert share == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 20_000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("x", "scale"), CASES)
+def test_exact_probabilities_are_those_of_many_realisations(x: float, scale: int) -> None:
+    c = chain(Bernoulli(0.02), 60)
+    exact = exact_probability_below(c, x, scale)
+    share = mean_below(c, x, scale, 200_000, seed=1)
+    assert share == pytest.approx(exact, abs=3.5 * np.sqrt(exact * (1 - exact) / 200_000))
+
+
+@pytest.mark.parametrize(
+    "c",
+    [
+        chain(lambda w: 0.1 * w, w_max=6),
+        chain(lambda w: np.where(w == 4, 0.5, (w > 4) * 1.0), w_max=9),
+        chain(0.2, w_max=7, rule=aimd(3, 0.5)),
+        chain(Deterministic(9), w_max=20),
+    ],
+    ids=["reno", "periodic", "aimd", "constant"],
+)
+def test_exact_probabilities_are_those_of_all_paths(c: WindowChain) -> None:
+    """All courses of nine round trips, one by one."""
+    paths = {(state, float(c.windows[state])): float(p) for state, p in enumerate(c.stationary)}
+    for _ in range(8):
+        after: dict[tuple[int, float], float] = {}
+        for (state, total), p in paths.items():
+            for target, chance in ((c.up[state], 1 - c.loss[state]), (c.down[state], c.loss[state])):
+                key = (int(target), total + float(c.windows[target]))
+                after[key] = after.get(key, 0.0) + p * float(chance)
+        paths = after
+    for x in (1.0, c.mean - 0.3, c.mean, c.mean + 0.21, 10.0):
+        expected = sum(p for (_, total), p in paths.items() if total < 9 * x)
+        assert exact_probability_below(c, x, 9) == pytest.approx(expected, abs=1e-12)
+
+
+def test_exact_probabilities_refuse_what_takes_too_long() -> None:
+    c = chain(1e-4, w_max=1000)
+    with pytest.raises(ModelInputError, match=r"takes .* steps; accepted are 1e\+09: a shorter scale, or the approx"):
+        exact_probability_below(c, c.mean, 2000)
+    for scale in (0, 2.5, np.nan):
+        with pytest.raises(ModelInputError, match="scale: found"):
+            exact_probability_below(c, 3.0, scale)  # type: ignore[arg-type]
+    with pytest.raises(ModelInputError, match="x: found nan"):
+        exact_probability_below(c, np.nan, 10)
+    assert exact_probability_below(c, -1.0, 10) == 0.0
+
+
+@pytest.mark.parametrize("scale", [100, 200, 2000])
+def test_probabilities_pass_through_the_mean(s: ld.Spectrum, scale: int) -> None:
+    """At the mean they are 1/2 + skewness/(6 sqrt(2 pi n)), the limit of Lugannani & Rice's 1/r - 1/u."""
+    step = 0.01 * s.loss_rate / s.mean
+    before, at, after = s.tilted_mean([-step, 0.0, step])
+    variance, third = (after - before) / (2 * step), (after - 2 * at + before) / step**2
+    expected = 0.5 + third / variance**1.5 / (6 * np.sqrt(2 * np.pi * scale))
+    assert s.probability_below(s.mean, scale).value == pytest.approx(expected, abs=2e-4)
+    if scale == 200:
+        assert expected == pytest.approx(exact_probability_below(chain(Bernoulli(0.02), 60), s.mean, 200), abs=1e-3)
+
+
+@settings(max_examples=10, deadline=None)
+@given(p=st.floats(0.003, 0.3), scale=st.integers(5, 3000), at=st.floats(-4.0, 4.0), step=st.floats(1e-6, 0.3))
+def test_probabilities_rise_and_do_not_jump(p: float, scale: int, at: float, step: float) -> None:
+    found = ld.spectrum(p, w_max=60)
+    deviation = float(np.sqrt(np.diff(found.tilted_mean([-1e-4, 1e-4]))[0] / 2e-4 / scale))
+    x = found.mean + deviation * np.array([at, at + step, at + 2 * step])
+    values = np.array([found.probability_below(float(each), scale).value for each in x])
+    assert np.all(np.diff(values) >= -1e-9)
+    # A normal density has at most 0.4 a standard deviation, and skewness makes it less than three times that.
+    assert np.all(np.diff(values) <= 1.2 * step + 1e-6)
+
+
+def test_probabilities_do_not_jump_where_interpolation_begins(s: ld.Spectrum) -> None:
+    deviation = np.sqrt(s._variance(np.array([s.mean]))[0] / 200)
+    for side in (-0.3, 0.3):
+        x = s.mean + side * deviation * np.array([1 - 1e-7, 1 + 1e-7])
+        assert abs(np.diff([s.probability_below(float(each), 200).value for each in x])[0]) < 1e-6
+
+
+def test_probabilities_fall_along_a_straight_part() -> None:
+    """Above 17.8 packets f is straight, up to staying at w_max: there is no second derivative."""
+    found = ld.spectrum(Bernoulli(0.02), w_max=1000)
+    (part,) = found.linear_parts
+    x = np.concatenate([np.linspace(16, part.low + 2, 50), np.geomspace(part.low + 2.1, 999, 10)])
+    above = 1 - np.array([found.probability_below(float(each), 30).value for each in x[:50:10]])
+    log = found._log_beyond(x, 30)
+    assert np.all(np.diff(log) < 0)
+    assert np.exp(log[:50:10]) == pytest.approx(above, abs=1e-9)
+    near = np.searchsorted(x, part.low)
+    assert np.max(-np.diff(log[near - 5 : near + 5])) < 3 * np.mean(-np.diff(log[:near]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("target", "cycles"), [(0.05, 15), (0.01, 25), (1e-3, 40)])
+@pytest.mark.parametrize("p", [0.02, 0.005])
+def test_from_which_scale_the_approximation_is_within_a_tenth(p: float, target: float, cycles: int) -> None:
+    """The scales that docs/large_deviations.md states, below and above the mean."""
+    c = chain(Bernoulli(p), 60 if p == 0.02 else 150)
+    found = ld.spectrum(c)
+    scale = round(cycles * found.cycle_rtts)
+    grid = found.mean * np.linspace(0.4, 2.0, 800)
+    log = found._log_beyond(grid, scale)
+    for below in (True, False):
+        side = (grid < found.mean) == below
+        x = float(grid[side][np.argmin(np.abs(log[side] - np.log(target)))])
+        value, exact = found.probability_below(x, scale).value, exact_probability_below(c, x, scale)
+        ratio = value / exact if below else (1 - value) / (1 - exact)
+        assert ratio == pytest.approx(1.0, abs=0.1)
 
 
 def test_bad_input() -> None:

@@ -595,7 +595,7 @@ def arriving(path: Path, counts: np.ndarray, bin_s: float, *, flags: int = 0x10,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("h", "label"), [(0.85, "long-range dependent"), (0.5, "independent")])
+@pytest.mark.parametrize(("h", "label"), [(0.85, "long-range dependent"), (0.5, "no long-range dependence shown")])
 def test_arrivals_have_the_verdict_of_what_they_were_made_of(h: float, label: str, tmp_path: Path) -> None:
     """fGn of a known H as packets a bin: each estimator is within 0.1 of it, some five standard errors of 2^14 bins."""
     counts = np.maximum(np.round(8 + 2 * synthesis.fgn(2**14, h, np.random.default_rng(5))), 0)
@@ -620,7 +620,7 @@ def test_new_connections_are_an_arrival_series_too(tmp_path: Path) -> None:
     (connections,) = [each for each in ps.observe(path).arrivals() if each.quantity == "connections"]
     assert connections.series.sum() == pytest.approx(counts.sum(), abs=20)
     assert connections.verdict is not None
-    assert connections.verdict.label == "independent"
+    assert connections.verdict.label == "too short to tell"
 
 
 def test_arrivals_in_json(cli: Cli) -> None:

@@ -4,23 +4,19 @@ Points are matched by their parameters. Sweeps of one seed with common random nu
 their scenarios agree: their repetitions are pairs, and what is tested is the mean of the differences. Otherwise
 repetitions are independent samples (Welch).
 
-Many differences are tested at once, and one in twenty would be shown by chance. So a difference is called
-*significant* if it is among those that Benjamini & Hochberg's procedure finds at 5 %: of all that it finds, one in
-twenty is expected to be none.
+All differences are one family (`parshall.stats.families`): *significant* are those that hold at its false discovery
+rate.
 
-References: Y. Benjamini, Y. Hochberg, J. R. Stat. Soc. B 57(1), 1995; A. Law, Simulation Modeling and Analysis,
-5th ed., 2015, §10.2.
+References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §10.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
-from scipy.stats import false_discovery_control, ttest_1samp, ttest_ind
 
 from parshall import notebook
 from parshall.campaign.result import Sweep
@@ -31,11 +27,9 @@ from parshall.quantities.naming import named
 from parshall.report.comparing import verdict_text
 from parshall.report.comparison import relevance
 from parshall.report.uncertainty import interval_text
-from parshall.stats.confidence import Interval, compared
-from parshall.stats.verdict import AT_LEAST, Verdict, differed, matters, verdict_of
-
-LEVEL = 0.05
-"""Expected share of wrong ones among the differences that are called significant."""
+from parshall.stats.confidence import Interval
+from parshall.stats.families import Pair, judged
+from parshall.stats.verdict import AT_LEAST, Judgement, Verdict
 
 
 @dataclass(frozen=True)
@@ -53,13 +47,15 @@ class Difference:
     relative
         The difference over A's mean; None if that is 0.
     p_value
-        That of no difference in the mean; None where one repetition leaves the spread unknown.
-    resolution
-        What the difference is known to at best: the widths of both histograms' bins, else 0.
-    at_least
-        Share of A's value below which a difference does not matter.
+        That of no difference in the mean; None where it says nothing of chance: of one repetition, without spread.
     significant
         Whether it is among the differences found; None without a p-value.
+    resolution
+        What the difference is known to at best: the widths of both histograms' bins, else 0.
+    verdict
+        What can be said of B against A.
+    matters
+        Whether it is shown and reaches the threshold of practical importance.
     """
 
     metric: str
@@ -69,26 +65,10 @@ class Difference:
     difference: Interval
     relative: float | None
     p_value: float | None
-    resolution: float = 0.0
-    at_least: float = AT_LEAST
-    significant: bool | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """What can be said of B against A."""
-        return verdict_of(
-            self.difference,
-            self.a.mean,
-            self.b.mean,
-            at_least=self.at_least,
-            resolution=self.resolution,
-            significant=self.significant,
-        )
-
-    @property
-    def matters(self) -> bool:
-        """Whether it is shown and reaches the threshold of practical importance."""
-        return matters(self.verdict, self.relative, self.at_least)
+    significant: bool | None
+    resolution: float
+    verdict: Verdict
+    matters: bool
 
 
 @dataclass(frozen=True)
@@ -105,6 +85,11 @@ class Comparison:
     link: str | None = None
     """That of which metrics without one in their name speak, in both sweeps."""
     at_least: float = AT_LEAST
+
+    @property
+    def tested(self) -> int:
+        """How many differences are judged together: those of which chance is known."""
+        return sum(each.p_value is not None for each in self.differences)
 
     @property
     def alone(self) -> list[tuple[str, int]]:
@@ -143,12 +128,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
-        return {
-            **{key: value for key, value in asdict(self).items() if key != "differences"},
-            "differences": [
-                {**asdict(each), "verdict": each.verdict, "matters": each.matters} for each in self.differences
-            ],
-        }
+        return asdict(self)
 
 
 def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = AT_LEAST) -> Comparison:
@@ -177,17 +157,20 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
     if not common:
         raise InputError(f"compare: {a.name} and {b.name} have no point in common")
     paired = a.record.seed == b.record.seed and {a.record.random_numbers, b.record.random_numbers} == {"common"}
-    differences = [
-        difference
+    pairs = {
+        (metric, key): Pair(one, two, paired)
         for metric in metrics or a.record.metrics
         for key in common
-        if (difference := _difference(a, b, metric, (places_a[key], places_b[key]), paired=paired, at_least=at_least))
-        is not None
-    ]
-    if not differences:
+        if (one := a.estimate(metric, places_a[key])) and (two := b.estimate(metric, places_b[key]))
+    }
+    if not pairs:
         raise InputError(f"compare: no run of both sweeps has {', '.join(metrics or a.record.metrics)}")
     only_a, only_b = len(places_a) - len(common), len(places_b) - len(common)
-    ordered = sorted(controlled(differences), key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
+    differences = (
+        _difference(metric, _point(a, places_a[key]), pairs[metric, key], found)
+        for (metric, key), found in judged(pairs, at_least=at_least).items()
+    )
+    ordered = sorted(differences, key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
     return Comparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
 
 
@@ -202,44 +185,23 @@ def _same(value: Any) -> Any:
     return label(value) if quantity is None else (quantity.kind, quantity.number)
 
 
-def _difference(
-    a: Sweep, b: Sweep, metric: str, places: tuple[int, int], *, paired: bool, at_least: float
-) -> Difference | None:
-    one, two = a.estimate(metric, places[0]), b.estimate(metric, places[1])
-    if one is None or two is None:
-        return None
-    difference, pairs = differed(one, two, common_numbers=paired)
-    mean = one.interval.mean
-    after, before, _ = compared(two.by_repetition, one.by_repetition, common_numbers=paired)
-    values = zip(a.record.parameters, a.record.points[places[0]].values, strict=True)
+def _point(sweep: Sweep, number: int) -> dict[str, str]:
+    """The parameters of a point, as text."""
+    values = zip(sweep.record.parameters, sweep.record.points[number].values, strict=True)
+    return {parameter.key: label(value) for parameter, value in values}
+
+
+def _difference(metric: str, point: Mapping[str, str], pair: Pair, found: Judgement) -> Difference:
     return Difference(
         metric,
-        {parameter.key: label(value) for parameter, value in values},
-        one.interval,
-        two.interval,
-        difference,
-        difference.mean / abs(mean) if mean else None,
-        _p_value(np.asarray(after), np.asarray(before), pairs),
-        one.resolution + two.resolution,
-        at_least,
+        point,
+        pair.a.interval,
+        pair.b.interval,
+        found.difference,
+        found.relative,
+        found.p_value,
+        found.significant,
+        pair.a.resolution + pair.b.resolution,
+        found.verdict,
+        found.matters,
     )
-
-
-def _p_value(after: np.ndarray[Any, Any], before: np.ndarray[Any, Any], paired: bool) -> float | None:
-    if min(after.size, before.size) < 2:
-        return None
-    spread = np.ptp(after - before) if paired else max(np.ptp(after), np.ptp(before))
-    if spread == 0:
-        return 1.0 if after[0] == before[0] else None  # the same difference every time says nothing of chance
-    tested = ttest_1samp(after - before, 0.0) if paired else ttest_ind(after, before, equal_var=False)
-    return float(tested.pvalue)
-
-
-def controlled(differences: Sequence[Difference]) -> list[Difference]:
-    """Say of each difference whether it is among those found (Benjamini & Hochberg 1995, §3.1)."""
-    known = [each.p_value for each in differences if each.p_value is not None]
-    adjusted = iter(false_discovery_control(known) if known else ())
-    return [
-        each if each.p_value is None else replace(each, significant=bool(next(adjusted) <= LEVEL))
-        for each in differences
-    ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from parshall.campaign.comparing import LEVEL, Comparison, Difference
-from parshall.report.comparing import pairing
+from parshall.campaign.comparing import Comparison, Difference
+from parshall.report.comparing import family, pairing
 from parshall.report.document import Document, Section, Table
 from parshall.report.numbers import counted
 from parshall.version import __version__
@@ -18,8 +18,8 @@ def document(comparison: Comparison) -> Document:
     compared = counted(len(comparison.differences), "difference")
     sentences = [
         f"A is {comparison.a}, B is {comparison.b}. Values are means over repetitions with their 95 % confidence "
-        f"intervals; repetitions are {pairing(comparison.paired)}. A difference is called significant if it is "
-        f"among those found at a false discovery rate of {100 * LEVEL:g} %.",
+        f"intervals; repetitions are {pairing(comparison.paired)}.",
+        *([family(comparison.tested)] if comparison.tested else []),
         *(
             f"{counted(alone, 'point')} of {name} {'is' if alone == 1 else 'are'} not in the other sweep."
             for name, alone in comparison.alone

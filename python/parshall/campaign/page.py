@@ -12,6 +12,7 @@ from parshall.campaign.finding import finding
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
 from parshall.quantities.naming import named
+from parshall.report.comparing import family
 from parshall.report.document import Block, Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import interval_text
@@ -117,23 +118,25 @@ def _differences(sweep: Sweep) -> list[Section]:
     if not pairs or sweep.record.compare is None:
         return []
     tables = []
+    shown = pairs[:_MOST_ROWS]
+    judged = sweep.judged((metric, *pair) for metric in sweep.record.metrics for pair in shown)
     for metric in sweep.record.metrics:
         rows = []
-        for point, base in pairs[:_MOST_ROWS]:
-            judgement = sweep.judged(metric, point, base)
+        for point, base in shown:
+            judgement = judged.get((metric, point, base))
             difference = None if judgement is None else judgement.difference
             text = "no values" if judgement is None else judgement.verdict.text(sweep.at_least)
             rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), text))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
     compare = sweep.record.compare
+    tested = sum(each.p_value is not None for each in judged.values())
     text = (
         f"Differences to `{compare['parameter']} = {label(compare['baseline'])}`, all else being equal. Repetitions "
         "draw the same random numbers at both points and are compared one by one; ± is half the 95 % interval of the "
-        "mean difference. "
-        "Each interval stands for itself: among 20 without any difference, one is expected to show one."
+        "mean difference."
     )
-    return [Section("Differences to the baseline", (text,), tables=tables)]
+    return [Section("Differences to the baseline", (text, *([family(tested)] if tested else [])), tables=tables)]
 
 
 def baselines(sweep: Sweep) -> list[tuple[int, int]]:

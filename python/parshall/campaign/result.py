@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -22,11 +22,15 @@ from parshall.quantities.naming import named
 from parshall.report.numbers import counted
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Series
+from parshall.stats.families import Pair, judged
 from parshall.stats.quantiles import Pooled
-from parshall.stats.verdict import AT_LEAST, Judgement, between
+from parshall.stats.verdict import AT_LEAST, Judgement
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+Difference = tuple[str, int, int]
+"""A metric, a point, and the point that it is held against."""
 
 
 class Sweep(HasFigures, page="parshall.campaign.page:document"):
@@ -187,18 +191,21 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         """Whether repetitions of the same number draw the same random numbers at all points."""
         return self.record.seed is not None and self.record.random_numbers == "common"
 
-    def judged(self, metric: str, point: int, baseline: int, among: int = 1) -> Judgement | None:
-        """What a metric shows at a point against another point; None where one of them has no value.
+    def judged(self, wanted: Iterable[Difference], of: int = 0) -> dict[Difference, Judgement]:
+        """What the differences of a family show; those without a value at one of their points are left out.
 
         Parameters
         ----------
-        among
-            How many pairs of points this one was chosen from, for what it shows.
+        wanted
+            The differences.
+        of
+            How many differences these were chosen from (`parshall.stats.families.cutoff`).
         """
-        here, there = self.estimate(metric, point), self.estimate(metric, baseline)
-        if here is None or there is None:
-            return None
-        return between(there, here, common_numbers=self.paired, at_least=self.at_least, among=among)
+        estimates = {
+            each: (self.estimate(each[0], each[2]), self.estimate(each[0], each[1])) for each in dict.fromkeys(wanted)
+        }
+        pairs = {each: Pair(a, b, self.paired) for each, (a, b) in estimates.items() if a and b}
+        return judged(pairs, at_least=self.at_least, of=of)
 
     def _by_repetition(self, metric: str, point: int) -> dict[int, Value]:
         return dict(self.values(metric, point))

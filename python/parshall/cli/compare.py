@@ -95,7 +95,7 @@ def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_lea
 
 def show(comparison: Comparison) -> None:
     """Print a comparison."""
-    from parshall.report.comparing import difference_text, header, letter, worded
+    from parshall.report.comparing import difference_text, family, header, letter, worded
     from parshall.report.uncertainty import interval_text
 
     title = "   ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
@@ -119,11 +119,13 @@ def show(comparison: Comparison) -> None:
         note(f"{len(comparison.shown) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
     if "predict" in comparison.instruments:
         note("a prediction has a range, from empty to full buffers of full links: no confidence interval")
+    if comparison.tested:
+        note(family(comparison.tested))
     _first(sum(row.matters for row in comparison.shown), comparison.at_least)
 
 
 def _show_sweeps(comparison: OfSweeps) -> None:
-    from parshall.campaign.comparing import LEVEL
+    from parshall.report.comparing import family
 
     first = comparison.differences[0]
     shown = table(f"A: {comparison.a}   B: {comparison.b}", *first.point, "metric", "A", "B", "B - A", "")
@@ -131,10 +133,9 @@ def _show_sweeps(comparison: OfSweeps) -> None:
         shown.add_row(*each.point.values(), *comparison.cells(each))
     console().print(shown)
     _how(comparison.paired)
-    tested = [each for each in comparison.differences if each.significant is not None]
-    significant = sum(bool(each.significant) for each in tested)
+    if comparison.tested:
+        note(family(comparison.tested))
     _first(sum(each.matters for each in comparison.differences), comparison.at_least)
-    note(f"{significant} of {len(tested)} differences are significant at a false discovery rate of {100 * LEVEL:g} %")
     for name, alone in comparison.alone:
         note(f"{alone} points of {name} are not in the other sweep")
 

@@ -262,7 +262,7 @@ def _bin_width(given: str | None) -> float:
 def _show_time_scale(answer: TimeScale) -> None:
     out = console()
     if answer.chosen is None:
-        out.print("No interval says anything of the next one: there is nothing to predict.")
+        out.print("No interval is shown to say anything of the next one: no T_L can be recommended.")
     else:
         out.print(
             f"T_L = {answer.chosen.interval_s:g} s: the correlation of successive intervals is "

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from parshall.itb.benchmark import CaseResult, Result
     from parshall.itb.building import Case
     from parshall.itb.over_mpi import OverMpi
+    from parshall.itb.score import Differences
     from parshall.report.document import Document
 
 Done = TypeVar("Done")
@@ -243,17 +244,17 @@ def _page(made: Sequence[Result], mpi: Sequence[OverMpi]) -> Document:
     return page(made[-1], compared, "simulated" if made[-1].instrument == "simulate" else kernel)
 
 
-def _told_apart(cases: Sequence[CaseResult], made: Result) -> str:
+def _told_apart(cases: Sequence[CaseResult], made: Result, differences: Differences) -> str:
     """Which classes tell the controls apart, in words."""
     from parshall.itb.discrimination import discrimination
 
     letters: dict[str, list[str]] = {}
     for case in cases:
-        verdict = discrimination(case, made.controls, made.at_least).verdict
+        verdict = discrimination(case, made.controls, differences, made.at_least).verdict
         letters.setdefault(verdict, []).append(case.case.itb_class.name)
     phrases = {
         "tells apart": "{} tell the controls apart",
-        "does not": "{} do not: no two controls differ by more than the noise",
+        "not shown": "{} do not show any two controls to differ",
         "undecided": "{} undecided: one repetition",
     }
     return "; ".join(phrase.format(", ".join(letters[key])) for key, phrase in phrases.items() if key in letters)
@@ -261,15 +262,17 @@ def _told_apart(cases: Sequence[CaseResult], made: Result) -> str:
 
 def _show(made: Result) -> None:
     from parshall.itb import score
+    from parshall.report.comparing import family
 
+    differences = score.Differences.of_result(made)
     shown = table(
-        f"Mean completion time over the best one's, {made.instrument}d; = where the paired comparison cannot tell",
+        f"Mean completion time over the best one's, {made.instrument}d; = where no difference to it is shown",
         "",
         *made.controls,
     )
     for case in made.cases:
         cells = {}
-        for each in score.ranking(case, made.controls, at_least=made.at_least):
+        for each in score.ranking(case, made.controls, differences):
             times = "1" if each.to_best is None else f"{each.to_best.mean:.2f}"
             cells[each.control] = f"{times}{'=' if each.as_good and each.rank > 1 else ''} (#{each.rank})"
         mark = "*" if case.case.odd else ""
@@ -282,7 +285,9 @@ def _show(made: Result) -> None:
         order = sorted(index, key=lambda control: index[control].mean)
         text = ", ".join(f"{control} {index[control].mean:.2f}" for control in order)
         out.print(f"{application.name}, completion time over the average control's: {text}")
-        out.print(f"{application.name}, classes: {_told_apart(cases, made)}")
+        out.print(f"{application.name}, classes: {_told_apart(cases, made, differences)}")
     if any(case.case.odd for case in made.cases):
         out.print("* with factors that are not those of Table 5")
+    if differences.tested:
+        note(family(differences.tested))
     note(f"{made.wall_s:.0f} s")

@@ -20,8 +20,8 @@ from parshall.control_check.sharing import with_verdict
 from parshall.itb.fairness import harm
 from parshall.properties import title
 from parshall.quantities.transport import HARMS
-from parshall.stats.confidence import Interval
-from parshall.stats.verdict import DIFFERENT, Verdict, matters, verdict_of
+from parshall.stats.families import Pair, judged
+from parshall.stats.verdict import DIFFERENT, Judgement, Verdict
 
 AT_LEAST = 0.05
 """Harm below this does not matter: no standard has a number."""
@@ -54,12 +54,13 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
 def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
     """Harm to each rival, and what it is left."""
     harmed = _harm(readings, names)
+    judgements = _judged(harmed, own)
     made = []
     for rival in RIVALS:
         shares = {name: [reading["share"] for reading in readings["beside", name, rival]] for name in names}
         for each in _HARMS:
             values = {name: interval(_values(harmed, name, rival, each.key)) for name in names}
-            verdict, accepted = _verdict(values[own], own == rival, title(rival))
+            verdict, accepted = _verdict(judgements.get((rival, each.key)), title(rival))
             label = f"{each.label} to {title(rival)}"
             made.append(Row("harm", f"{each.key}_{rival}", label, each.unit, values, None, verdict, accepted))
         row = Row(
@@ -93,12 +94,23 @@ def _values(harmed: pl.DataFrame, name: str, rival: str, key: str) -> list[float
     return values
 
 
-def _verdict(harm_done: Interval | None, same: bool, rival: str) -> tuple[str, bool | None]:
+def _judged(harmed: pl.DataFrame, own: str) -> dict[tuple[str, str], Judgement]:
+    """All harms to the rivals as one family, by rival and harm; what is 1 without harm is held against 1."""
+    pairs = {}
+    for rival, each in product(RIVALS, _HARMS):
+        values = {n: value for n, value in enumerate(_values(harmed, own, rival, each.key)) if value is not None}
+        if values and own != rival:
+            shares = {n: 1.0 + value for n, value in values.items()}
+            pairs[rival, each.key] = Pair.of_values(dict.fromkeys(values, 1.0), shares)
+    return judged(pairs, at_least=AT_LEAST)
+
+
+def _verdict(found: Judgement | None, rival: str) -> tuple[str, bool | None]:
     """In words; None where the repetitions do not tell."""
-    if same or harm_done is None:
+    if found is None:
         return "", None
-    shown = verdict_of(harm_done, 1.0, 1.0 + harm_done.mean, at_least=AT_LEAST)
-    if shown in DIFFERENT and not matters(shown, harm_done.mean, AT_LEAST):
+    shown = found.verdict
+    if shown in DIFFERENT and not found.matters:
         return f"{shown} than beside another {rival} flow, on average by less than {100 * AT_LEAST:g} %", None
     as_another = f"what another {rival} flow would do"
     verdicts = {
@@ -106,6 +118,6 @@ def _verdict(harm_done: Interval | None, same: bool, rival: str) -> tuple[str, b
         Verdict.LOWER: (f"less than another {rival} flow would do", True),
         Verdict.EQUAL: (as_another, True),
         Verdict.SAME: (f"{as_another}, within {100 * AT_LEAST:g} %", True),
-        Verdict.NOT_SHOWN: (f"not to be told from another {rival} flow", None),
+        Verdict.NOT_SHOWN: (f"no difference shown to another {rival} flow", None),
     }
     return verdicts.get(shown, (str(shown), None))

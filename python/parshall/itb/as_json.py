@@ -25,6 +25,7 @@ def printed(first: Result, emulated: Result | None = None) -> dict[str, Any]:
 
 def result(made: Result) -> dict[str, Any]:
     """Of one instrument; docs/json.md describes it."""
+    differences = score.Differences.of_result(made)
     return {
         "instrument": made.instrument,
         "scale": made.scale,
@@ -32,12 +33,12 @@ def result(made: Result) -> dict[str, Any]:
         "controls": list(made.controls),
         "wall_s": round(made.wall_s, 3),
         "at_least": made.at_least,
-        "cases": [_case_json(each, made) for each in made.cases],
+        "cases": [_case_json(each, made, differences) for each in made.cases],
     }
 
 
-def _case_json(case: CaseResult, result: Result) -> dict[str, Any]:
-    verdict = discrimination(case, result.controls, result.at_least)
+def _case_json(case: CaseResult, result: Result, differences: score.Differences) -> dict[str, Any]:
+    verdict = discrimination(case, result.controls, differences, result.at_least)
 
     def interval(found: dict[int, float], least: float = -inf) -> dict[str, Any] | None:
         made = score.interval(found, least=least)
@@ -68,6 +69,6 @@ def _case_json(case: CaseResult, result: Result) -> dict[str, Any]:
                     if rival != each.control
                 },
             }
-            for each in score.ranking(case, result.controls, at_least=result.at_least)
+            for each in score.ranking(case, result.controls, differences)
         ],
     }

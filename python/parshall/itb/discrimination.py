@@ -3,14 +3,14 @@
 | symbol | meaning |
 | --- | --- |
 | pairs | of controls: n (n - 1)/2 |
-| differing | pairs whose mean completion times differ by more than the noise, and by more than matters |
+| differing | pairs whose mean completion times are shown to differ, and by more than matters |
 | undecided | pairs that one repetition says nothing about |
 | span | longest over shortest mean completion time of a control |
 
-A class in which no pair differs says nothing about the controls: it measures hosts and network. The source makes this
-the task of TU, the tuning application (§5.2), before anything larger is run. The noise is that of the paired
-comparison (`parshall.itb.score`). Where repetitions are copies of each other (one source in a strictly periodic
-network) there is none, and the threshold of what matters decides alone.
+A class in which no pair is shown to differ says nothing about the controls. The source makes this the task of TU, the
+tuning application (§5.2), before anything larger is run. What is shown is decided for the pairs of all classes together
+(`parshall.itb.score.Differences`). Where repetitions are copies of each other (one source in a strictly periodic
+network) there is no noise, and the threshold of what matters decides alone.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.3.2, §5.2, §5.5.1.
 """
@@ -50,16 +50,20 @@ class Discrimination:
 
     @property
     def verdict(self) -> str:
-        """In a word: ``tells apart``, ``does not``, or ``undecided``."""
+        """In a word: ``tells apart``, ``not shown``, or ``undecided``."""
         if self.differing:
             return "tells apart"
-        return "undecided" if self.undecided else "does not"
+        return "undecided" if self.undecided else "not shown"
 
 
-def discrimination(case: CaseResult, controls: Sequence[str], at_least: float = AT_LEAST) -> Discrimination:
+def discrimination(
+    case: CaseResult, controls: Sequence[str], differences: score.Differences, at_least: float = AT_LEAST
+) -> Discrimination:
     """What a case says about the differences between these controls."""
     times = {control: score.values(case, control, "completion_s") for control in controls}
-    differences = [differ(times[a], times[b], at_least) for a, b in combinations(controls, 2)]
+    differing = [
+        differ(times[a], times[b], differences.sign(case, a, b), at_least) for a, b in combinations(controls, 2)
+    ]
     means = [sum(each.values()) / len(each) for each in times.values() if each]
     goodputs = [
         sum(each.values()) / len(each) / case.case.factors.access_bps
@@ -69,32 +73,37 @@ def discrimination(case: CaseResult, controls: Sequence[str], at_least: float = 
     known = len(means) == len(controls) and min(means, default=0.0) > 0
     return Discrimination(
         case,
-        pairs=len(differences),
-        differing=sum(each is True for each in differences),
-        undecided=sum(each is None for each in differences),
+        pairs=len(differing),
+        differing=sum(each is True for each in differing),
+        undecided=sum(each is None for each in differing),
         span=max(means) / min(means) if known else None,
         used=(min(goodputs), max(goodputs)) if goodputs else None,
     )
 
 
-def differ(a: dict[int, float], b: dict[int, float], at_least: float = AT_LEAST) -> bool | None:
-    """Whether two controls' values, by repetition, differ by more than the noise and by more than matters.
+def differ(a: dict[int, float], b: dict[int, float], sign: int | None, at_least: float = AT_LEAST) -> bool | None:
+    """Whether two controls' values, by repetition, are shown to differ by more than matters.
 
-    None: one repetition, or none, says nothing.
+    None: one repetition, or none, says nothing. Where repetitions are copies of each other, the means decide.
 
-    >>> differ({0: 10.0, 1: 11.0, 2: 12.0}, {0: 9.0, 1: 9.9, 2: 11.1})
+    Parameters
+    ----------
+    sign
+        What their family shows (`parshall.itb.score.signs`).
+
+    Examples
+    --------
+    >>> differ({0: 10.0, 1: 11.0, 2: 12.0}, {0: 9.0, 1: 9.9, 2: 11.1}, 1)
     True
-    >>> differ({0: 10.0, 1: 11.0}, {0: 10.5, 1: 10.4})
+    >>> differ({0: 10.0, 1: 11.0}, {0: 10.5, 1: 10.4}, 0)
     False
-    >>> differ({0: 10.0, 1: 10.0}, {0: 11.0, 1: 11.0}), differ({0: 10.0}, {0: 11.0})
+    >>> differ({0: 10.0, 1: 10.0}, {0: 11.0, 1: 11.0}, None), differ({0: 10.0}, {0: 11.0}, None)
     (True, None)
     """
+    if sign is not None:
+        return sign != 0
     common = sorted(a.keys() & b.keys())
     if len(common) < _LEAST:
         return None
-    sign = score.difference(a, b, at_least)
-    if sign is not None:
-        return sign != 0
-    # No spread: the difference is the same in every repetition.
     of_a, of_b = (sum(each[n] for n in common) / len(common) for each in (a, b))
     return reaches(of_a, of_b, at_least)

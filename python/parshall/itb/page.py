@@ -10,6 +10,7 @@ from parshall.itb.discrimination import Discrimination, discrimination
 from parshall.itb.estimate import duration
 from parshall.itb.pictures import overview, pictures
 from parshall.itb.score import BY_KEY, Measure
+from parshall.report.comparing import family
 from parshall.report.document import Document, Section, Table
 from parshall.report.numbers import counted, with_half_width
 from parshall.stats.confidence import Interval
@@ -32,11 +33,14 @@ def page(result: Result, before: Sequence[Section] = (), hosts: str = "simulated
     hosts
         Whose TCP it is.
     """
-    drawn = overview(result, _by_speed(result))
+    differences = score.Differences.of_result(result)
+    drawn = overview(result, _by_speed(result), differences)
     opening = [Section("Where controls are slower", figures=[drawn], name="glance", is_opening=True)] if drawn else []
-    sections = [*opening, *before, _answer(result), _about(result), _calibration(result)]
+    sections = [*opening, *before, _answer(result, differences), _about(result, differences)]
+    sections.append(_calibration(result, differences))
     for _, cases in _by_application(result):
-        sections += [_application(result, cases), _classes(result, cases), _further(result, cases)]
+        sections += [_application(result, cases, differences), _classes(result, cases, differences)]
+        sections.append(_further(result, cases, differences))
         sections.append(pictures(result, cases))
     byline = (
         hosts,
@@ -47,33 +51,33 @@ def page(result: Result, before: Sequence[Section] = (), hosts: str = "simulated
         *_REFERENCE,
     )
     about = f"Congestion controls compared: {', '.join(result.controls)}."
-    return Document("itb", "ITB: transport benchmark", about, byline, sections, finding=finding(result))
+    return Document("itb", "ITB: transport benchmark", about, byline, sections, finding=finding(result, differences))
 
 
-def finding(result: Result) -> str:
+def finding(result: Result, differences: score.Differences) -> str:
     """Who is fastest over all, where that is so, and whether it can be told: in a few sentences."""
     order, overall = _by_speed(result), score.relative(result.cases, result.controls)
     if not overall:
         return ""
     count = len(result.cases)
     index = with_half_width(*_mean_and_half(overall[order[0]]))
-    tied = [each for each in order[1:] if score.same_overall(result.cases, each, order[0], result.at_least)]
+    tied = score.tied(result.cases, order[0], order[1:], result.at_least)
     cases = counted(count, "case")
     sentences = [
-        f"{_listed([order[0], *tied])} cannot be told apart as the fastest over {cases}."
+        f"{order[0]} is fastest over {cases} on average, and not shown to differ from {_listed(tied)}."
         if tied
         else f"{order[0]} is the fastest over {cases}: completion times are {index} times the average control's."
     ]
     if len(order) > 1 and order[-1] not in tied:
         last = with_half_width(*_mean_and_half(overall[order[-1]]))
         sentences.append(f"The slowest is {order[-1]}, with {last} times the average.")
-    shared = score.best_or_as_good(result.cases, result.controls, result.at_least)
+    shared = score.best_or_as_good(result.cases, result.controls, differences)
     most = max(shared.values())
     best = [each for each in order if shared[each] == most]
-    sentences.append(f"Best, or not to be told from the best, most often: {_listed(best)} ({most} of {cases}).")
-    alike = sum(discrimination(each, result.controls, result.at_least).verdict == "does not" for each in result.cases)
-    if alike:
-        sentences.append(f"In {alike} of {count} no two controls differ by more than the noise.")
+    sentences.append(f"Best, or not shown to differ from the best, most often: {_listed(best)} ({most} of {cases}).")
+    verdicts = [discrimination(each, result.controls, differences, result.at_least).verdict for each in result.cases]
+    if alike := verdicts.count("not shown"):
+        sentences.append(f"In {alike} of {count} no two controls are shown to differ.")
     return " ".join(sentences)
 
 
@@ -92,20 +96,20 @@ def _by_application(result: Result) -> list[tuple[str, list[CaseResult]]]:
     return [(name, [each for each in result.cases if each.case.application.name == name]) for name in names]
 
 
-def _answer(result: Result) -> Section:
+def _answer(result: Result, differences: score.Differences) -> Section:
     """Who is fastest where, and how sure that is."""
     groups = _by_application(result)
     indices = {name: score.relative(cases, result.controls) for name, cases in groups}
     overall = score.relative(result.cases, result.controls)
-    shared = score.best_or_as_good(result.cases, result.controls, result.at_least)
+    shared = score.best_or_as_good(result.cases, result.controls, differences)
     order = sorted(overall, key=lambda control: overall[control].mean)
     count = len(result.cases)
     sentences = []
     for name, cases in groups:
         index = indices[name]
         first = min(index, key=lambda control: index[control].mean)
-        equal = [each for each in index if each != first and score.same_overall(cases, each, first, result.at_least)]
-        tied = f"; not to be told from it: {', '.join(f'`{each}`' for each in equal)}" if equal else ""
+        equal = score.tied(cases, first, [each for each in index if each != first], result.at_least)
+        tied = f"; not shown to differ from it: {', '.join(f'`{each}`' for each in equal)}" if equal else ""
         title = cases[0].case.application.title.lower()
         sentences.append(f"{name} ({title}): `{first}`, {with_half_width(*_mean_and_half(index[first]))}{tied}.")
     header = ["control", "all", *(name for name, _ in groups), f"best or as good, of {count} cases"]
@@ -131,7 +135,7 @@ def _answer(result: Result) -> Section:
     return Section("The answer", (*text, *(marked if odd else ())), [table])
 
 
-def _about(result: Result) -> Section:
+def _about(result: Result, differences: score.Differences) -> Section:
     scale = result.cases[0].case.scale
     k, access = scale.aggregation, scale.access_bps
     size = (
@@ -144,13 +148,12 @@ def _about(result: Result) -> Section:
         "bandwidth-delay products (Reno's slow growth) is weaker here than at paper scale. C_g, R and the RTTs are "
         "those of the source."
     )
-    pairs = len(result.cases) * len(result.controls) * (len(result.controls) - 1) // 2
     paired = (
-        "Every comparison is paired: all controls had the same random numbers in each repetition. A control is as good "
-        "as the best (=) where the 95 % interval of the difference holds zero. Of the "
-        f"{pairs} comparisons of completion times below, about {pairs // 20} would be called different by chance if "
-        "all controls were equal."
+        "Every comparison is paired: all controls had the same random numbers in each repetition. A control has the "
+        "rank of the best (=) where it is not shown to differ from it."
     )
+    if differences.tested:
+        paired += f" Of completion times {family(differences.tested)}"
     lower = (
         "Files that were not complete at the end count with the time they had: where less than 100 % finished, "
         "completion times are lower bounds."
@@ -172,9 +175,9 @@ def _about(result: Result) -> Section:
     return Section("What was run", paragraphs, tables)
 
 
-def _calibration(result: Result) -> Section:
+def _calibration(result: Result, differences: score.Differences) -> Section:
     """Which classes say something about the controls, TU first: it is the source's calibration."""
-    discriminations = [discrimination(each, result.controls, result.at_least) for each in result.cases]
+    discriminations = [discrimination(each, result.controls, differences, result.at_least) for each in result.cases]
     discriminations.sort(key=lambda each: each.case.case.application.name != "TU")
     rows = [_calibrated(each) for each in discriminations]
     header = (
@@ -186,11 +189,10 @@ def _calibration(result: Result) -> Section:
         "goodput over C_a, lowest to highest control",
     )
     text = [
-        "A class in which no two controls differ by more than the noise measures hosts and network, and not the "
-        "controls. The noise is that of the paired comparison; where repetitions are copies of each other there is "
-        f"none, and differences of more than {100 * result.at_least:g} % count.",
+        "A class in which no two controls are shown to differ says nothing about the controls. Where repetitions are "
+        f"copies of each other, there is no noise, and differences of more than {100 * result.at_least:g} % count.",
     ]
-    alike = [each for each in discriminations if each.verdict == "does not"]
+    alike = [each for each in discriminations if each.verdict == "not shown"]
     if alike and all(each.case.case.factors.interface_queue is None for each in alike):
         text.append(
             "Hosts lose nothing here. Where the bottleneck is not congested, nothing is lost at all, and no control "
@@ -205,7 +207,7 @@ def _usual_queue(discrimination: Discrimination) -> int:
     return max(2, round(1000 * discrimination.case.case.factors.access_bps / 1e9))
 
 
-_TOLD = {"tells apart": "yes", "does not": "no", "undecided": "undecided"}
+_TOLD = {"tells apart": "yes", "not shown": "not shown", "undecided": "undecided"}
 
 
 def _calibrated(discrimination: Discrimination) -> tuple[str, ...]:
@@ -229,7 +231,7 @@ def _cases_of(letters: dict[str, list[str]]) -> str:
     return "; ".join(f"{', '.join(names)}: {verdict}" for verdict, names in groups.items())
 
 
-def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
+def _application(result: Result, cases: Sequence[CaseResult], differences: score.Differences) -> Section:
     application = cases[0].case.application
     index = score.relative(cases, result.controls)
     order = sorted(index, key=lambda control: index[control].mean)
@@ -259,9 +261,9 @@ def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
         )
         for rival in RIVALS
     ]
-    won = score.wins(cases, result.controls, at_least=result.at_least)
+    won = score.wins(cases, result.controls, differences)
     faster = Table(
-        "In how many classes the control of the row is faster than that of the column",
+        "In how many classes the control of the row is shown to be faster than that of the column",
         ("", *result.controls),
         [[f"`{a}`", *("" if a == b else str(won[a, b]) for b in result.controls)] for a in result.controls],
         numbers=range(1, len(result.controls) + 1),
@@ -275,13 +277,13 @@ def _application(result: Result, cases: Sequence[CaseResult]) -> Section:
     return Section(f"{application.name}: {application.title}", text, [overall, *harm, faster])
 
 
-def _classes(result: Result, cases: Sequence[CaseResult]) -> Section:
+def _classes(result: Result, cases: Sequence[CaseResult], differences: score.Differences) -> Section:
     """The ranking of each class."""
     measures = [BY_KEY[key] for key in _RANKED]
     header = ["control", "rank", "completion time (s)", "to the best", *(_title(each) for each in measures), "finished"]
     tables = []
     for case in cases:
-        standings = score.ranking(case, result.controls, at_least=result.at_least)
+        standings = score.ranking(case, result.controls, differences)
         rows = [
             [
                 f"`{each.control}`",
@@ -295,20 +297,17 @@ def _classes(result: Result, cases: Sequence[CaseResult]) -> Section:
         ]
         tables.append(_table(_caption(case), header, rows))
     name = cases[0].case.application.name
-    text = (
-        "Means with half the width of their 95 % intervals. Rank 1= is as good as the best: the paired comparison "
-        "cannot tell them apart."
-    )
+    text = "Means with half the width of their 95 % intervals. Rank 1= is not shown to differ from the best."
     return Section(f"{name}, class by class", [text], tables)
 
 
-def _further(result: Result, cases: Sequence[CaseResult]) -> Section:
+def _further(result: Result, cases: Sequence[CaseResult], differences: score.Differences) -> Section:
     """All other metrics of each class, in two tables."""
     goodput, bottleneck = ([BY_KEY[key] for key in keys] for keys in (_GOODPUT, _BOTTLENECK))
     ratio = BY_KEY["completion_ratio"].key
     tables = []
     for case in cases:
-        order = [each.control for each in score.ranking(case, result.controls)]
+        order = [each.control for each in score.ranking(case, result.controls, differences)]
         first = [[f"`{control}`", *_values(case, control, goodput)] for control in order]
         second = [
             [

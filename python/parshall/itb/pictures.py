@@ -50,15 +50,15 @@ def _by_class(result: Result, cases: Sequence[CaseResult], key: str) -> Plot:
     return Plot([Panel(marks, _places("class", names), axis)], "Means and 95 % intervals.")
 
 
-def overview(result: Result, controls: Sequence[str]) -> Chart | None:
+def overview(result: Result, controls: Sequence[str], differences: score.Differences) -> Chart | None:
     """A map of controls and the classes of all applications, shaded where a control is slower than the best.
 
-    Only beyond the noise; None where no control is. Controls stand in the given order.
+    Only where that is shown; None where it is of no control. Controls stand in the given order.
     """
     cases = list(reversed(result.cases))  # the first one on top
     z = np.full((len(cases), len(controls)), np.nan)
     for row, case in enumerate(cases):
-        for each in score.ranking(case, controls, at_least=result.at_least):
+        for each in score.ranking(case, controls, differences):
             if each.as_good is False and each.to_best is not None:
                 z[row, controls.index(each.control)] = 100 * (each.to_best.mean - 1)
     if np.isnan(z).all():
@@ -68,7 +68,7 @@ def overview(result: Result, controls: Sequence[str]) -> Chart | None:
     named = tuple(f"{case.case.application.name} {case.case.itb_class.name}" for case in cases)
     caption = (
         "How much longer than the best control's files take on average, in percent; a row is a class of an "
-        "application. Empty: the best, or not to be told from it by the paired comparison."
+        "application. Empty: the best, or not shown to differ from it."
     )
     panel = Panel(
         [grid], _places("", tuple(controls)), _places("application and class", named), height=_high(len(cases))

@@ -1,12 +1,9 @@
 """The score: who is better at what, and how sure that is.
 
 Every statement that one control is better than another is a paired comparison: both had the same random numbers in
-each repetition, and the interval is that of the differences (of logarithms, where the quantity is a ratio of times).
-Where it holds zero, there is no telling, and both have the same standing; and where it is within the threshold of
-practical importance (`at_least`), they are the same. `parshall.stats.verdict` decides.
-
-With 95 % intervals one comparison in twenty is wrong by chance; the page says how many are made. With three
-repetitions Student's t is 4.3, so only clear differences are found.
+each repetition, and what is tested is the mean of the differences (of logarithms, where the quantity is a ratio of
+times). The completion times of all pairs of controls in all cases are one family (`Differences`,
+`parshall.stats.families`). Two controls that are not shown to differ have the same standing.
 
 References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §10.2.
 """
@@ -14,18 +11,22 @@ References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §10.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
+from typing import Self, TypeVar
 
 import polars as pl
 
-from parshall.itb.benchmark import CaseResult
+from parshall.itb.benchmark import CaseResult, Result
 from parshall.quantities import transport
 from parshall.quantities.definition import Quantity
 from parshall.stats.confidence import Interval, mean_interval, paired_difference
 from parshall.stats.estimates import within
-from parshall.stats.verdict import AT_LEAST, Verdict, verdict_of
+from parshall.stats.families import Pair, judged
+from parshall.stats.verdict import AT_LEAST, Verdict
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,8 @@ class Standing:
         Ratio to the first one's, with the interval of the paired comparison; None for the first one itself, and where
         ratios mean nothing.
     as_good
-        Whether the comparison with the first cannot tell them apart, or not by as much as matters; None where it says
-        nothing (one repetition, or repetitions that are copies of each other).
+        Whether they are not shown to differ from the first, or not by as much as matters; None where chance is unknown
+        (one repetition, or repetitions that are copies of each other).
     """
 
     control: str
@@ -129,14 +130,83 @@ def ratio(after: dict[int, float], before: dict[int, float]) -> Interval | None:
     return _exp(logs)
 
 
-def ranking(
-    case: CaseResult, controls: Sequence[str], measure: Measure = MEASURES[0], at_least: float = AT_LEAST
-) -> list[Standing]:
-    """Controls by a measure, the best first; those without a value are left out."""
+@dataclass(frozen=True)
+class Differences:
+    """What the completion times of all pairs of controls in all cases show, as one family.
+
+    Parameters
+    ----------
+    signs
+        By case, first and second control: as `signs`.
+    """
+
+    signs: Mapping[tuple[str, str, str], int | None]
+
+    @classmethod
+    def of(cls, cases: Iterable[CaseResult], controls: Sequence[str], at_least: float = AT_LEAST) -> Self:
+        """Those of these cases and controls."""
+        known = {
+            (case.case.name, control): values(case, control, MEASURES[0].key) for case in cases for control in controls
+        }
+        names = dict.fromkeys(case for case, _ in known)
+        pairs = {(case, a, b): (known[case, a], known[case, b]) for case in names for a, b in combinations(controls, 2)}
+        return cls(signs(pairs, at_least))
+
+    @classmethod
+    def of_result(cls, result: Result) -> Self:
+        """Those of all cases and controls of a result."""
+        return cls.of(result.cases, result.controls, result.at_least)
+
+    @property
+    def tested(self) -> int:
+        """How many are judged together: those of which chance is known."""
+        return sum(each is not None for each in self.signs.values())
+
+    def sign(self, case: CaseResult, first: str, second: str) -> int | None:
+        """-1, 0 or 1: whether the first control is faster, not shown to differ, or slower; None: unknown."""
+        key = (case.case.name, first, second)
+        if key in self.signs:
+            return self.signs[key]
+        opposite = self.signs[case.case.name, second, first]
+        return None if opposite is None else -opposite
+
+
+Pairs = Mapping[Key, tuple[Mapping[int, float], Mapping[int, float]]]
+"""Values by repetition, two and two."""
+
+
+def verdicts(pairs: Pairs[Key], at_least: float = AT_LEAST) -> dict[Key, Verdict]:
+    """What the first values of each pair show against the second, in the repetitions that both have, as one family."""
+    family = {}
+    for key, (a, b) in pairs.items():
+        common = sorted(a.keys() & b.keys())
+        if common:
+            family[key] = Pair.of_values({n: b[n] for n in common}, {n: a[n] for n in common})
+    found = judged(family, at_least=at_least)
+    return {key: found[key].verdict if key in found else Verdict.UNKNOWN for key in pairs}
+
+
+def signs(pairs: Pairs[Key], at_least: float = AT_LEAST) -> dict[Key, int | None]:
+    """Of a family of pairs of values by repetition: whether the first are smaller, larger, or not shown to differ.
+
+    -1, 1 or 0; None where chance is unknown: of one common repetition or none, or without spread.
+
+    Examples
+    --------
+    >>> values = {0: 1.0, 1: 2.0, 2: 3.0}
+    >>> signs({"both": (values, {0: 0.9, 1: 1.91, 2: 2.9}), "one": ({0: 1.0}, {0: 2.0})})
+    {'both': 1, 'one': None}
+    """
+    told = {Verdict.HIGHER: 1, Verdict.LOWER: -1, Verdict.UNKNOWN: None, Verdict.NO_SPREAD: None}
+    return {key: told.get(verdict, 0) for key, verdict in verdicts(pairs, at_least).items()}
+
+
+def ranking(case: CaseResult, controls: Sequence[str], differences: Differences) -> list[Standing]:
+    """Controls by their completion times, the best first; those without a value are left out."""
+    measure = MEASURES[0]
     known = {control: values(case, control, measure.key) for control in controls}
     means = {control: interval(by_repetition, measure.factor, 0.0) for control, by_repetition in known.items()}
-    sign = 1 if measure.quantity.better == "lower" else -1
-    order = sorted((sign * each.mean, index, control) for index, (control, each) in enumerate(means.items()) if each)
+    order = sorted((each.mean, index, control) for index, (control, each) in enumerate(means.items()) if each)
     standings: list[Standing] = []
     for rank, (_, _, control) in enumerate(order, 1):
         best = order[0][2]
@@ -146,31 +216,11 @@ def ranking(
         if control == best:
             standings.append(Standing(control, rank, value, None, as_good=True))
             continue
-        compared = difference(known[control], known[best], at_least)
+        sign = differences.sign(case, control, best)
         standings.append(
-            Standing(
-                control, rank, value, ratio(known[control], known[best]), None if compared is None else compared == 0
-            )
+            Standing(control, rank, value, ratio(known[control], known[best]), None if sign is None else sign == 0)
         )
     return standings
-
-
-def difference(a: dict[int, float], b: dict[int, float], at_least: float = AT_LEAST) -> int | None:
-    """-1, 0 or 1: whether `a` is smaller than, not to be told from (or as), or larger than `b`; None: unknown."""
-    return _sign(a, b, at_least)
-
-
-def _sign(a: dict[int, float], b: dict[int, float], at_least: float, scale: float | None = None) -> int | None:
-    """`at_least` is a share of `scale`, or of `b`."""
-    common = sorted(a.keys() & b.keys())
-    if not common:
-        return None
-    difference = paired_difference([a[n] for n in common], [b[n] for n in common])
-    of_a, of_b = (sum(each[n] for n in common) / len(common) for each in (a, b))
-    verdict = verdict_of(difference, scale or of_b, of_a, at_least=at_least)
-    if verdict in (Verdict.UNKNOWN, Verdict.NO_SPREAD):
-        return None
-    return {Verdict.HIGHER: 1, Verdict.LOWER: -1}.get(verdict, 0)
 
 
 def relative(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "completion_s") -> dict[str, Interval]:
@@ -196,39 +246,43 @@ def relative(cases: Sequence[CaseResult], controls: Sequence[str], key: str = "c
     }
 
 
-def wins(
-    cases: Sequence[CaseResult], controls: Sequence[str], key: str = "completion_s", at_least: float = AT_LEAST
-) -> dict[tuple[str, str], int]:
-    """In how many cases the first control of a pair is smaller than the second, by paired comparison."""
-    known = {control: [values(case, control, key) for case in cases] for control in controls}
+def wins(cases: Sequence[CaseResult], controls: Sequence[str], differences: Differences) -> dict[tuple[str, str], int]:
+    """In how many cases the first control of a pair is shown to be faster than the second."""
     return {
-        (first, second): sum(difference(a, b, at_least) == -1 for a, b in zip(known[first], known[second], strict=True))
+        (first, second): sum(differences.sign(case, first, second) == -1 for case in cases)
         for first, second in permutations(controls, 2)
     }
 
 
-def best_or_as_good(cases: Sequence[CaseResult], controls: Sequence[str], at_least: float = AT_LEAST) -> dict[str, int]:
-    """In how many cases each control is the first, or the paired comparison cannot tell it from the first."""
+def best_or_as_good(cases: Sequence[CaseResult], controls: Sequence[str], differences: Differences) -> dict[str, int]:
+    """In how many cases each control is the first, or not shown to differ from the first."""
     counts = dict.fromkeys(controls, 0)
     for case in cases:
-        for each in ranking(case, controls, at_least=at_least):
+        for each in ranking(case, controls, differences):
             counts[each.control] += bool(each.as_good)
     return counts
 
 
-def same_overall(cases: Sequence[CaseResult], first: str, second: str, at_least: float = AT_LEAST) -> bool:
-    """Whether the paired comparison of two controls' times over all cases cannot tell them apart.
+def tied(cases: Sequence[CaseResult], first: str, others: Sequence[str], at_least: float = AT_LEAST) -> list[str]:
+    """Those of the others whose times over all cases are not shown to differ from the first control's, as one family.
 
     The difference is that of the means over the cases of the logarithms, repetition by repetition.
     """
-    logs: list[dict[int, list[float]]] = [{}, {}]
+    ratios = {each: _log_ratios(cases, each, first) for each in others}
+    # 1 is added on both sides: the threshold is a share of the second value.
+    pairs = {each: ({n: 1 + log for n, log in logs.items()}, dict.fromkeys(logs, 1.0)) for each, logs in ratios.items()}
+    found = signs(pairs, math.log1p(at_least))
+    return [each for each in others if found[each] == 0]
+
+
+def _log_ratios(cases: Sequence[CaseResult], control: str, other: str) -> dict[int, float]:
+    """The mean over the cases of the logarithm of a control's completion time over another's, by repetition."""
+    logs: dict[int, list[float]] = {}
     for case in cases:
-        known = [values(case, control, MEASURES[0].key) for control in (first, second)]
-        for n in known[0].keys() & known[1].keys():
-            for held, by_repetition in zip(logs, known, strict=True):
-                held.setdefault(n, []).append(math.log(by_repetition[n]))
-    means = [{n: sum(each) / len(each) for n, each in held.items()} for held in logs]
-    return _sign(means[0], means[1], math.log1p(at_least), scale=1.0) == 0
+        a, b = (values(case, each, MEASURES[0].key) for each in (control, other))
+        for n in a.keys() & b.keys():
+            logs.setdefault(n, []).append(math.log(a[n] / b[n]))
+    return {n: sum(each) / len(each) for n, each in logs.items()}
 
 
 def average(cases: Sequence[CaseResult], control: str, measure: Measure, rival: str | None = None) -> Interval | None:

@@ -46,6 +46,12 @@ from parshall.models.markov import chain as window_chain
 from parshall.models.skip_free import SkipFree, Tilted
 from parshall.models.sparse_tilt import SparseTilt
 
+_CENTRE = 0.3
+"""Standard deviations from the mean within which probabilities are interpolated."""
+
+_LONG = 100_000
+"""RTTs beyond which what is interpolated covers more of them: f is too flat there for double precision."""
+
 MANY = 16
 """Costly chains interpolate f, where it is wanted at more throughputs than that."""
 
@@ -273,35 +279,52 @@ class Spectrum:
     def probability_below(self, x: float, scale: int) -> Probability:
         """P(mean over `scale` RTTs < `x`), by the saddle-point approximation of Lugannani and Rice.
 
-        `exponential` is the bare exp(n f(x)) (above the mean: 1 minus it). In range from `least_scale` RTTs.
+        Rises with `x`, and is continuous. `exponential` is the bare exp(n f(x)) (above the mean: 1 minus it). In range
+        from `least_scale` RTTs; probabilities of 5, 1 and 0.1 % on either side are within 10 % of the exact ones from
+        15, 25 and 40 loss cycles on. `parshall.models.finite_scale` has the exact ones of small windows and scales.
 
         Source: Loiseau 2010, eq. (6); Lugannani & Rice 1980, with n Lambda(q) as cumulant generating function.
+
+        Raises
+        ------
+        ModelInputError
+            If `scale` is below 1, or `x` outside the known part of a chain that is not skip-free.
 
         Examples
         --------
         >>> from parshall.models.loss import Bernoulli
         >>> answer = spectrum(Bernoulli(0.02)).probability_below(7, scale=200)
-        >>> round(answer.value, 3), round(answer.exponential, 3), answer.in_range
-        (0.017, 0.096, True)
+        >>> round(answer.value, 4), round(answer.exponential, 3), answer.in_range
+        (0.0172, 0.096, True)
         """
         if scale < 1:
             raise ModelInputError(f"scale: found {scale}, accepted are whole numbers from 1")
         short = scale < self.least_scale
         reason = f"scale {scale} is below {self.least_scale} RTTs, ten loss cycles" if short else None
+        f = float(self.f(x))
         if self.degenerate or not self.lowest < x < self.highest:
             sure = float(x > self.mean)
             return Probability(sure, sure, not short, reason)
-        value, at = (float(each[0]) for each in self._legendre(np.array([float(x)])))
-        exponential = float(np.exp(scale * value))
-        exponential = exponential if x < self.mean else 1 - exponential
-        r = np.sign(x - self.mean) * np.sqrt(-2 * scale * value)
-        width = 1e-4 * self.loss_rate / self.mean
-        slopes = self.tilted_mean([at - width, at + width])
-        u = at * np.sqrt(max(scale * float(slopes[1] - slopes[0]) / (2 * width), 1e-300))
-        if abs(r) < 1e-3:
-            return Probability(0.5, exponential, not short, reason)
-        tail = float(scipy.special.ndtr(r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / r - 1 / u))
-        return Probability(min(1.0, max(0.0, tail)), exponential, not short, reason)
+        exponential = float(np.exp(scale * f))
+        below = x < self.mean
+        value = self._near_mean(x, scale)
+        if value is None:
+            beyond = float(np.exp(self._log_beyond(np.array([float(x)]), scale)[0]))
+            value = beyond if below else 1 - beyond
+        return Probability(value, exponential if below else 1 - exponential, not short, reason)
+
+    def _near_mean(self, x: float, scale: int) -> float | None:
+        """`probability_below` within `_CENTRE` standard deviations of the mean, where 1/r - 1/u is 0/0; None elsewhere.
+
+        The normal quantile of the probability is nearly linear in x: it is the cubic through four points of it.
+        """
+        deviation = np.sqrt(float(self._variance(np.array([self.mean]))[0]) / min(scale, _LONG))
+        half = min(_CENTRE * deviation, (self.mean - self.lowest) / 3, (self.highest - self.mean) / 3)
+        if not abs(x - self.mean) < half:
+            return None
+        at = np.array([-2.0, -1.0, 1.0, 2.0])
+        quantiles = -np.sign(at) * scipy.special.ndtri_exp(self._log_beyond(self.mean + half * at, scale))
+        return float(scipy.special.ndtr(np.polyval(np.polyfit(at, quantiles, 3), (x - self.mean) / half)))
 
     def extremes(self, n_rtts: int, scale: int, level: float = 0.95) -> tuple[tuple[float, float], tuple[float, float]]:
         """Where the smallest and the largest mean of a record lie with probability `level`: two intervals.
@@ -347,8 +370,24 @@ class Spectrum:
     def _log_beyond(self, x: FloatArray, scale: int) -> FloatArray:
         """Log of P(mean over `scale` RTTs is beyond x, seen from the mean), Lugannani & Rice; shape of `x`, (k,).
 
-        On straight parts of f, where Lambda has no second derivative, n f: eq. (6) of the source.
+        On straight parts of f, where Lambda has no second derivative, n f (eq. (6) of the source) and a factor between
+        those of both ends.
         """
+        log, exponent = self._saddle(x, scale)
+        unknown = np.isnan(log)
+        if unknown.any():
+            log[unknown] = exponent[unknown]
+            for part in self.linear_parts:
+                width = 3e-4 * self.loss_rate / self.mean
+                ends = self.tilted_mean([part.q - width, part.q + width])
+                inside = (x > ends[0]) & (x < ends[1])
+                if inside.any() and (ends[0] > self.mean or ends[1] < self.mean):
+                    factor = np.subtract(*self._saddle(ends, scale))
+                    log[inside] = exponent[inside] + np.interp(x[inside], ends, np.nan_to_num(factor))
+        return np.asarray(np.minimum(log, exponent))
+
+    def _saddle(self, x: FloatArray, scale: int) -> tuple[FloatArray, FloatArray]:
+        """Lugannani & Rice's log of the probability beyond x, not a number where there is none, and n f."""
         value, at = self._legendre(x)[:2]
         r = np.sqrt(np.maximum(-2 * scale * value, 0.0))
         width = 1e-4 * self.loss_rate / self.mean
@@ -358,9 +397,10 @@ class Spectrum:
         curvature[inside] = (slopes[slopes.size // 2 :] - slopes[: slopes.size // 2]) / (2 * width)
         with np.errstate(divide="ignore", invalid="ignore"):
             u = np.abs(at) * np.sqrt(scale * curvature)
-            tail = scipy.special.ndtr(-r) + np.exp(-r * r / 2) / np.sqrt(2 * np.pi) * (1 / u - 1 / r)
-            usable = np.isfinite(tail) & (tail > 0) & (np.log(tail) <= scale * value)
-            return np.asarray(np.where(usable, np.log(tail), scale * value))
+            # phi(r) taken out: both terms are tiny far from the mean.
+            ratio = np.exp(scipy.special.log_ndtr(-r) + r * r / 2) * np.sqrt(2 * np.pi) + 1 / u - 1 / r
+            log = np.log(np.where(ratio > 0, ratio, np.nan)) - r * r / 2 - np.log(2 * np.pi) / 2
+        return np.asarray(log), np.asarray(scale * value)
 
     @cached_property
     def linear_parts(self) -> tuple[LinearPart, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from parshall import notebook
 from parshall.report.numbers import ABSENT, NO_BREAK, quantity, significant
 from parshall.report.uncertainty import interval_text, range_text
+from parshall.stats.families import LEVEL
 from parshall.stats.ranges import Number, Range
 from parshall.stats.verdict import Verdict, is_unresolved
 
@@ -93,6 +94,17 @@ def pairing(*paired: bool) -> str:
     return pairs if all(paired) else f"{pairs}, or else {samples}" if any(paired) else samples
 
 
+def family(tested: int) -> str:
+    r"""How sure it is of many differences that they are such.
+
+    >>> family(43)
+    '43 differences were compared, and those called different hold at a false discovery rate of 5\xa0%.'
+    """
+    rate = f"a false discovery rate of {100 * LEVEL:g}{NO_BREAK}%"
+    were = "difference was" if tested == 1 else "differences were"
+    return f"{tested} {were} compared, and those called different hold at {rate}."
+
+
 def note(comparison: Comparison) -> str:
     """How the differences are meant."""
     first = f"First comes what differs and matters (by {100 * comparison.at_least:g}{NO_BREAK}% or more)."
@@ -110,9 +122,8 @@ def note(comparison: Comparison) -> str:
             "A prediction has the range that its model states, from empty to full buffers of full links: no confidence "
             "interval. A difference to it is shown where the measured interval leaves out the whole range."
         )
-    sentences.append(
-        "Each interval stands for itself: among 20 metrics without any difference, one is expected to show one."
-    )
+    if comparison.tested:
+        sentences.append(family(comparison.tested))
     return " ".join(sentences)
 
 

@@ -3,7 +3,8 @@
 Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are pairs, and
 the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). What a model states
 has no repetitions and no interval, but a range: so has the difference to it (`parshall.stats.ranges`).
-`parshall.stats.verdict` decides what an interval shows. What differs most and matters comes first.
+`parshall.stats.verdict` decides what an interval shows, and all differences between measured quantities are one family
+(`parshall.stats.families`). What differs most and matters comes first.
 
 Groups and links are matched by their names. Where no group is common to all, as the flows of a trace have none, all
 flows of each result are compared as one group.
@@ -23,8 +24,9 @@ from parshall.quantities.definition import Better
 from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
 from parshall.records.validity import Validity, believable, validity
+from parshall.stats.families import Pair, judged
 from parshall.stats.ranges import Number, difference_of_ranges
-from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between, matters, reaches, verdict_of
+from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, matters, reaches, verdict_of
 
 __all__ = ["Comparison", "MetricComparison", "Row", "Verdict", "compare"]
 
@@ -51,6 +53,8 @@ class MetricComparison:
         Whether a difference is shown and reaches the threshold of practical importance.
     resolution
         What the difference is known to at best: the widths of both histograms' bins, else 0.
+    p_value
+        Where it is one of the differences that are judged together; else ``None``.
     """
 
     key: str
@@ -65,6 +69,7 @@ class MetricComparison:
     better: str | None
     matters: bool = False
     resolution: float = 0.0
+    p_value: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
@@ -147,6 +152,11 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
     def differences(self) -> list[MetricComparison]:
         """All differences, in the order of the rows."""
         return [each for row in self.rows for each in row.differences if each is not None]
+
+    @property
+    def tested(self) -> int:
+        """How many differences are judged together: those shown of which chance is known."""
+        return sum(each is not None and each.p_value is not None for row in self.shown for each in row.differences)
 
     @property
     def instruments(self) -> set[str]:
@@ -234,6 +244,15 @@ def compare(
     metrics = _metrics(ordered, link)
     label = {key: metric for values in reversed(metrics) for key, metric in values.items()}
     keys = dict.fromkeys(key for values in metrics for key in values)
+    repeated = _repeated(label.values(), link)
+    pairs = {
+        (key, place): Pair(a.pooled, b.pooled, _paired(ordered[0], ordered[place]))
+        for key in keys
+        for place, values in enumerate(metrics[1:], 1)
+        if (a := metrics[0].get(key)) and (b := values.get(key)) and not (a.stated or b.stated)
+    }
+    again = [(key, place) for key, place in pairs if key in repeated]
+    judgements = judged(pairs, at_least=at_least, again=again)
     rows = [
         Row(
             key,
@@ -241,8 +260,8 @@ def compare(
             label[key].unit,
             [values[key].number if key in values else None for values in metrics],
             [
-                _compared(metrics[0].get(key), values.get(key), _paired(ordered[0], other), at_least)
-                for other, values in zip(ordered[1:], metrics[1:], strict=True)
+                _compared(metrics[0].get(key), values.get(key), judgements.get((key, place)), at_least)
+                for place, values in enumerate(metrics[1:], 1)
             ],
         )
         for key in keys
@@ -252,7 +271,7 @@ def compare(
         for place in order
     ]
     rows.sort(key=lambda row: _relevance(row, at_least))
-    repeated = _repeated(label.values(), link) | _means_of_flows(label.values(), rows)
+    repeated |= _means_of_flows(label.values(), rows)
     return Comparison(described, rows, at_least, ordered, repeated)
 
 
@@ -341,26 +360,24 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
     )
 
 
-def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: float) -> MetricComparison | None:
+def _compared(a: Metric | None, b: Metric | None, shown: Judgement | None, at_least: float) -> MetricComparison | None:
     if a is None or b is None:
         return _alone(a, Verdict.ONLY_A) if a else _alone(b, Verdict.ONLY_B) if b else None
-    if a.stated or b.stated:
-        verdict = _to_range(a, b, at_least)
-    else:
-        verdict = between(a.pooled, b.pooled, common_numbers=same_seed, at_least=at_least)
+    found = _to_range(a, b, at_least) if shown is None else shown
     return MetricComparison(
         key=a.key,
         label=a.label,
         unit=a.unit,
         a=a.number,
         b=b.number,
-        difference=verdict.difference,
-        relative=verdict.relative,
-        paired=verdict.paired,
-        verdict=verdict.verdict,
-        better=_better(verdict.verdict, a.better),
-        matters=verdict.matters,
+        difference=found.difference,
+        relative=found.relative,
+        paired=found.paired,
+        verdict=found.verdict,
+        better=_better(found.verdict, a.better),
+        matters=found.matters,
         resolution=a.resolution + b.resolution,
+        p_value=found.p_value,
     )
 
 

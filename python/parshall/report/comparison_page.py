@@ -85,8 +85,11 @@ def finding(comparison: Comparison) -> str:
     matter = [row for row in comparison.shown if row.matters]
     whole = [row for row in comparison.shown if not row.missing]
     if not matter:
-        return f"Of {counted(len(whole), 'quantity', 'quantities')} none differs so much that it matters."
-    sentences = [f"Of {counted(len(whole), 'quantity', 'quantities')} {len(matter)} differ and matter."]
+        return f"Of {counted(len(whole), 'quantity', 'quantities')} none is shown to differ by as much as matters."
+    are = "is" if len(matter) == 1 else "are"
+    sentences = [
+        f"Of {counted(len(whole), 'quantity', 'quantities')} {len(matter)} {are} shown to differ by as much as matters."
+    ]
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
     for row in named[:MENTIONED]:
         values = (

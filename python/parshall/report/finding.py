@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import comb
 from typing import Any
 
 import polars as pl
@@ -33,6 +34,7 @@ from parshall.report import description
 from parshall.report.crossing import crossing
 from parshall.report.figures.delays import of_link, under_load
 from parshall.report.numbers import counted, quantity
+from parshall.stats.families import Pair, judged
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
 
 FULL = 0.95
@@ -108,9 +110,14 @@ class _State:
         return self.text(f"group/{group}/{key}")
 
     def judged(self, a: str, b: str, key: str) -> Judgement:
-        """What a quantity of one group shows against another's; both are measured in the same repetitions."""
+        """What a quantity of one group shows against another's, as a pair that was chosen among all pairs of groups.
+
+        Both are measured in the same repetitions.
+        """
         one, two = (self._metrics[f"group/{group}/{key}"].pooled for group in (a, b))
-        return between(one, two, common_numbers=True)
+        if len(self.groups) == 2:
+            return between(one, two, common_numbers=True)
+        return judged({key: Pair(one, two, common_numbers=True)}, of=comb(len(self.groups), 2))[key]
 
     @property
     def lost_on_medium(self) -> bool:

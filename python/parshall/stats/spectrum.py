@@ -71,11 +71,21 @@ class Empirical:
 
 @dataclass(frozen=True, slots=True)
 class Superposition:
-    """A test that the spectra of several scales are one: the largest ratio of their widths, and the test's p-value."""
+    """A test that the spectra of several scales are one.
+
+    Parameters
+    ----------
+    statistic
+        The largest ratio of their widths.
+    p_value
+        Probability of scales as different as these where the spectra are one.
+    differ
+        Whether they are shown to differ; if not, that says nothing of a short record.
+    """
 
     statistic: float
     p_value: float
-    superimposed: bool
+    differ: bool
 
 
 def interval_means(series: ArrayLike, scale: int) -> FloatArray:
@@ -188,10 +198,10 @@ def superimpose(series: ArrayLike, scales: Sequence[int], *, level: float = 0.95
     Examples
     --------
     >>> values = np.random.default_rng(1).normal(size=2**15)
-    >>> superimpose(values, [16, 64, 256]).superimposed
-    True
-    >>> superimpose(np.cumsum(values), [16, 64, 256]).superimposed
+    >>> superimpose(values, [16, 64, 256]).differ
     False
+    >>> superimpose(np.cumsum(values), [16, 64, 256]).differ
+    True
     """
     if len(scales) < 2:
         raise StatisticsError(f"scales: found {len(scales)}, accepted are two and more")
@@ -201,7 +211,7 @@ def superimpose(series: ArrayLike, scales: Sequence[int], *, level: float = 0.95
     multiples = sorted({round(scale / least) for scale in scales} - {1, 0})
     kept = [q for q in multiples if means.size >= 2 * q]
     if means.max() == means.min() or not kept:
-        return Superposition(1.0, 1.0, True)
+        return Superposition(1.0, 1.0, differ=False)
     random = np.random.default_rng(0)
     every = np.vstack([means, random.permuted(np.tile(means, (shuffles, 1)), axis=1)])
     ratios = np.array([_scaled_variance(every, q) for q in kept])
@@ -210,7 +220,7 @@ def superimpose(series: ArrayLike, scales: Sequence[int], *, level: float = 0.95
     distance = (np.abs(np.log(np.maximum(ratios, 1e-300)) - centre) / width).max(axis=0)
     p_value = float(np.mean(distance >= distance[0]))
     worst = max(spread) / min(spread) if min(spread) > 0 else np.inf
-    return Superposition(float(worst), p_value, p_value >= 1 - level)
+    return Superposition(float(worst), p_value, differ=p_value < 1 - level)
 
 
 def _scaled_variance(means: FloatArray, q: int) -> FloatArray:

@@ -10,8 +10,7 @@
 What one interval says of the next is r(T). Under long-range dependence r(T) hardly depends on T (it is 2^(2H-1) - 1 for
 fractional Gaussian noise), and a shorter interval follows changes sooner; under short-range dependence r(T) vanishes as
 T grows. So T_L is the *shortest* interval to which no other is known to be better: the first whose correlation is not
-below what another one reaches less two standard errors. If no correlation is significant, there is nothing to predict,
-and no T_L.
+below what another one reaches less two standard errors. Where no correlation is significant, there is no T_L.
 
 The source takes 2 s, because its traffic looked alike from 1 to 10 s and a short interval responds sooner (§2.2); it
 gives no rule. T_L must exceed the feedback's time scale, "by an order of magnitude or more" (§3.1): no interval below
@@ -75,7 +74,7 @@ class TimeScale:
     Parameters
     ----------
     interval_s
-        T_L; None if nothing can be predicted at any interval considered.
+        T_L; None if no correlation is shown at any interval considered.
     correlations
         By interval, shortest first.
     """

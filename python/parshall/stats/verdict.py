@@ -1,5 +1,7 @@
 """What an interval of differences shows: the one place that decides it, for runs, sweeps and benchmarks.
 
+Where many differences are shown together, `parshall.stats.families` says which of them are significant.
+
 A difference B - A is judged in this order:
 
 | verdict | when |
@@ -8,7 +10,7 @@ A difference B - A is judged in this order:
 | one repetition: unknown | there is no interval |
 | the same | the whole interval is within a threshold around 0 (equivalence; the level is that of two one-sided tests) |
 | no spread: unknown | the difference is the same in all repetitions, which may be copies of each other |
-| higher, lower | the interval leaves out 0 |
+| higher, lower | the interval leaves out 0, and the difference is among those found of its family |
 | no difference shown | else |
 
 The threshold is of practical importance and not of statistics: a share of A's value below which nobody would act. What
@@ -93,15 +95,15 @@ def verdict_of(
     rounding = ROUNDING * max(abs(a), abs(b))
     if difference.low is None or difference.high is None:
         return Verdict.UNKNOWN
-    width = difference.high - difference.low
-    if abs(difference.value) <= rounding and width <= rounding and resolution == 0:
+    spread = has_spread(difference, a, b)
+    if abs(difference.value) <= rounding and not spread and resolution == 0:
         return Verdict.EQUAL
     low, high = difference.low - resolution, difference.high + resolution
     if a != 0 and max(abs(low), abs(high)) <= at_least * abs(a):
         return Verdict.SAME
     if low <= 0 <= high:
         return Verdict.NOT_SHOWN
-    if width <= rounding and not exact:
+    if not spread and not exact:
         return Verdict.NO_SPREAD
     if significant is False:
         return Verdict.NOT_SHOWN
@@ -122,7 +124,20 @@ def is_unresolved(difference: Number, resolution: float) -> bool:
     return difference.low - resolution <= 0 <= difference.high + resolution
 
 
-def differed(a: Pooled, b: Pooled, *, common_numbers: bool, level: float = 0.95) -> tuple[Interval, bool]:
+def has_spread(difference: Number, a: float, b: float) -> bool:
+    """Whether the interval of a difference of `a` and `b` is wider than rounding makes it; one without ends has none.
+
+    Examples
+    --------
+    >>> has_spread(Interval(1.0, 0.9, 1.1, n=3), 1.0, 2.0), has_spread(Interval(1.0, 1.0, 1.0 + 1e-15, n=3), 1.0, 2.0)
+    (True, False)
+    """
+    if difference.low is None or difference.high is None:
+        return False
+    return difference.high - difference.low > ROUNDING * max(abs(a), abs(b))
+
+
+def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, bool]:
     """B - A of two estimates with its interval, and whether repetitions were compared in pairs.
 
     Of a quantile without an interval the difference has none either.
@@ -131,8 +146,6 @@ def differed(a: Pooled, b: Pooled, *, common_numbers: bool, level: float = 0.95)
     ----------
     common_numbers
         Whether repetitions of the same number drew the same random numbers.
-    level
-        Of the interval.
 
     Examples
     --------
@@ -144,7 +157,7 @@ def differed(a: Pooled, b: Pooled, *, common_numbers: bool, level: float = 0.95)
         n = min(a.interval.n, b.interval.n)
         return Interval(b.interval.mean - a.interval.mean, None, None, n, how=a.interval.how), False
     after, before, paired = compared(b.by_repetition, a.by_repetition, common_numbers=common_numbers)
-    return (paired_difference if paired else welch_difference)(after, before, level), paired
+    return (paired_difference if paired else welch_difference)(after, before), paired
 
 
 @dataclass(frozen=True)
@@ -163,6 +176,8 @@ class Judgement:
         What the difference shows.
     matters
         Whether it is shown and reaches the threshold of practical importance.
+    p_value, significant
+        Of a difference in a family, and whether it is among those found; None if it is not a part of one.
     """
 
     difference: Number
@@ -170,10 +185,14 @@ class Judgement:
     paired: bool
     verdict: Verdict
     matters: bool
+    p_value: float | None = None
+    significant: bool | None = None
 
 
-def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_LEAST, among: int = 1) -> Judgement:
+def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_LEAST) -> Judgement:
     """What two estimates over repetitions show of B against A, known to the width of both bins at best.
+
+    The difference stands for itself; many are judged by `parshall.stats.families.judged`.
 
     Parameters
     ----------
@@ -181,8 +200,6 @@ def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_
         Whether repetitions of the same number drew the same random numbers.
     at_least
         Share of A's value below which a difference does not matter.
-    among
-        How many differences this one was chosen from: of them all, 5 % at most are shown by chance (Bonferroni).
 
     Examples
     --------
@@ -191,17 +208,26 @@ def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_
     >>> str(between(one, two, common_numbers=True).verdict)
     'higher'
     """
-    difference, paired = differed(a, b, common_numbers=common_numbers, level=1 - 0.05 / among)
+    difference, paired = differed(a, b, common_numbers=common_numbers)
     return judgement(difference, a, b, paired=paired, at_least=at_least)
 
 
-def judgement(difference: Interval, a: Pooled, b: Pooled, *, paired: bool, at_least: float = AT_LEAST) -> Judgement:
-    """The same of a difference that is known."""
-    resolution = a.resolution + b.resolution
+def judgement(
+    difference: Interval,
+    a: Pooled,
+    b: Pooled,
+    *,
+    paired: bool,
+    at_least: float = AT_LEAST,
+    p_value: float | None = None,
+    significant: bool | None = None,
+) -> Judgement:
+    """The same of a difference that is known; `significant` is that of `verdict_of`."""
     of_a, of_b = a.interval.mean, b.interval.mean
-    verdict = verdict_of(difference, of_a, of_b, at_least=at_least, resolution=resolution)
+    resolution = a.resolution + b.resolution
+    verdict = verdict_of(difference, of_a, of_b, at_least=at_least, resolution=resolution, significant=significant)
     relative = difference.mean / abs(of_a) if of_a else None
-    return Judgement(difference, relative, paired, verdict, matters(verdict, relative, at_least))
+    return Judgement(difference, relative, paired, verdict, matters(verdict, relative, at_least), p_value, significant)
 
 
 def sign_of(interval: Interval) -> int:

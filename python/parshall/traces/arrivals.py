@@ -127,7 +127,9 @@ def _estimates(title: str, verdict: Verdict) -> Table:
         rows.append((each.method, significant(each.h, 3), f"{low:.2f} to {high:.2f}", scales, "; ".join(each.warnings)))
     test = verdict.surrogates
     kinds = (("values", test.p_shuffled), ("blocks", test.p_blocks))
-    rows += [(f"H of shuffled {kind} is as large", f"p = {significant(p, 2)}", "", "", "") for kind, p in kinds]
+    rows += [
+        (f"H of shuffled {kind} is as far from theirs", f"p = {significant(p, 2)}", "", "", "") for kind, p in kinds
+    ]
     return Table(f"Hurst parameter: {title}", ("estimator", "H", "95 %", "scales", "against it"), rows, numbers=(1, 2))
 
 

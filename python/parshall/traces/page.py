@@ -270,7 +270,7 @@ def _spread(flow: TracedFlow, spread: Variability) -> str:
         parts.append(observed)
     text = "Means over n round trips lie within " + "; ".join(parts) + "."
     if spread.superposition is not None:
-        verdict = "are one" if spread.superposition.superimposed else "differ by more than chance"
+        verdict = "differ by more than chance" if spread.superposition.differ else "are not shown to differ"
         text += f" The spectra of the scales {verdict} (p = {significant(spread.superposition.p_value, 2)})."
     if spread.reason:
         return f"{text} {spread.reason[0].upper()}{spread.reason[1:]}."

@@ -75,16 +75,18 @@ def contradictions(z: FloatArray) -> tuple[str, ...]:
     return tuple(messages)
 
 
-def not_stationary(h: float) -> tuple[str, ...]:
+def not_below_one(h: float) -> tuple[str, ...]:
     """The warning that belongs to an estimate of 1 or more; empty below."""
     if h < 1:
         return ()
-    return (f"not stationary: H = {h:.2f} is not below 1, as it is of every stationary series",)
+    return (
+        f"H = {h:.2f} is not below 1: the series is not stationary, or its memory reaches beyond the scales looked at",
+    )
 
 
 def warnings_about(z: FloatArray, h: float, *, diagnose: bool) -> tuple[str, ...]:
-    """What an estimate `h` of `z` is warned of: contradictions, if they are to be looked for, and `not_stationary`."""
-    return (*contradictions(z), *not_stationary(h)) if diagnose else not_stationary(h)
+    """What an estimate `h` of `z` is warned of: contradictions, if they are to be looked for, and `not_below_one`."""
+    return (*contradictions(z), *not_below_one(h)) if diagnose else not_below_one(h)
 
 
 def level_shift(z: FloatArray) -> FloatArray:

@@ -6,15 +6,21 @@
 | blocks shuffled | dependence within blocks | dependence beyond them | the dependence outlasts a block |
 | phase-randomised | all autocorrelations | everything else | H comes from a shift or a trend, not from correlation |
 
-For the first two the statistic is H from the lowest frequencies (`semiparametric_h`), and a large one is evidence.
-With whole blocks (of n^(1/3) values) shuffled only frequencies below one in two blocks are looked at. The third keeps
-the periodogram and with it that statistic; there it is the level-shift statistic of `diagnostics`, and a large one is
-evidence *against* a stationary series.
+For the first two the statistic is H from the lowest frequencies (`semiparametric_h`); a large one is evidence of
+persistence, a small one of anti-persistence, so the tests are two-sided. With whole blocks (of n^(1/3) values) shuffled
+only frequencies below one in two blocks are looked at. The third keeps the periodogram and with it that statistic;
+there it is the level-shift statistic of `diagnostics`, and a large one is evidence *against* a stationary series.
 
-p = (1 + number of surrogates at or beyond the series) / (1 + number of surrogates): exact, and never 0. Series longer
-than 8192 are aggregated to at most that: long-range dependence is what survives aggregation.
+Dependence of any kind is tested by two statistics of the shuffled series together: H, and the sum of the squares of the
+first 20 autocorrelations (Box & Pierce). The smaller of their ranks is ranked in turn among those of the surrogates, so
+that the level is exact (Westfall & Young).
 
-References: J. Theiler et al., Testing for nonlinearity in time series: the method of surrogate data, Physica D 58,
+p = (1 + number of surrogates at or beyond the series) / (1 + number of surrogates), twice the smaller one where there
+are two sides: exact, and never 0. Series longer than 8192 are aggregated to at most that: long-range dependence is what
+survives aggregation.
+
+References: G. Box, D. Pierce, J. Am. Stat. Assoc. 65, 1970; P. Westfall, S. Young, Resampling-Based Multiple Testing,
+1993, §2.3; J. Theiler et al., Testing for nonlinearity in time series: the method of surrogate data, Physica D 58,
 1992; A. Erramilli, O. Narayan, W. Willinger, Experimental queueing analysis with long-range dependent packet traffic,
 IEEE/ACM ToN 4(2), 1996 (shuffling blocks).
 """
@@ -23,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,8 +41,12 @@ from parshall.stats.hurst.diagnostics import level_shift
 from parshall.stats.hurst.estimate import FloatArray
 from parshall.stats.hurst.low_frequencies import FEWEST, bandwidth, lowest_powers, semiparametric_h
 from parshall.stats.hurst.series import at_most, standardised
+from parshall.stats.synthesis.gaussian import fgn
 
 _LONGEST = 8192
+_LAGS = 20
+_LOWEST = 0.4
+_SERIES, _SEED = 299, 19_510_402
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +58,15 @@ class SurrogateTest:
     h
         H from the lowest frequencies of the (aggregated) series.
     h_shuffled, p_shuffled
-        Mean H of the shuffled series, and the probability of `h` or more among them.
-    h_blocks, p_blocks
-        H of the series from the frequencies below one in two blocks, and its probability among series of shuffled
-        blocks.
+        Mean H of the shuffled series, and the two-sided p-value of `h` among them.
+    p_dependent
+        p-value of no dependence between the values, of whatever kind.
+    h_blocks, p_blocks, frequencies_of_blocks
+        H of the series from the frequencies below one in two blocks, its two-sided p-value among series of shuffled
+        blocks, and how many frequencies these are.
+    h_lowest, frequencies_lowest, p_flat
+        H from the n^0.4 lowest frequencies, how many these are, and the p-value of such a fall of H among series of
+        fGn, whose power law goes down to them: small where H is less there, as of a memory that ends.
     p_phase
         Probability of a level shift as large as this series' among phase-randomised ones.
     block_bins
@@ -62,8 +78,13 @@ class SurrogateTest:
     h: float
     h_shuffled: float
     p_shuffled: float
+    p_dependent: float
     h_blocks: float
     p_blocks: float
+    frequencies_of_blocks: int
+    h_lowest: float
+    frequencies_lowest: int
+    p_flat: float
     p_phase: float
     block_bins: int
     count: int
@@ -96,8 +117,8 @@ def surrogate_test(series: ArrayLike | Sequence[float], *, count: int = 199, see
     --------
     >>> from parshall.stats.synthesis import fgn
     >>> test = surrogate_test(fgn(4096, 0.8, np.random.default_rng(3)))
-    >>> test.p_shuffled, test.p_blocks, test.p_phase > 0.05
-    (0.005, 0.005, True)
+    >>> test.p_shuffled, test.p_dependent, test.p_blocks, test.p_phase > 0.05
+    (0.01, 0.005, 0.01, True)
     """
     if count < 19:
         raise StatisticsError(f"count: found {count}, accepted is 19 or more")
@@ -107,16 +128,25 @@ def surrogate_test(series: ArrayLike | Sequence[float], *, count: int = 199, see
     block = max(4, round(z.size ** (1 / 3)))
     low = max(FEWEST, z.size // (2 * block))
     h, h_blocks = float(_h(z, m)), float(_h(z, low))
-    shuffled = _h(np.stack([rng.permutation(z) for _ in range(count)]), m)
+    in_random_order = np.stack([rng.permutation(z) for _ in range(count)])
+    shuffled = _h(in_random_order, m)
+    squares = _squared_autocorrelations(np.vstack([z, in_random_order]))
     moved = _h(np.stack([_blocks_shuffled(z, block, rng) for _ in range(count)]), low)
+    lowest = max(FEWEST, int(z.size**_LOWEST))
+    h_lowest = float(_h(z, lowest))
     shift = float(level_shift(z))
     phases = level_shift(np.stack([phase_randomised(z, rng) for _ in range(count)]))
     return SurrogateTest(
         h=h,
         h_shuffled=float(shuffled.mean()),
-        p_shuffled=_p(shuffled, h),
+        p_shuffled=_two_sided(shuffled, h),
+        p_dependent=_together(np.abs(np.append(h, shuffled) - shuffled.mean()), squares),
         h_blocks=h_blocks,
-        p_blocks=_p(moved, h_blocks),
+        p_blocks=_two_sided(moved, h_blocks),
+        frequencies_of_blocks=low,
+        h_lowest=h_lowest,
+        frequencies_lowest=lowest,
+        p_flat=_p(_falls(z.size, float(np.clip(round(h, 1), 0.1, 0.9)), m, lowest), h - h_lowest),
         p_phase=_p(phases, shift),
         block_bins=block * size,
         count=count,
@@ -149,6 +179,32 @@ def _blocks_shuffled(z: FloatArray, size: int, rng: np.random.Generator) -> Floa
 def _h(z: FloatArray, frequencies: int) -> FloatArray:
     """H of each series, along the last axis."""
     return semiparametric_h(lowest_powers(z, frequencies))
+
+
+def _squared_autocorrelations(z: FloatArray) -> FloatArray:
+    """Sum of the squares of the first autocorrelations, along the last axis. Box & Pierce 1970."""
+    n = z.shape[-1]
+    power = np.abs(rfft(z - z.mean(axis=-1, keepdims=True), axis=-1)) ** 2
+    covariances = irfft(power, n=n, axis=-1)[..., : min(_LAGS, n // 8) + 1]
+    return np.asarray(np.sum((covariances[..., 1:] / covariances[..., :1]) ** 2, axis=-1))
+
+
+def _together(*statistics: FloatArray) -> float:
+    """p-value of statistics together, each of the series first, then of its surrogates. Westfall & Young 1993, §2.3."""
+    beyond = [np.sum(each[np.newaxis, :] >= each[:, np.newaxis], axis=1) for each in statistics]
+    smallest = np.min(beyond, axis=0)
+    return float(np.mean(smallest <= smallest[0]))
+
+
+@lru_cache(maxsize=64)
+def _falls(n: int, h: float, frequencies: int, lowest: int) -> FloatArray:
+    """Falls of H from `frequencies` to the `lowest` of them in fGn, whose spectrum is a power law down to 0."""
+    paths = fgn(n, h, np.random.default_rng(_SEED), series=_SERIES)
+    return np.asarray(_h(paths, frequencies) - _h(paths, lowest))
+
+
+def _two_sided(surrogates: FloatArray, value: float) -> float:
+    return min(1.0, 2 * min(_p(surrogates, value), _p(-surrogates, -value)))
 
 
 def _p(surrogates: FloatArray, value: float) -> float:

@@ -157,9 +157,19 @@ def _range(
         misfit = _line(octave[start - 1 :], y[start - 1 :], variance[start - 1 :])[3]
         p_values[start] = float(chi2.sf(misfit, last - start - 1))
         if p_values[start] >= _ACCEPTED:
-            return start, last, f"from the first octave on from which a line fits (p = {p_values[start]:.2g})", True
+            return (
+                start,
+                last,
+                f"from the first octave on from which a line is not rejected (p = {p_values[start]:.2g})",
+                True,
+            )
     best = max(p_values, key=lambda start: p_values[start])
-    return best, last, f"a line fits from no octave on; this one is the least bad (p = {p_values[best]:.2g})", False
+    return (
+        best,
+        last,
+        f"a line is rejected from every octave on; this one is the least bad (p = {p_values[best]:.2g})",
+        False,
+    )
 
 
 def _line(x: NDArray[np.int64], y: FloatArray, variance: FloatArray) -> tuple[float, float, float, float]:
