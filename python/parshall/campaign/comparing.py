@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -197,7 +197,7 @@ def _difference(metric: str, point: Mapping[str, str], pair: Pair, found: Judgem
         point,
         pair.a.interval,
         pair.b.interval,
-        found.difference,
+        cast(Interval, found.difference),  # neither is stated by a model
         found.relative,
         found.p_value,
         found.significant,
