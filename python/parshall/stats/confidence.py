@@ -50,6 +50,8 @@ class Interval:
         Confidence level, e.g. 0.95.
     how
         How the interval was made (``t``: Student's), or why there is none.
+    of
+        How many repetitions there are, where only `n` of them have a value; else None.
     """
 
     mean: float
@@ -58,6 +60,7 @@ class Interval:
     n: int
     level: float = 0.95
     how: str = STUDENT
+    of: int | None = None
 
     @property
     def half_width(self) -> float | None:
