@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from parshall import notebook
 from parshall.report.numbers import ABSENT, NO_BREAK, significant
-from parshall.report.uncertainty import interval_text
+from parshall.report.uncertainty import interval_text, no_value
 from parshall.stats.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -29,9 +29,13 @@ def header(comparison: Comparison) -> list[str]:
 
 def cells(comparison: Comparison, row: Row) -> list[str]:
     """Label, the first result, and of each other: value, difference with its interval, and what can be said."""
-    texts = [row.label, interval_text(row.intervals[0], row.unit)]
-    for place, (interval, difference) in enumerate(zip(row.intervals[1:], row.differences, strict=True), 1):
-        texts.append(interval_text(interval, row.unit))
+    values = [
+        interval_text(interval, row.unit) if lacking is None else no_value(lacking, row.unit)
+        for interval, lacking in zip(row.intervals, row.lacking, strict=True)
+    ]
+    texts = [row.label, values[0]]
+    for place, (value, difference) in enumerate(zip(values[1:], row.differences, strict=True), 1):
+        texts.append(value)
         texts += [difference_text(difference), remark(difference, comparison, letter(place))]
     return texts
 
@@ -40,19 +44,24 @@ def remark(difference: MetricComparison | None, comparison: Comparison, name: st
     """What a difference shows: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
-    verdict = worded(difference.verdict, comparison, name)
-    if difference.better is None or difference.relative is None:
+    why = difference.reason or (difference.difference.how if difference.difference else "")
+    if difference.verdict is Verdict.NO_VALUE:
+        return Verdict.NO_VALUE.value  # the reason stands where the value would
+    verdict = worded(difference.verdict, comparison, name, why)
+    if difference.better is None or (difference.relative is None and difference.difference is not None):
         return verdict
-    percent = f"{significant(abs(100 * difference.relative), 2)}{NO_BREAK}%"
-    return f"{percent} {verdict}, better for {letter(0) if difference.better == 'a' else name}"
+    better = f"{verdict}, better for {letter(0) if difference.better == 'a' else name}"
+    if difference.relative is None:
+        return better
+    return f"{significant(abs(100 * difference.relative), 2)}{NO_BREAK}% {better}"
 
 
-def worded(verdict: Verdict, comparison: Comparison, name: str) -> str:
+def worded(verdict: Verdict, comparison: Comparison, name: str, why: str = "") -> str:
     """A verdict of a result that is called by a letter; of more than two, what is missing is said of that one alone."""
     lacking = {Verdict.ONLY_A: name, Verdict.ONLY_B: letter(0)}
     if verdict in lacking and len(comparison.results) > 2:
         return f"not in {lacking[verdict]}"
-    return verdict.text(comparison.at_least)
+    return verdict.text(comparison.at_least, why)
 
 
 def pairing(*paired: bool) -> str:
@@ -70,7 +79,7 @@ def note(comparison: Comparison) -> str:
     first = f"First comes what differs and matters (by {100 * comparison.at_least:g}{NO_BREAK}% or more)."
     sentences = [first]
     if not any(each.difference and each.difference.low is not None for each in comparison.differences):
-        sentences.append("One repetition: there are no confidence intervals, so no difference can be shown.")
+        sentences.append("There are no confidence intervals, so no difference can be shown.")
         return " ".join(sentences)
     sentences.append("± is the half width of the 95 % confidence interval.")
     if any(comparison.paired):

@@ -12,7 +12,7 @@ flows of each result are compared as one group.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from parshall.errors import InputError
@@ -22,9 +22,22 @@ from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
 from parshall.records.validity import Validity, believable, validity
 from parshall.stats.confidence import Interval, difference_of_ranges
-from parshall.stats.verdict import AT_LEAST, DIFFERENT, Verdict, between, judgement, matters, reaches
+from parshall.stats.quantiles import NoValue
+from parshall.stats.verdict import (
+    AT_LEAST,
+    DIFFERENT,
+    Verdict,
+    between,
+    judgement,
+    matters,
+    reaches,
+    without_value,
+)
 
 __all__ = ["Comparison", "MetricComparison", "Row", "Verdict", "compare"]
+
+
+Lacking = tuple[NoValue | None, NoValue | None]
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,10 @@ class MetricComparison:
     verdict: Verdict
     better: str | None
     matters: bool = False
+    lacking: Lacking = (None, None)
+    """Of A and of B: why it has no value though something was measured; None where it has one, or nothing was."""
+    reason: str = ""
+    """The same in words, where one has no value."""
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
@@ -89,6 +106,8 @@ class Row:
         Of each result; ``None`` where it does not have the quantity.
     differences
         Of each result but the first, against the first; ``None`` if neither has the quantity.
+    lacking
+        Of each result: why it has no value though something was measured; ``None`` where it has one, or nothing was.
     """
 
     key: str
@@ -96,6 +115,7 @@ class Row:
     unit: str
     intervals: Sequence[Interval | None]
     differences: Sequence[MetricComparison | None]
+    lacking: Sequence[NoValue | None]
 
     @property
     def missing(self) -> list[int]:
@@ -233,11 +253,12 @@ def compare(
             key,
             label[key].label,
             label[key].unit,
-            [values[key].interval if key in values else None for values in metrics],
+            [_interval(values.get(key)) for values in metrics],
             [
                 _compared(metrics[0].get(key), values.get(key), _paired(ordered[0], other), at_least)
                 for other, values in zip(ordered[1:], metrics[1:], strict=True)
             ],
+            [_lacking(values.get(key)) for values in metrics],
         )
         for key in keys
     ]
@@ -265,21 +286,25 @@ def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | s
 
 
 def _metrics(results: Sequence[Result], link: str | None) -> list[Metrics]:
-    """What each result has, nameless links being `link`; all flows as one group where no group is common to all."""
+    """What was measured of each result, nameless links being `link`; all flows as one group where none is common to all."""
     groups = [set(each.group_names()) for each in results]
     every = []
     for place, (result, own) in enumerate(zip(results, groups, strict=True)):
         elsewhere = set[str]().union(*(other for n, other in enumerate(groups) if n != place))
         wanted = own & elsewhere if result.instrument == "observe" else own
-        every.append(result.quantities(link, wanted))
+        every.append(result.quantities(link, wanted) | result.lacking(link, wanted))
     if not set.intersection(*groups):
         return [metrics | result.of_all_flows() for metrics, result in zip(every, results, strict=True)]
     return every
 
 
 def _relevance(row: Row, at_least: float) -> tuple[int, float]:
-    """The place of a row: that of its most relevant difference."""
-    return min(relevance(each.verdict, each.a, each.b, at_least) for each in row.differences if each is not None)
+    """The place of a row: that of its most relevant difference, or of one that is known to be above the other."""
+    return min(
+        (0, 0.0) if each.matters and None in (each.a, each.b) else relevance(each.verdict, each.a, each.b, at_least)
+        for each in row.differences
+        if each is not None
+    )
 
 
 def relevance(verdict: Verdict, a: Interval | None, b: Interval | None, at_least: float) -> tuple[int, float]:
@@ -305,6 +330,41 @@ def _paired(a: Result, b: Result) -> bool:
     return simulated and a.metadata.get("seed") is not None and a.metadata.get("seed") == b.metadata.get("seed")
 
 
+def _interval(metric: Metric | None) -> Interval | None:
+    return None if metric is None or metric.estimate is None else metric.estimate.interval
+
+
+def _lacking(metric: Metric | None) -> NoValue | None:
+    return None if metric is None else metric.lacking
+
+
+def _without_value(a: Metric | None, b: Metric | None, at_least: float) -> MetricComparison | None:
+    """Where too few transfers ended, of one or of both."""
+    known = a or b
+    if known is None:
+        return None
+    sides = [_lacking(each) or _interval(each) for each in (a, b)]
+    if sides[0] is None or sides[1] is None:
+        reason = next(each.reason for each in sides if isinstance(each, NoValue))
+        return replace(_alone(known, Verdict.NO_VALUE), lacking=(_lacking(a), _lacking(b)), reason=reason)
+    found = without_value(sides[0], sides[1], at_least=at_least)
+    return MetricComparison(
+        key=known.key,
+        label=known.label,
+        unit=known.unit,
+        a=_interval(a),
+        b=_interval(b),
+        difference=None,
+        relative=None,
+        paired=False,
+        verdict=found.verdict,
+        better=_better(found.verdict, known.better),
+        matters=found.matters,
+        lacking=(_lacking(a), _lacking(b)),
+        reason=found.reason,
+    )
+
+
 def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
     return MetricComparison(
         key=metric.key,
@@ -321,6 +381,8 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
 
 
 def _compared(a: Metric | None, b: Metric | None, same_seed: bool, at_least: float) -> MetricComparison | None:
+    if _lacking(a) or _lacking(b):
+        return _without_value(a, b, at_least)
     if a is None or b is None:
         return _alone(a, Verdict.ONLY_A) if a else _alone(b, Verdict.ONLY_B) if b else None
     one, two = a.pooled, b.pooled
