@@ -23,7 +23,10 @@ else it adds its influence on F,
 
 (Reid 1981), which is the same where all ended. The sum over a repetition takes the place of the number of its values
 below q; the sum of squares over independent transfers is Greenwood's variance. So nothing is asked of how the transfers
-of one repetition depend on each other.
+of one repetition depend on each other. Far out, where few are still at risk, that variance is too small; so F(q) never
+counts for more than Y(q) / (1 - F just before q) independent values (Peto et al. 1977), which are n where all ended. A
+quantile for which these are too few (`parshall.stats.quantiles.least_values`) was not reached: the last one of which it
+was known how long it takes does not stand for all that were cut off before.
 
 **What it assumes.** How long a transfer could be watched must say nothing of how long it takes. That is true where the
 end of the run is fixed and transfers begin at times of their own. It is not where a run ends with some of its transfers
@@ -35,7 +38,7 @@ later, unless another was censored between both durations: what is known of that
 
 References: E. Kaplan, P. Meier, J. Am. Stat. Assoc. 53, 1958; N. Reid, Annals of Statistics 9(1), 1981; R. Hyndman,
 Y. Fan, American Statistician 50(4), 1996; R. Brookmeyer, J. Crowley, Biometrics 38, 1982 (a quantile's interval by
-inverting that of F); R. Woodruff, J. Am. Stat. Assoc. 47, 1952.
+inverting that of F); R. Peto et al., British Journal of Cancer 35(1), 1977; R. Woodruff, J. Am. Stat. Assoc. 47, 1952.
 """
 
 from __future__ import annotations
@@ -116,12 +119,12 @@ class KaplanMeier:
     def __init__(self, durations: Durations) -> None:
         self.n = durations.lasted.size
         self.ended = int(durations.ended.sum())
-        ascending = np.sort(durations.lasted)
+        self._ascending = np.sort(durations.lasted)
         at, events = np.unique(durations.lasted[durations.ended], return_counts=True)
         self.at_s: FloatArray = at
         """Durations after which any ended, ascending, shape (m,)."""
         # One that is cut off after exactly u was still at risk then.
-        self._at_risk = (self.n - np.searchsorted(ascending, at, side="left")).astype(np.float64)
+        self._at_risk = (self.n - np.searchsorted(self._ascending, at, side="left")).astype(np.float64)
         self._hazard = events / self._at_risk
         self.share: FloatArray = 1.0 - np.cumprod(1.0 - self._hazard)
         """F after each of them, shape (m,)."""
@@ -135,6 +138,13 @@ class KaplanMeier:
         """F(t)."""
         place = int(np.searchsorted(self.at_s, lasted, side="right"))
         return float(self.share[place - 1]) if place else 0.0
+
+    def independent_at(self, lasted: float) -> float:
+        """How many independent values F(t) counts for at most: those at risk over the share that had not ended."""
+        before = int(np.searchsorted(self.at_s, lasted, side="left"))
+        survived = 1.0 - (float(self.share[before - 1]) if before else 0.0)
+        at_risk = self.n - int(np.searchsorted(self._ascending, lasted, side="left"))
+        return at_risk / survived if survived > 0.0 else float(self.n)
 
     def quantile(self, probability: float) -> float:
         """The duration within which a share has ended; NaN where the curve does not reach that far.
@@ -213,7 +223,7 @@ def pooled_censored_quantile(
     if curve.n < least_values(probability):
         return None
     value = curve.quantile(probability)
-    if math.isnan(value):
+    if math.isnan(value) or curve.independent_at(value) < least_values(probability) - _ROUNDING * curve.n:
         above = _lower_bound(parts, curve, probability, level)
         return NoValue(not_reached(curve.ended, curve.n, probability), curve.ended, curve.n, above)
     return _linearised(parts, curve, value, probability, level).clustered()
@@ -253,7 +263,14 @@ def _linearised(
     added = [float(curve.influence(each, lasted).sum()) + jump * each.lasted.size for each in parts.values()]
     deviations = len(parts) * np.array(added) / curve.n
     return Linearised(
-        list(parts), curve.n, deviations - deviations.mean(), probability, level, lasted, curve.quantile
+        list(parts),
+        curve.n,
+        deviations - deviations.mean(),
+        probability,
+        level,
+        lasted,
+        curve.quantile,
+        curve.independent_at(lasted),
     )
 
 
@@ -271,8 +288,10 @@ def _lower_bound(parts: Mapping[int, Durations], curve: KaplanMeier, probability
         return seen if 1.0 - ((1.0 - level) / 2) ** (1.0 / k) < probability else None
 
     def below(place: int) -> bool:
-        made = _linearised(parts, curve, float(curve.at_s[place]), float(curve.share[place]), level)
-        return made.share()[1] < probability
+        share = float(curve.share[place])
+        if share >= probability:
+            return False
+        return _linearised(parts, curve, float(curve.at_s[place]), share, level).share()[1] < probability
 
     low, high = -1, curve.at_s.size  # `below` holds at low and not at high
     while high - low > 1:

@@ -226,7 +226,11 @@ class Censored:
         enough = least_values(self.probability)
         curves = {n: KaplanMeier(each) for n, each in self.durations.items() if each.ended.size >= enough}
         values = {n: curve.quantile(self.probability) for n, curve in curves.items()}
-        return {n: value for n, value in values.items() if np.isfinite(value)}
+        return {
+            n: value
+            for n, value in values.items()
+            if np.isfinite(value) and curves[n].independent_at(value) >= enough * (1 - 1e-9)
+        }
 
     def numbered(self, numbers: Mapping[int, int]) -> Censored:
         """The repetitions that are keys of `numbers`, under new numbers."""

@@ -232,6 +232,8 @@ class Linearised:
     level: float
     q: float
     quantile: Callable[[float], float]
+    most: float = math.inf
+    """The most independent values that F(q) may count for, of which some were cut off."""
 
     def independent(self, pool: NDArray[np.float64]) -> Pooled:
         """David & Nagaraja 2003, §7.1: the interval is that of ranks, from the binomial distribution."""
@@ -256,9 +258,10 @@ class Linearised:
         if low_p * self.n < 0.5 or (1 - high_p) * self.n < 0.5:
             reached = min(self.p, 1 - self.p) * self.n >= -math.log((1 - self.level) / 2)
             return self._without(TOO_FEW_REPETITIONS if reached else TOO_FEW, width)
-        low, high = min(self.quantile(low_p), self.q), max(self.quantile(high_p), self.q)
-        if math.isnan(self.quantile(high_p)):
+        upper = self.quantile(high_p)
+        if math.isnan(upper):
             return self._without(TOO_FEW_ENDED, width)
+        low, high = min(self.quantile(low_p), self.q), max(upper, self.q)
         by_repetition = self._by_repetition(low, high)
         if bin_ is not None:
             low, high = min(low, bin_[0]), max(high, bin_[1])
@@ -269,7 +272,8 @@ class Linearised:
         error = self._error()
         t_k, t_n = (student_quantile((1 + self.level) / 2, size - 1) for size in (len(self.repetitions), self.n))
         variance = self.p * (1 - self.p)
-        effective = min(float(self.n), variance / error**2 if error > 0 else math.inf) * (t_n / t_k) ** 2
+        by_spread = variance / error**2 if error > 0 else math.inf
+        effective = min(float(self.n), self.most, by_spread) * (t_n / t_k) ** 2
         seen, tail = self.p * effective, (1 - self.level) / 2
         low = beta_quantile(tail, seen, effective - seen + 1)
         return low, beta_quantile(1 - tail, seen + 1, effective - seen)
