@@ -29,9 +29,18 @@ from parshall.errors import InputError
 from parshall.quantities.measuring import busiest_of_all
 from parshall.quantities.naming import named
 from parshall.report.comparison import relevance
-from parshall.report.uncertainty import interval_text
+from parshall.report.uncertainty import interval_text, no_value
 from parshall.stats.confidence import Interval, compared
-from parshall.stats.verdict import AT_LEAST, Verdict, differed, matters, verdict_of
+from parshall.stats.quantiles import NoValue
+from parshall.stats.verdict import (
+    AT_LEAST,
+    Verdict,
+    WithoutValue,
+    differed,
+    matters,
+    verdict_of,
+    without_value,
+)
 
 LEVEL = 0.05
 """Expected share of wrong ones among the differences that are called significant."""
@@ -46,9 +55,9 @@ class Difference:
     point
         The parameters, as text.
     a, b
-        Means and 95 % intervals over the repetitions.
+        Means and 95 % intervals over the repetitions; None where too few transfers ended.
     difference
-        B - A with its interval.
+        B - A with its interval; None unless both have a value.
     relative
         The difference over A's mean; None if that is 0.
     p_value
@@ -59,22 +68,27 @@ class Difference:
         Share of A's value below which a difference does not matter.
     significant
         Whether it is among the differences found; None without a p-value.
+    lacking
+        Of A and of B: why it has no value; None where it has one.
     """
 
     metric: str
     point: Mapping[str, str]
-    a: Interval
-    b: Interval
-    difference: Interval
+    a: Interval | None
+    b: Interval | None
+    difference: Interval | None
     relative: float | None
     p_value: float | None
     resolution: float = 0.0
     at_least: float = AT_LEAST
     significant: bool | None = None
+    lacking: tuple[NoValue | None, NoValue | None] = (None, None)
 
     @property
     def verdict(self) -> Verdict:
         """What can be said of B against A."""
+        if self.a is None or self.b is None or self.difference is None:
+            return self._without_value.verdict
         return verdict_of(
             self.difference,
             self.a.mean,
@@ -87,7 +101,21 @@ class Difference:
     @property
     def matters(self) -> bool:
         """Whether it is shown and reaches the threshold of practical importance."""
+        if self.difference is None:
+            return self._without_value.matters
         return matters(self.verdict, self.relative, self.at_least)
+
+    @property
+    def why(self) -> str:
+        """Why there is no interval, or no value."""
+        return self._without_value.reason if self.difference is None else self.difference.how
+
+    @property
+    def _without_value(self) -> WithoutValue:
+        sides = [lacking or value for lacking, value in zip(self.lacking, (self.a, self.b), strict=True)]
+        if sides[0] is None or sides[1] is None:
+            raise ValueError(f"{self.metric}: a side without a value does not say why")
+        return without_value(sides[0], sides[1], at_least=self.at_least)
 
 
 @dataclass(frozen=True)
@@ -113,8 +141,13 @@ class Comparison:
     def cells(self, each: Difference) -> tuple[str, ...]:
         """A difference in words: the metric, A, B and B - A with their intervals, and what can be said."""
         metric = named(each.metric)
-        texts = (interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference))
-        return (metric.label(self.link), *texts, each.verdict.text(self.at_least))
+        texts = [
+            interval_text(interval, metric.unit) if lacking is None else no_value(lacking, metric.unit)
+            for lacking, interval in zip((*each.lacking, None), (each.a, each.b, each.difference), strict=True)
+        ]
+        # Why there is no value stands where the value would.
+        why = "" if each.difference is None else each.why
+        return (metric.label(self.link), *texts, each.verdict.text(self.at_least, why))
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -124,10 +157,12 @@ class Comparison:
             ends = {
                 f"{name}{end}": value
                 for name, of in (("a", each.a), ("b", each.b), ("difference", each.difference))
-                for end, value in (("", of.mean), ("_low", of.low), ("_high", of.high))
+                for end, value in zip(
+                    ("", "_low", "_high"), (None,) * 3 if of is None else (of.mean, of.low, of.high), strict=True
+                )
             }
             tested = {"relative": each.relative, "p_value": each.p_value, "significant": each.significant}
-            verdict = {"verdict": str(each.verdict), "matters": each.matters}
+            verdict = {"verdict": str(each.verdict), "matters": each.matters, "why": each.why}
             rows.append({**each.point, "metric": each.metric, **ends, **tested, **verdict})
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -186,8 +221,14 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
     if not differences:
         raise InputError(f"compare: no run of both sweeps has {', '.join(metrics or a.record.metrics)}")
     only_a, only_b = len(places_a) - len(common), len(places_b) - len(common)
-    ordered = sorted(controlled(differences), key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
+    ordered = sorted(controlled(differences), key=lambda each: _relevance(each, at_least))
     return Comparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
+
+
+def _relevance(each: Difference, at_least: float) -> tuple[int, float]:
+    """The place of a difference; what is known without a value of both, and matters, is among the first."""
+    shown = each.matters and each.difference is None
+    return (0, 0.0) if shown else relevance(each.verdict, each.a, each.b, at_least)
 
 
 def _places(sweep: Sweep) -> dict[tuple[Any, ...], int]:
@@ -205,15 +246,20 @@ def _difference(
     a: Sweep, b: Sweep, metric: str, places: tuple[int, int], *, paired: bool, at_least: float
 ) -> Difference | None:
     one, two = a.estimate(metric, places[0]), b.estimate(metric, places[1])
+    values = zip(a.record.parameters, a.record.points[places[0]].values, strict=True)
+    point = {parameter.key: label(value) for parameter, value in values}
+    lacking = a.lacking(metric, places[0]), b.lacking(metric, places[1])
+    if any(lacking) and all(each or found for each, found in zip(lacking, (one, two), strict=True)):
+        sides = [found and found.interval for found in (one, two)]
+        return Difference(metric, point, *sides, None, None, None, 0.0, at_least, lacking=lacking)
     if one is None or two is None:
         return None
     difference, pairs = differed(one, two, common_numbers=paired)
     mean = one.interval.mean
     after, before, _ = compared(two.by_repetition, one.by_repetition, common_numbers=paired)
-    values = zip(a.record.parameters, a.record.points[places[0]].values, strict=True)
     return Difference(
         metric,
-        {parameter.key: label(value) for parameter, value in values},
+        point,
         one.interval,
         two.interval,
         difference,

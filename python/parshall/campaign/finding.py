@@ -17,35 +17,49 @@ from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
 from parshall.report.numbers import quantity
-from parshall.stats.confidence import Interval
-from parshall.stats.verdict import Verdict
+from parshall.stats.confidence import ONE_VALUE, Interval
+from parshall.stats.verdict import Judgement, Verdict
 
 METRICS = 3
 """The most metrics that are spoken of: the first ones that the sweep asks for."""
 
+MOST_POINTS = 4
+"""The most points without a value that are named."""
+
 
 def finding(sweep: Sweep) -> str:
     """A sentence for each of the first metrics; empty without two points that have a value."""
-    sentences = (_sentence(sweep, metric) for metric in sweep.record.metrics)
+    sentences = (f"{_course_of(sweep, metric)} {_lacking(sweep, metric)}".strip() for metric in sweep.record.metrics)
     return " ".join([sentence for sentence in sentences if sentence][:METRICS])
 
 
-def _sentence(sweep: Sweep, metric: str) -> str:
+def _lacking(sweep: Sweep, metric: str) -> str:
+    """At which points too few transfers ended for a value: what is said of the others does not hold of these."""
+    reasons = [(number, sweep.lacking(metric, number)) for number in range(len(sweep.record.points))]
+    without = [f"{_point(sweep, number)} ({reason.reason})" for number, reason in reasons if reason is not None]
+    if not without:
+        return ""
+    shown = "; ".join(without[:MOST_POINTS])
+    more = len(without) - MOST_POINTS
+    return f"It has no value at {shown}{f'; and at {more} more' if more > 0 else ''}."
+
+
+def _course_of(sweep: Sweep, metric: str) -> str:
     intervals = [sweep.interval(metric, number) for number in range(len(sweep.record.points))]
     by_point = {number: each for number, each in enumerate(intervals) if each is not None}
     if len(by_point) < 2:
-        return ""
+        return _of_few(sweep, metric, by_point)
     least = min(by_point, key=lambda number: by_point[number].mean)
     most = max(by_point, key=lambda number: by_point[number].mean)
-    title = sweep.label(metric)
-    title = title[:1].upper() + title[1:]
+    title = _title(sweep, metric)
     extremes = sweep.judged(metric, most, least, among=comb(len(by_point), 2))
     if extremes is None:
         return ""
-    if extremes.verdict in _UNKNOWN and by_point[most].mean != by_point[least].mean:
+    unknown = _unknown(extremes)
+    if unknown and by_point[most].mean != by_point[least].mean:
         return (
             f"{title} is from {_value(by_point[least], metric)} at {_point(sweep, least)} to "
-            f"{_value(by_point[most], metric)} at {_point(sweep, most)}, {_UNKNOWN[extremes.verdict]}: whether that is "
+            f"{_value(by_point[most], metric)} at {_point(sweep, most)}, {unknown}: whether that is "
             "more than chance is not known."
         )
     course = _course(sweep, metric, by_point)
@@ -64,11 +78,30 @@ def _sentence(sweep: Sweep, metric: str) -> str:
     )
 
 
-_UNKNOWN = {
-    Verdict.UNKNOWN: "of one repetition each",
-    Verdict.NO_SPREAD: "the same in every repetition",
-}
-"""What shows nothing, and how the values are told then."""
+def _of_few(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> str:
+    """What is said before the points without a value, where one point has one at most."""
+    if not _lacking(sweep, metric):
+        return ""
+    title = _title(sweep, metric)
+    if not by_point:
+        return f"{title} cannot be compared."
+    ((number, interval),) = by_point.items()
+    return f"{title} is {_value(interval, metric)} at {_point(sweep, number)}."
+
+
+def _unknown(judgement: Judgement) -> str:
+    """How values are told of which chance is not known; empty where it is."""
+    if judgement.verdict is Verdict.NO_SPREAD:
+        return "the same in every repetition"
+    if judgement.verdict is not Verdict.UNKNOWN:
+        return ""
+    how = judgement.difference.how
+    return "of one repetition each" if how == ONE_VALUE else f"without an interval ({how})"
+
+
+def _title(sweep: Sweep, metric: str) -> str:
+    label = sweep.label(metric)
+    return label[:1].upper() + label[1:]
 
 
 def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[int]) -> str:

@@ -122,7 +122,11 @@ def _differences(sweep: Sweep) -> list[Section]:
         for point, base in pairs[:_MOST_ROWS]:
             judgement = sweep.judged(metric, point, base)
             difference = None if judgement is None else judgement.difference
-            text = "no values" if judgement is None else judgement.verdict.text(sweep.at_least)
+            text = (
+                sweep.incomparable(metric, point, base)
+                if judgement is None
+                else judgement.verdict.text(sweep.at_least, judgement.difference.how)
+            )
             rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), text))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
@@ -164,7 +168,7 @@ def _points(sweep: Sweep) -> Table:
         (
             *_values(sweep, number),
             str(len(point.runs)),
-            *(interval_text(sweep.interval(metric, number), named(metric).unit) for metric in record.metrics),
+            *(sweep.text(metric, number) for metric in record.metrics),
         )
         for number, point in enumerate(record.points[:_MOST_ROWS])
     ]
