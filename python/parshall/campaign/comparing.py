@@ -107,8 +107,10 @@ class Difference:
 
     @property
     def why(self) -> str:
-        """Why there is no interval, or no value."""
-        return self._without_value.reason if self.difference is None else self.difference.how
+        """Why there is no interval, or no value; empty where there is one."""
+        if self.difference is None:
+            return self._without_value.reason
+        return self.difference.how if self.difference.low is None else ""
 
     @property
     def _without_value(self) -> WithoutValue:
@@ -180,7 +182,8 @@ class Comparison:
         return {
             **{key: value for key, value in asdict(self).items() if key != "differences"},
             "differences": [
-                {**asdict(each), "verdict": each.verdict, "matters": each.matters} for each in self.differences
+                {**asdict(each), "verdict": each.verdict, "matters": each.matters, "why": each.why}
+                for each in self.differences
             ],
         }
 
