@@ -62,7 +62,7 @@ def test_independent_transfers_have_greenwoods_variance(rows: list[tuple[float, 
     made = durations(rows)
     curve = KaplanMeier(made)
     fitted = KaplanMeierFitter().fit(made.lasted, event_observed=made.ended)
-    cumulated = fitted._cumulative_sq_  # noqa: SLF001 - Greenwood's sum has no public name
+    cumulated = fitted._cumulative_sq_  # it has no public name
     for at in curve.at_s[curve.share < 1.0]:
         influence = curve.influence(made, float(at))
         greenwood = (1.0 - curve.share_at(float(at))) ** 2 * float(cumulated.loc[:at].iloc[-1])
@@ -176,7 +176,7 @@ def test_half_the_rate_is_never_better() -> None:
 @pytest.mark.parametrize(("p", "until"), [(0.5, 2.0), (0.8, 4.0)])
 @pytest.mark.parametrize("number", [1, 40])
 def test_intervals_cover_the_quantile(p: float, until: float, number: int) -> None:
-    """Of independent transfers and of ten repetitions that differ; the quantile of the mixture by 10 million draws."""
+    """Of independent transfers and of ten repetitions that differ; the quantile of the mixture by 2 million draws."""
     rng = np.random.default_rng(7)
     truth = float(np.quantile(rng.exponential(size=2_000_000) * np.exp(0.1 * rng.standard_normal(2_000_000)), p))
     covered, known = 0, 0
@@ -191,7 +191,7 @@ def test_intervals_cover_the_quantile(p: float, until: float, number: int) -> No
 
 
 def test_what_a_quantile_exceeds_holds() -> None:
-    """Where the curve ends before the quantile: its bound is above the true one in at most 1 of 40, and rarely far below."""
+    """Where the curve ends before the quantile: its bound is above the true one in at most 1 of 40."""
     rng = np.random.default_rng(11)
     bounds = []
     for _ in range(300):

@@ -253,8 +253,17 @@ def _difference(
     point = {parameter.key: label(value) for parameter, value in values}
     lacking = a.lacking(metric, places[0]), b.lacking(metric, places[1])
     if any(lacking) and all(each or found for each, found in zip(lacking, (one, two), strict=True)):
-        sides = [found and found.interval for found in (one, two)]
-        return Difference(metric, point, *sides, None, None, None, 0.0, at_least, lacking=lacking)
+        return Difference(
+            metric,
+            point,
+            a=one and one.interval,
+            b=two and two.interval,
+            difference=None,
+            relative=None,
+            p_value=None,
+            at_least=at_least,
+            lacking=lacking,
+        )
     if one is None or two is None:
         return None
     difference, pairs = differed(one, two, common_numbers=paired)

@@ -214,10 +214,14 @@ def _curves(sweep: Sweep, family: Family, order: Sequence[int]) -> Plot:
 def _without_value(sweep: Sweep, family: Family) -> str:
     """The sentence about points that are not drawn because too few transfers ended there."""
     lacking = [
-        sweep.lacking(metric, number) for metric in family.members.values() for number in range(len(sweep.record.points))
+        sweep.lacking(metric, number)
+        for metric in family.members.values()
+        for number in range(len(sweep.record.points))
     ]
     reasons = [each.reason for each in lacking if each is not None]
-    return f" {counted(len(reasons), 'value')} cannot be drawn ({'; '.join(dict.fromkeys(reasons))})." if reasons else ""
+    return (
+        f" {counted(len(reasons), 'value')} cannot be drawn ({'; '.join(dict.fromkeys(reasons))})." if reasons else ""
+    )
 
 
 def _series(

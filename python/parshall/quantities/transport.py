@@ -142,9 +142,7 @@ MEASURES: Mapping[str, Quantity] = {
         _files("completion_sd_s", "standard deviation of completion time", "s", "lower", _spread(_TIME.std(ddof=0))),
         _files("completion_max_s", "longest completion time", "s", "lower", _TIME.max()),
         _files("completion_min_s", "shortest completion time", "s", "lower", _TIME.min()),
-        _files(
-            "unpredictability", "unpredictability", "1", "lower", _spread(_SLOWDOWN.std(ddof=0) / _SLOWDOWN.mean())
-        ),
+        _files("unpredictability", "unpredictability", "1", "lower", _spread(_SLOWDOWN.std(ddof=0) / _SLOWDOWN.mean())),
         Quantity("jain", "Jain's index", "1", "higher", "run", _jain, (0.0, 1.0)),
         _files("goodput_bps", "mean goodput", "bit/s", "higher", (8 * _SIZE / _TIME).mean()),
         _files(

@@ -126,7 +126,7 @@ class KaplanMeier:
         # One that is cut off after exactly u was still at risk then.
         self._at_risk = (self.n - np.searchsorted(self._ascending, at, side="left")).astype(np.float64)
         self._hazard = events / self._at_risk
-        self.share: FloatArray = 1.0 - np.cumprod(1.0 - self._hazard)
+        self.share: FloatArray = np.asarray(1.0 - np.cumprod(1.0 - self._hazard), dtype=np.float64)
         """F after each of them, shape (m,)."""
 
     @property
@@ -147,17 +147,27 @@ class KaplanMeier:
         return at_risk / survived if survived > 0.0 else float(self.n)
 
     def quantile(self, probability: float) -> float:
-        """The duration within which a share has ended; NaN where the curve does not reach that far.
-
-        Parameters
-        ----------
-        probability
-            In [0, 1].
-        """
+        """The duration within which a share, in [0, 1], has ended; NaN where the curve does not reach that far."""
         level = (1.0 + (self.n - 1.0) * probability) / self.n
         if level > self.reached + _ROUNDING:
             return math.nan
         return float(np.interp(level, *self._ramps))
+
+    def known_quantile(self, probability: float) -> float | None:
+        """The same; None where it is not reached, or by too few (`least_values`)."""
+        value, least = self.quantile(probability), least_values(probability)
+        known = self.n >= least and math.isfinite(value) and self.independent_at(value) >= least * (1.0 - _ROUNDING)
+        return value if known else None
+
+    def drawn(self, most: int) -> tuple[FloatArray, FloatArray]:
+        """At most so many points of the curve: durations, and shares in [0, 1], up to where it ends."""
+        if not self.ended:
+            return np.empty(0), np.empty(0)
+        # The first to end has a share of 1 / n at least.
+        top = min(1.0, (self.n * self.reached - 1.0) / (self.n - 1.0)) if self.n > 1 else 1.0
+        shares = np.linspace(0.0, max(top, 0.0), max(min(self.ended, most), 2))
+        levels = np.minimum((1.0 + (self.n - 1.0) * shares) / self.n, self.reached)
+        return np.interp(levels, *self._ramps), shares
 
     @cached_property
     def _ramps(self) -> tuple[FloatArray, FloatArray]:
@@ -222,8 +232,8 @@ def pooled_censored_quantile(
     curve = KaplanMeier(pool)
     if curve.n < least_values(probability):
         return None
-    value = curve.quantile(probability)
-    if math.isnan(value) or curve.independent_at(value) < least_values(probability) - _ROUNDING * curve.n:
+    value = curve.known_quantile(probability)
+    if value is None:
         above = _lower_bound(parts, curve, probability, level)
         return NoValue(not_reached(curve.ended, curve.n, probability), curve.ended, curve.n, above)
     return _linearised(parts, curve, value, probability, level).clustered()

@@ -223,14 +223,9 @@ class Censored:
         if self.probability is None:
             whole = {n: each for n, each in self.durations.items() if each.all_ended and each.ended.size}
             return {n: _mean(each.lasted) for n, each in whole.items()}
-        enough = least_values(self.probability)
-        curves = {n: KaplanMeier(each) for n, each in self.durations.items() if each.ended.size >= enough}
-        values = {n: curve.quantile(self.probability) for n, curve in curves.items()}
-        return {
-            n: value
-            for n, value in values.items()
-            if np.isfinite(value) and curves[n].independent_at(value) >= enough * (1 - 1e-9)
-        }
+        filled = {n: KaplanMeier(each) for n, each in self.durations.items() if each.ended.size}
+        values = {n: curve.known_quantile(self.probability) for n, curve in filled.items()}
+        return {n: value for n, value in values.items() if value is not None}
 
     def numbered(self, numbers: Mapping[int, int]) -> Censored:
         """The repetitions that are keys of `numbers`, under new numbers."""
