@@ -256,8 +256,8 @@ def _difference(
         return Difference(
             metric,
             point,
-            a=one and one.interval,
-            b=two and two.interval,
+            a=None if one is None else one.interval,
+            b=None if two is None else two.interval,
             difference=None,
             relative=None,
             p_value=None,

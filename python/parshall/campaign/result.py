@@ -147,7 +147,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         return None if series is None else series.lacking()
 
     def text(self, metric: str, point: int) -> str:
-        """A metric at a point as it is printed: its value with its interval, or why there is none; a dash for nothing."""
+        """A metric at a point as it is printed: value and interval, or why there is none; a dash for nothing."""
         lacking, unit = self.lacking(metric, point), named(metric).unit
         return interval_text(self.interval(metric, point), unit) if lacking is None else no_value(lacking, unit)
 

@@ -2,8 +2,8 @@
 
 The path is a dumbbell with one flow, or with others beside it that send without end. Each repetition is one transfer
 with random losses and processing times of its own, so that the completion times are independent of each other, and
-quantiles have intervals of order statistics (`parshall.stats.quantiles`). One that did not end within `LONGEST` counts as
-longer (`parshall.stats.censored`). Senders and receivers are those of Linux (``tcp = "linux"``, docs/linux.md).
+quantiles have intervals of order statistics (`parshall.stats.quantiles`). One that did not end within `LONGEST` counts
+as longer (`parshall.stats.censored`). Senders and receivers are those of Linux (``tcp = "linux"``, docs/linux.md).
 """
 
 from __future__ import annotations

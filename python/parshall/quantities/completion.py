@@ -1,7 +1,7 @@
 """Times from start to completion, of all transfers: those that had not ended at the end of the run are marked as such.
 
-A transfer that was under way at the end took longer than it had lasted by then (`parshall.stats.censored`). Data without
-an end are no transfer.
+A transfer that was under way at the end took longer than it had lasted by then (`parshall.stats.censored`). Data
+without an end are no transfer.
 """
 
 from __future__ import annotations

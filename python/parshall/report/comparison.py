@@ -286,7 +286,7 @@ def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | s
 
 
 def _metrics(results: Sequence[Result], link: str | None) -> list[Metrics]:
-    """What was measured of each result, nameless links being `link`; all flows as one group where none is common to all."""
+    """What each result has or lacks a value of, nameless links being `link`; else all flows as one group."""
     groups = [set(each.group_names()) for each in results]
     every = []
     for place, (result, own) in enumerate(zip(results, groups, strict=True)):

@@ -158,8 +158,8 @@ def _of_the_cut_off(run: Result, transfers: pl.DataFrame) -> str:
     if cut_off.is_empty():
         return ""
     note = (
-        "Percentiles are of all transfers, those too that were under way at the end, which are known to take longer than "
-        "they had lasted (Kaplan and Meier). There is none that too few transfers reached."
+        "Percentiles are of all transfers, those too that were under way at the end, which are known to take longer "
+        "than they had lasted (Kaplan and Meier). There is none that too few transfers reached."
     )
     awaited = description.document(run).get("ends_with") or []
     others = sorted(set(cut_off["group"].unique().to_list()) - set(awaited))
@@ -167,7 +167,7 @@ def _of_the_cut_off(run: Result, transfers: pl.DataFrame) -> str:
         return note
     return (
         f"{note} That takes the end of the run as independent of how long transfers last. This one ended with the "
-        f"transfers of {description.listed(awaited)}, so it holds only roughly of those of {description.listed(others)}."
+        f"transfers of {description.listed(awaited)}, so they are only rough of {description.listed(others)}."
     )
 
 

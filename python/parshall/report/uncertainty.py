@@ -88,7 +88,7 @@ def some_of(interval: Interval) -> str:
 
 
 def no_value(lacking: NoValue, unit: str) -> str:
-    """Why there is no value, and what it exceeds if that is known.
+    r"""Why there is no value, and what it exceeds if that is known.
 
     Examples
     --------

@@ -107,7 +107,7 @@ def mean_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> I
     >>> interval.mean, round(interval.low, 3), round(interval.high, 3)
     (10.0, 7.516, 12.484)
     >>> mean_interval([9.0])
-    Interval(mean=9.0, low=None, high=None, n=1, level=0.95, how='one repetition')
+    Interval(mean=9.0, low=None, high=None, n=1, level=0.95, how='one repetition', of=None)
     """
     x = _numbers("values", values)
     _check_level(level)

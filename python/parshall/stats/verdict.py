@@ -243,8 +243,9 @@ def without_value(
     >>> slow = NoValue("61 % ended: no 95th percentile", 61, 100, above=9.0)
     >>> print(without_value(Interval(8.0, 7.5, 8.5, n=100), slow).verdict)
     higher
-    >>> without_value(Interval(8.0, 7.5, 9.5, n=100), slow)
-    WithoutValue(verdict=<Verdict.NO_VALUE: 'cannot be compared'>, reason='B: 61 % ended: no 95th percentile', matters=False)
+    >>> unknown = without_value(Interval(8.0, 7.5, 9.5, n=100), slow)
+    >>> print(f"{unknown.verdict}: {unknown.reason}")
+    cannot be compared: B: 61 % ended: no 95th percentile
     """
     lacking = [(name, each) for name, each in zip(names, (a, b), strict=True) if isinstance(each, NoValue)]
     reason = "; ".join(f"{name}: {each.reason}" for name, each in lacking)
