@@ -13,8 +13,8 @@
 **The quantile** is the inverse of F. Where all ended, F is the empirical distribution, and the quantile and its
 interval are those of `parshall.stats.quantiles.pooled_quantile`. Where some did not, its rule of interpolation stays
 (number 7 of Hyndman & Fan 1996): it is taken where F reaches (1 + (n - 1) p) / n, and F rises to the share at each
-duration within 1 / n. There is no quantile where F does not reach that far: `NoValue` says how many ended, and above which duration the
-quantile is with a confidence of 97.5 %.
+duration within 1 / n. There is no quantile where F does not reach that far: `NoValue` says how many ended, and which
+duration the quantile exceeds with a confidence of 97.5 %.
 
 **The interval** is Woodruff's. Where all ended, each transfer adds (1 if x_j <= q, else 0) - p to the error of n F(q);
 else it adds its influence on F,

@@ -266,7 +266,7 @@ def _over(values: Sequence[float | None], reference: Sequence[float | None]) -> 
 def _over_standard(
     answers: Answers, subject: str, worse: Callable[[Sequence[Any]], float]
 ) -> Callable[[str, str], list[float | None]]:
-    """What gives, for a case and a quantity, the subject's values over the worse of the standard ones', if both exist."""
+    """What gives, for a case and a quantity, the subject's values over the worse of the standard ones'."""
 
     def ratio(what: str, key: str) -> list[float | None]:
         standard = zip(*(answers[what, name][key] for name in STANDARD), strict=True)
