@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from parshall import notebook
 from parshall.report.numbers import ABSENT, NO_BREAK, significant
 from parshall.report.uncertainty import interval_text, no_value
+from parshall.stats.confidence import ONE_VALUE
 from parshall.stats.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def note(comparison: Comparison) -> str:
     first = f"First comes what differs and matters (by {100 * comparison.at_least:g}{NO_BREAK}% or more)."
     sentences = [first]
     if not any(each.difference and each.difference.low is not None for each in comparison.differences):
-        sentences.append("There are no confidence intervals, so no difference can be shown.")
+        sentences.append(f"{_why_none(comparison)}, so no difference can be shown.")
         return " ".join(sentences)
     sentences.append("± is the half width of the 95 % confidence interval.")
     if any(comparison.paired):
@@ -95,6 +96,14 @@ def note(comparison: Comparison) -> str:
         "Each interval stands for itself: among 20 metrics without any difference, one is expected to show one."
     )
     return " ".join(sentences)
+
+
+def _why_none(comparison: Comparison) -> str:
+    """That there are no intervals, and why."""
+    hows = dict.fromkeys(each.difference.how for each in comparison.differences if each.difference)
+    if set(hows) <= {ONE_VALUE}:
+        return "One repetition: there are no confidence intervals"
+    return f"There are no confidence intervals ({', '.join(hows)})"
 
 
 def fragment(comparison: Comparison) -> str:
