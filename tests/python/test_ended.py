@@ -22,6 +22,7 @@ from parshall.quantities.definition import Quantity
 from parshall.quantities.tables import Tables
 from parshall.quantities.transport import MEASURES
 from parshall.report.comparing import cells
+from parshall.report.comparison_page import finding as finding_of_comparison
 from parshall.report.figures.completion import prepare
 from parshall.report.finding import finding
 from parshall.report.headline import headline
@@ -189,6 +190,9 @@ def test_what_has_no_value_but_is_above_the_other_is_worse(whole: ps.Run) -> Non
     assert mean is not None
     assert (mean.verdict, mean.better, mean.matters) == (Verdict.NO_VALUE, None, False)
     assert mean.reason.startswith("B: ")
+    text = finding_of_comparison(comparison)
+    assert "cannot be compared: too few transfers ended." in text
+    assert not row.missing
     said = json.loads(json.dumps(comparison.to_json(), allow_nan=False))
     median = next(each for each in said["metrics"] if each["key"] == "completion_p50_s")
     assert median["b"] is None

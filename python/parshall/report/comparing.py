@@ -30,15 +30,20 @@ def header(comparison: Comparison) -> list[str]:
 
 def cells(comparison: Comparison, row: Row) -> list[str]:
     """Label, the first result, and of each other: value, difference with its interval, and what can be said."""
-    values = [
-        interval_text(interval, row.unit) if lacking is None else no_value(lacking, row.unit)
-        for interval, lacking in zip(row.intervals, row.lacking, strict=True)
-    ]
-    texts = [row.label, values[0]]
-    for place, (value, difference) in enumerate(zip(values[1:], row.differences, strict=True), 1):
+    first, *others = values(row)
+    texts = [row.label, first]
+    for place, (value, difference) in enumerate(zip(others, row.differences, strict=True), 1):
         texts.append(value)
         texts += [difference_text(difference), remark(difference, comparison, letter(place))]
     return texts
+
+
+def values(row: Row) -> list[str]:
+    """Of each result the value with its interval, or why it has none; a dash where nothing was measured."""
+    return [
+        interval_text(interval, row.unit) if lacking is None else no_value(lacking, row.unit)
+        for interval, lacking in zip(row.intervals, row.lacking, strict=True)
+    ]
 
 
 def remark(difference: MetricComparison | None, comparison: Comparison, name: str) -> str:

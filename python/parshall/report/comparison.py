@@ -119,8 +119,9 @@ class Row:
 
     @property
     def missing(self) -> list[int]:
-        """The results that do not have it, by their places."""
-        return [place for place, interval in enumerate(self.intervals) if interval is None]
+        """The results of which nothing was measured, by their places."""
+        both = zip(self.intervals, self.lacking, strict=True)
+        return [place for place, (interval, lacking) in enumerate(both) if interval is None and lacking is None]
 
     @property
     def matters(self) -> bool:
