@@ -222,7 +222,7 @@ def test_a_range_is_told_from_an_interval_wherever_it_is_shown(several: list[Pat
     window = rows["group/reno/cwnd_packets"]
     assert set(window["b"]) == {"kind", "value", "low", "high", "between"}
     assert window["b"]["kind"] == window["difference"]["kind"] == "range"
-    assert set(window["a"]) == {"mean", "low", "high", "n", "level", "how"}
+    assert set(window["a"]) == {"mean", "low", "high", "n", "level", "how", "of"}
     with pytest.raises(ps.InputError, match="a model states a range, which is no interval"):
         _ = predicted.quantity("goodput_bps").interval
     drawn = differences(found)

@@ -26,10 +26,11 @@ from parshall.quantities.measuring import busiest_of_all
 from parshall.quantities.naming import named
 from parshall.report.comparing import verdict_text
 from parshall.report.comparison import relevance
-from parshall.report.uncertainty import interval_text
+from parshall.report.uncertainty import interval_text, no_value
 from parshall.stats.confidence import Interval
 from parshall.stats.families import Pair, judged
-from parshall.stats.verdict import AT_LEAST, Judgement, Verdict
+from parshall.stats.quantiles import NoValue
+from parshall.stats.verdict import AT_LEAST, Judgement, Verdict, why_none, without_value
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Difference:
     point
         The parameters, as text.
     a, b
-        Means and 95 % intervals over the repetitions.
+        Means and 95 % intervals over the repetitions; None where too few transfers ended.
     difference
-        B - A with its interval.
+        B - A with its interval; None unless both have a value.
     relative
         The difference over A's mean; None if that is 0.
     p_value
@@ -56,19 +57,25 @@ class Difference:
         What can be said of B against A.
     matters
         Whether it is shown and reaches the threshold of practical importance.
+    why
+        Why there is no interval, or no value; empty where there is one.
+    lacking
+        Of A and of B: why it has no value; None where it has one.
     """
 
     metric: str
     point: Mapping[str, str]
-    a: Interval
-    b: Interval
-    difference: Interval
+    a: Interval | None
+    b: Interval | None
+    difference: Interval | None
     relative: float | None
     p_value: float | None
     significant: bool | None
     resolution: float
     verdict: Verdict
     matters: bool
+    why: str = ""
+    lacking: tuple[NoValue | None, NoValue | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,10 @@ class Comparison:
     def cells(self, each: Difference) -> tuple[str, ...]:
         """A difference in words: the metric, A, B and B - A with their intervals, and what can be said."""
         metric = named(each.metric)
-        texts = (interval_text(interval, metric.unit) for interval in (each.a, each.b, each.difference))
+        texts = [
+            interval_text(interval, metric.unit) if lacking is None else no_value(lacking, metric.unit)
+            for lacking, interval in zip((*each.lacking, None), (each.a, each.b, each.difference), strict=True)
+        ]
         return (metric.label(self.link), *texts, verdict_text(each, metric.unit, self.at_least))
 
     @property
@@ -110,10 +120,12 @@ class Comparison:
             ends = {
                 f"{name}{end}": value
                 for name, of in (("a", each.a), ("b", each.b), ("difference", each.difference))
-                for end, value in (("", of.mean), ("_low", of.low), ("_high", of.high))
+                for end, value in zip(
+                    ("", "_low", "_high"), (None,) * 3 if of is None else (of.mean, of.low, of.high), strict=True
+                )
             }
             tested = {"relative": each.relative, "p_value": each.p_value, "significant": each.significant}
-            verdict = {"verdict": str(each.verdict), "matters": each.matters}
+            verdict = {"verdict": str(each.verdict), "matters": each.matters, "why": each.why}
             rows.append({**each.point, "metric": each.metric, **ends, **tested, **verdict})
         return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -166,12 +178,24 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
     if not pairs:
         raise InputError(f"compare: no run of both sweeps has {', '.join(metrics or a.record.metrics)}")
     only_a, only_b = len(places_a) - len(common), len(places_b) - len(common)
-    differences = (
+    differences = [
         _difference(metric, _point(a, places_a[key]), pairs[metric, key], found)
         for (metric, key), found in judged(pairs, at_least=at_least).items()
-    )
-    ordered = sorted(differences, key=lambda each: relevance(each.verdict, each.a, each.b, at_least))
+    ]
+    differences += [
+        without
+        for metric in metrics or a.record.metrics
+        for key in common
+        if (without := _without_value(a, b, metric, (places_a[key], places_b[key]), at_least)) is not None
+    ]
+    ordered = sorted(differences, key=lambda each: _relevance(each, at_least))
     return Comparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
+
+
+def _relevance(each: Difference, at_least: float) -> tuple[int, float]:
+    """The place of a difference; what is known without a value of both, and matters, is among the first."""
+    shown = each.matters and each.difference is None
+    return (0, 0.0) if shown else relevance(each.verdict, each.a, each.b, at_least)
 
 
 def _places(sweep: Sweep) -> dict[tuple[Any, ...], int]:
@@ -192,16 +216,43 @@ def _point(sweep: Sweep, number: int) -> dict[str, str]:
 
 
 def _difference(metric: str, point: Mapping[str, str], pair: Pair, found: Judgement) -> Difference:
+    difference = cast("Interval", found.difference)  # neither is stated by a model
     return Difference(
         metric,
         point,
         pair.a.interval,
         pair.b.interval,
-        cast(Interval, found.difference),  # neither is stated by a model
+        difference,
         found.relative,
         found.p_value,
         found.significant,
         pair.a.resolution + pair.b.resolution,
         found.verdict,
         found.matters,
+        why_none(difference),
+    )
+
+
+def _without_value(a: Sweep, b: Sweep, metric: str, places: tuple[int, int], at_least: float) -> Difference | None:
+    """What can be said where too few transfers ended on one side at least; None where both have a value or nothing."""
+    lacking = a.lacking(metric, places[0]), b.lacking(metric, places[1])
+    one, two = a.interval(metric, places[0]), b.interval(metric, places[1])
+    sides = lacking[0] or one, lacking[1] or two
+    if not any(lacking) or sides[0] is None or sides[1] is None:
+        return None
+    found = without_value(sides[0], sides[1], at_least=at_least)
+    return Difference(
+        metric,
+        _point(a, places[0]),
+        a=one,
+        b=two,
+        difference=None,
+        relative=None,
+        p_value=None,
+        significant=None,
+        resolution=0.0,
+        verdict=found.verdict,
+        matters=found.matters,
+        why=found.reason,
+        lacking=lacking,
     )

@@ -100,4 +100,4 @@ class Contents:
         """The deciding metric of a run that was just done; workers do not know those that this program defines."""
         if not named(name).quantity.source:
             return outcome.metrics.get(name)
-        return measure(self._store.run_directory(outcome.run), (name,), scenario).get(name)
+        return measure(self._store.run_directory(outcome.run), (name,), scenario, outcome.simulated_s).get(name)

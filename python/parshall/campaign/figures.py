@@ -19,7 +19,7 @@ from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
 from parshall.report.document import Chart
-from parshall.report.numbers import Scale, scale_for, significant
+from parshall.report.numbers import Scale, counted, scale_for, significant
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, cell_edges
 
@@ -206,9 +206,22 @@ def _curves(sweep: Sweep, family: Family, order: Sequence[int]) -> Plot:
     left_out = f" {more} more combinations of values are in the table only." if more > 0 else ""
     caption = (
         "Means over repetitions (percentiles: of all their values), with 95 % confidence intervals; pale points are "
-        "single runs." + across.legend + left_out
+        "single runs." + across.legend + left_out + _without_value(sweep, family)
     )
     return Plot(panels, caption)
+
+
+def _without_value(sweep: Sweep, family: Family) -> str:
+    """The sentence about points that are not drawn because too few transfers ended there."""
+    lacking = [
+        sweep.lacking(metric, number)
+        for metric in family.members.values()
+        for number in range(len(sweep.record.points))
+    ]
+    reasons = [each.reason for each in lacking if each is not None]
+    return (
+        f" {counted(len(reasons), 'value')} cannot be drawn ({'; '.join(dict.fromkeys(reasons))})." if reasons else ""
+    )
 
 
 def _series(
@@ -278,7 +291,8 @@ def _scatter(sweep: Sweep, family: Family, index: int) -> Plot:
     for place, (group, metric) in enumerate(family.members.items()):
         marks += _series(sweep, metric, range(len(sweep.record.points)), across, scale, name=group, place=place)[-1:]
     panel = Panel([*marks, *_fair(sweep, family, scale)], across.axis, _ordinate(family, scale))
-    return Plot([panel], f"One point a combination; the other parameters vary from point to point.{across.legend}")
+    what = "One point a combination; the other parameters vary from point to point."
+    return Plot([panel], f"{what}{across.legend}{_without_value(sweep, family)}")
 
 
 def _maps(sweep: Sweep, metric: str, title: str, first: int, second: int) -> Iterator[Chart]:
@@ -312,7 +326,8 @@ def _map(sweep: Sweep, metric: str, x: _Abscissa, y: _Abscissa, wanted: dict[int
     texts = [["" if np.isnan(each) else significant(each * scale.factor) for each in row] for row in z] if fits else ()
     edges = cell_edges(columns, log=x.axis.log), cell_edges(rows, log=y.axis.log)
     grid = Grid(*edges, z * scale.factor, sweep.label(metric) + unit, texts=texts)
-    caption = "Means over repetitions; each cell is a point of the sweep."
+    empty = " Empty cells have no value." if np.isnan(z).any() else ""
+    caption = f"Means over repetitions; each cell is a point of the sweep.{empty}"
     return Plot([Panel([grid], x.axis, y.axis)], caption)
 
 

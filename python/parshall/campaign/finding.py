@@ -19,24 +19,42 @@ from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
 from parshall.report.numbers import quantity
-from parshall.stats.confidence import Interval
-from parshall.stats.verdict import Judgement, Verdict
+from parshall.stats.confidence import ONE_VALUE, Interval
+from parshall.stats.verdict import Judgement, Verdict, why_none
 
 Judgements = Mapping[Difference, Judgement]
 
 METRICS = 3
 """The most metrics that are spoken of: the first ones that the sweep asks for."""
 
+MOST_POINTS = 4
+"""The most points without a value that are named."""
+
 
 def finding(sweep: Sweep) -> str:
-    """A sentence for each of the first metrics; empty without two points that have a value."""
-    spoken = {metric: known for metric in sweep.record.metrics if len(known := _known(sweep, metric)) > 1}
-    metrics = [_Metric(sweep, metric, spoken[metric]) for metric in list(spoken)[:METRICS]]
-    pairs = sum(comb(len(each.by_point), 2) for each in metrics)
-    extremes = sweep.judged((each.extremes for each in metrics), of=pairs)
-    ends = sweep.judged(each.ends for each in metrics if each.order)
-    steps = sweep.judged(step for each in metrics for step in each.steps)
-    return " ".join(_sentence(each, extremes[each.extremes], _course(each, ends, steps)) for each in metrics)
+    """A sentence for each of the first metrics that have a value at two points, or lack one somewhere."""
+    known = {metric: _known(sweep, metric) for metric in sweep.record.metrics}
+    spoken = [name for name, by_point in known.items() if len(by_point) > 1 or _lacking(sweep, name)][:METRICS]
+    metrics = {name: _Metric(sweep, name, known[name]) for name in spoken if len(known[name]) > 1}
+    pairs = sum(comb(len(each.by_point), 2) for each in metrics.values())
+    extremes = sweep.judged((each.extremes for each in metrics.values()), of=pairs)
+    ends = sweep.judged(each.ends for each in metrics.values() if each.order)
+    steps = sweep.judged(step for each in metrics.values() for step in each.steps)
+    sentences = {name: _of_few(sweep, name, known[name]) for name in spoken}
+    for name, each in metrics.items():
+        sentences[name] = _sentence(each, extremes[each.extremes], _course(each, ends, steps))
+    return " ".join(f"{sentence} {_lacking(sweep, name)}".strip() for name, sentence in sentences.items())
+
+
+def _lacking(sweep: Sweep, metric: str) -> str:
+    """At which points too few transfers ended for a value: what is said of the others does not hold of these."""
+    reasons = [(number, sweep.lacking(metric, number)) for number in range(len(sweep.record.points))]
+    without = [f"{_point(sweep, number)} ({reason.reason})" for number, reason in reasons if reason is not None]
+    if not without:
+        return ""
+    shown = "; ".join(without[:MOST_POINTS])
+    more = len(without) - MOST_POINTS
+    return f"It has no value at {shown}{f'; and at {more} more' if more > 0 else ''}."
 
 
 def _known(sweep: Sweep, metric: str) -> dict[int, Interval]:
@@ -84,12 +102,12 @@ class _Metric:
 def _sentence(of: _Metric, extremes: Judgement, course: tuple[int, int] | None) -> str:
     sweep, metric, by_point = of.sweep, of.name, of.by_point
     _, most, least = of.extremes
-    title = sweep.label(metric)
-    title = title[:1].upper() + title[1:]
-    if extremes.verdict in _UNKNOWN and by_point[most].mean != by_point[least].mean:
+    title = _title(sweep, metric)
+    unknown = _unknown(extremes)
+    if unknown and by_point[most].mean != by_point[least].mean:
         return (
             f"{title} is from {_value(by_point[least], metric)} at {_point(sweep, least)} to "
-            f"{_value(by_point[most], metric)} at {_point(sweep, most)}, {_UNKNOWN[extremes.verdict]}: whether that is "
+            f"{_value(by_point[most], metric)} at {_point(sweep, most)}, {unknown}: whether that is "
             "more than chance is not known."
         )
     if course is not None:
@@ -107,11 +125,30 @@ def _sentence(of: _Metric, extremes: Judgement, course: tuple[int, int] | None) 
     )
 
 
-_UNKNOWN = {
-    Verdict.UNKNOWN: "of one repetition each",
-    Verdict.NO_SPREAD: "the same in every repetition",
-}
-"""What shows nothing, and how the values are told then."""
+def _of_few(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> str:
+    """What is said before the points without a value, where one point has one at most."""
+    if not _lacking(sweep, metric):
+        return ""
+    title = _title(sweep, metric)
+    if not by_point:
+        return f"{title} cannot be compared."
+    ((number, interval),) = by_point.items()
+    return f"{title} is {_value(interval, metric)} at {_point(sweep, number)}."
+
+
+def _unknown(judgement: Judgement) -> str:
+    """How values are told of which chance is not known; empty where it is."""
+    if judgement.verdict is Verdict.NO_SPREAD:
+        return "the same in every repetition"
+    if judgement.verdict is not Verdict.UNKNOWN:
+        return ""
+    how = why_none(judgement.difference)
+    return "of one repetition each" if how == ONE_VALUE else f"without an interval ({how})"
+
+
+def _title(sweep: Sweep, metric: str) -> str:
+    label = sweep.label(metric)
+    return label[:1].upper() + label[1:]
 
 
 def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[int]) -> str:

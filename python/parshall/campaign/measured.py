@@ -15,7 +15,7 @@ from parshall.campaign.snapshot import Snapshot
 from parshall.quantities import measuring
 from parshall.quantities.catalog import SUMMARY
 from parshall.quantities.measuring import busiest
-from parshall.quantities.tables import Tables, backward
+from parshall.quantities.tables import ENDS, Tables, backward
 from parshall.stats.estimates import Series
 
 
@@ -44,6 +44,9 @@ def series_of(
     """
 
     def read(name: str) -> pl.DataFrame | None:
+        if name == ENDS:
+            described = _numbered(snapshot, "runs", runs)
+            return None if described is None else described.select("repetition", end_s="simulated_s")
         table = _numbered(snapshot, name, runs)
         return table if table is None or name != "flows" else _directed(snapshot, table, runs)
 

@@ -17,6 +17,7 @@ from parshall.report.document import Block, Document, Section, Table, write_docu
 from parshall.report.numbers import ABSENT, counted
 from parshall.report.uncertainty import interval_text
 from parshall.schema import writing
+from parshall.stats.verdict import why_none
 
 _MOST_ROWS = 500
 
@@ -125,7 +126,11 @@ def _differences(sweep: Sweep) -> list[Section]:
         for point, base in shown:
             judgement = judged.get((metric, point, base))
             difference = None if judgement is None else judgement.difference
-            text = "no values" if judgement is None else judgement.verdict.text(sweep.at_least)
+            text = (
+                sweep.incomparable(metric, point, base)
+                if judgement is None
+                else judgement.verdict.text(sweep.at_least, why_none(judgement.difference))
+            )
             rows.append((*_values(sweep, point), interval_text(difference, named(metric).unit), text))
         header = (*(each.key for each in sweep.record.parameters), "Difference", "")
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
@@ -167,7 +172,7 @@ def _points(sweep: Sweep) -> Table:
         (
             *_values(sweep, number),
             str(len(point.runs)),
-            *(interval_text(sweep.interval(metric, number), named(metric).unit) for metric in record.metrics),
+            *(sweep.text(metric, number) for metric in record.metrics),
         )
         for number, point in enumerate(record.points[:_MOST_ROWS])
     ]

@@ -20,11 +20,12 @@ from parshall.quantities.catalog import SUMMARY
 from parshall.quantities.definition import Quantity
 from parshall.quantities.naming import named
 from parshall.report.numbers import counted
+from parshall.report.uncertainty import interval_text, no_value
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Series
 from parshall.stats.families import Pair, judged
-from parshall.stats.quantiles import Pooled
-from parshall.stats.verdict import AT_LEAST, Judgement
+from parshall.stats.quantiles import NoValue, Pooled
+from parshall.stats.verdict import AT_LEAST, Judgement, without_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +94,8 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
     def points(self) -> pl.DataFrame:
         """One row a point: the parameters, how often it was repeated and why no more, estimates with 95 % intervals.
 
-        Each metric has the columns ``NAME``, ``NAME_low`` and ``NAME_high``; null where there is none.
+        Each metric has the columns ``NAME``, ``NAME_low`` and ``NAME_high``; null where there is none. One of which a
+        point has none though something was measured has the column ``NAME_lacking`` too, which says why.
         """
         made = self.record.points_frame().with_columns(
             repetitions=pl.Series([len(point.runs) for point in self.record.points], dtype=pl.UInt32),
@@ -107,6 +109,10 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
                 pl.Series(f"{metric}_low", [each and each.low for each in intervals], dtype=pl.Float64),
                 pl.Series(f"{metric}_high", [each and each.high for each in intervals], dtype=pl.Float64),
             )
+            lacking = [self.lacking(metric, number) for number in range(len(self.record.points))]
+            if any(lacking):
+                reasons = [each and each.reason for each in lacking]
+                made = made.with_columns(pl.Series(f"{metric}_lacking", reasons, dtype=pl.String))
         return made
 
     @property
@@ -138,6 +144,16 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         """A metric at a point: the mean over repetitions, or the quantile of all their values; None without any."""
         series = self._at(metric, point)
         return None if series is None else series.estimate()
+
+    def lacking(self, metric: str, point: int) -> NoValue | None:
+        """Why a metric has no value at a point though something was measured; None where it has one, or nothing was."""
+        series = self._at(metric, point)
+        return None if series is None else series.lacking()
+
+    def text(self, metric: str, point: int) -> str:
+        """A metric at a point as it is printed: value and interval, or why there is none; a dash for nothing."""
+        lacking, unit = self.lacking(metric, point), named(metric).unit
+        return interval_text(self.interval(metric, point), unit) if lacking is None else no_value(lacking, unit)
 
     def values(self, metric: str, point: int) -> dict[int, float]:
         """A metric's values at a point, by repetition; without runs that failed or do not have it.
@@ -206,6 +222,15 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         }
         pairs = {each: Pair(a, b, self.paired) for each, (a, b) in estimates.items() if a and b}
         return judged(pairs, at_least=self.at_least, of=of)
+
+    def incomparable(self, metric: str, point: int, baseline: int) -> str:
+        """What is said of a point against another where one of them has no value."""
+        here, there = (self.lacking(metric, each) or self.interval(metric, each) for each in (point, baseline))
+        if here is None or there is None:
+            lacking = [each for each in (here, there) if isinstance(each, NoValue)]
+            return lacking[0].reason if lacking else "no values"
+        found = without_value(there, here, at_least=self.at_least, names=("baseline", "here"))
+        return found.verdict.text(self.at_least, found.reason)
 
     def _by_repetition(self, metric: str, point: int) -> dict[int, Value]:
         return dict(self.values(metric, point))

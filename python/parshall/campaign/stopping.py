@@ -8,6 +8,8 @@ which run came first.
 Stopping when an interval happens to be narrow makes it cover the mean a little less often than 95 %: with n_0 = 10 and
 looks 30 % apart, 94 % for normal values, against 92 % with n_0 = 5. That is why the looks are few and the minimum is 10
 by default (Law 2015, §9.4.1, on the procedure with relative precision).
+
+A completion time that too few transfers reached has no interval, so its point goes on to the maximum.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Literal
 from parshall.campaign.plan import Stopping
 from parshall.campaign.shard import Shard
 from parshall.stats.confidence import Interval, mean_interval, paired_difference
-from parshall.stats.estimates import Means, Series, joined
+from parshall.stats.estimates import Censored, Means, Series, joined
 
 Value = float | Series | None
 """What a repetition gave of the metric: a number, what a quantile is made of, or nothing."""
@@ -223,7 +225,8 @@ def interval(values: Mapping[int, Value], baseline: Mapping[int, Value] | None =
     if numbers is None or (estimate := numbers.estimate()) is None:
         return None
     if baseline is None:
-        return mean_interval(list(numbers.values.values())) if isinstance(numbers, Means) else estimate.interval
+        is_mean = isinstance(numbers, Means) or (isinstance(numbers, Censored) and numbers.probability is None)
+        return mean_interval(list(estimate.by_repetition.values())) if is_mean else estimate.interval
     other = _together(baseline)
     base = None if other is None else other.estimate()
     common = [] if base is None else sorted(estimate.by_repetition.keys() & base.by_repetition.keys())

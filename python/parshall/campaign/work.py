@@ -217,7 +217,7 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
     """Simulate or emulate, measure, and describe the run in its ``run.json``."""
     started, clock = about.now(), time.monotonic()
     totals = _totals(task, directory, monitor)
-    metrics = measure(directory, task.metrics, task.scenario) if task.metrics else {}
+    metrics = measure(directory, task.metrics, task.scenario, totals["simulated_s"]) if task.metrics else {}
     wall_s = time.monotonic() - clock
     cpu_s = totals.pop("cpu_s")
     totals.pop("wall_s")
@@ -265,15 +265,17 @@ def _totals(task: Task, directory: Path, monitor: Monitor) -> dict[str, Any]:
     return totals
 
 
-def measure(directory: Path, wanted: tuple[str, ...], scenario: str) -> dict[str, Series]:
-    """Metrics of a run's tables, by the run's repetition."""
+def measure(directory: Path, wanted: tuple[str, ...], scenario: str, end_s: float) -> dict[str, Series]:
+    """Metrics of a run's tables, by the run's repetition; the run ended at `end_s`."""
     import polars as pl  # noqa: PLC0415 - workers that read no tables start fast
 
     from parshall.quantities.measuring import series_of  # noqa: PLC0415 - it takes a while to load
-    from parshall.quantities.tables import Tables, backward, directed  # noqa: PLC0415
+    from parshall.quantities.tables import Tables, backward, directed, ending  # noqa: PLC0415
 
     def read(name: str) -> pl.DataFrame | None:
         path = directory / f"{name}.parquet"
         return pl.read_parquet(path) if path.exists() else None
 
-    return series_of(Tables(directed(read, backward(json.loads(scenario)))), wanted)
+    tables = Tables(directed(read, backward(json.loads(scenario))))
+    ends = dict.fromkeys(tables.repetitions or (), end_s)
+    return series_of(Tables(ending(tables.get, lambda: ends)), wanted)

@@ -68,16 +68,23 @@ def transfer(
 
 def _show(answer: TransferTime) -> None:
     from parshall.report.numbers import quantity
+    from parshall.stats.quantiles import NoValue
 
     shown = table("", "done", "within", "95 % interval")
     shown.title = None
     for share, each in answer.quantiles.items():
+        if isinstance(each, NoValue):
+            above = "" if each.above is None else f"more than {quantity(each.above, 's')}"
+            shown.add_row(f"{100 * share:g} %", each.reason, above)
+            continue
         known = each.low is not None and each.high is not None
-        between = f"{quantity(each.low, 's')} to {quantity(each.high, 's')}" if known else "too few transfers"
+        between = f"{quantity(each.low, 's')} to {quantity(each.high, 's')}" if known else each.how
         shown.add_row(f"{100 * share:g} %", quantity(each.mean, "s"), between)
-    shown.add_row("all", quantity(answer.times_s[-1], "s"), "")
+    if not answer.unended:
+        shown.add_row("all", quantity(answer.times_s[-1], "s"), "")
     out = console()
-    out.print(f"{answer.scenario.description}: {len(answer.times_s)} transfers")
+    ended = f", {answer.ended}" if answer.unended else ""
+    out.print(f"{answer.scenario.description}: {answer.transfers} transfers{ended}")
     out.print(shown)
     for model, time_s in answer.predicted.items():
         out.print(f"model {model}: {quantity(time_s, 's')}")

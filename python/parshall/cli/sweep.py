@@ -106,17 +106,11 @@ def _page(made: Sweep) -> Path:
 
 
 def _show(made: Sweep, page: Path | None) -> None:
-    from parshall.quantities.naming import named
-    from parshall.report.uncertainty import interval_text
-
     shown = table(
         made.name, *(each.name for each in made.record.parameters), "runs", *map(made.label, made.record.metrics)
     )
     for number, point in enumerate(made.record.points[:_SHOWN_POINTS]):
-        intervals = [made.interval(metric, number) for metric in made.record.metrics]
-        texts = [
-            interval_text(each, named(metric).unit) for metric, each in zip(made.record.metrics, intervals, strict=True)
-        ]
+        texts = [made.text(metric, number) for metric in made.record.metrics]
         shown.add_row(*_values(made, number), str(len(point.runs)), *texts)
     console().print(shown)
     if len(made.record.points) > _SHOWN_POINTS:

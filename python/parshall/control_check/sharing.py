@@ -71,7 +71,7 @@ def _convergence(tables: Mapping[str, pl.DataFrame]) -> Reading:
         )
         .filter(pl.col("time_s") > pl.col("start_s"))
     )
-    return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), None)}
+    return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), float(SEEN_S))}
 
 
 def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:

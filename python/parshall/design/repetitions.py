@@ -160,12 +160,13 @@ def choose(
             made = swept(Plan(name=name, scenario=scenario, repetitions=n, metrics=[key]))
             estimate = made.estimate(key, 0)
             if estimate is None:
-                raise InputError(f"{key}: nothing was measured of it")
+                lacking = made.lacking(key, 0)
+                raise InputError(f"{key}: {lacking.reason if lacking else 'nothing was measured of it'}")
             interval = estimate.interval
-            if interval.mean == 0 or interval.half_width is None:
-                raise InputError(
-                    f"{key}: found a mean of {interval.mean:g}, of which no share can be asked; choose another"
-                )
+            if interval.half_width is None:
+                raise InputError(f"{key}: found no interval with {n} repetitions: {interval.how}")
+            if interval.mean == 0:
+                raise InputError(f"{key}: found a mean of 0, of which no share can be asked; choose another")
             looks.append(Look(n, interval))
             wanted = within * abs(interval.mean)
             half = interval.half_width

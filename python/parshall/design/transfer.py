@@ -2,8 +2,8 @@
 
 The path is a dumbbell with one flow, or with others beside it that send without end. Each repetition is one transfer
 with random losses and processing times of its own, so that the completion times are independent of each other, and
-quantiles have intervals of order statistics (`parshall.stats.quantiles`). Senders and receivers are those of Linux
-(``tcp = "linux"``, docs/linux.md).
+quantiles have intervals of order statistics (`parshall.stats.quantiles`). One that did not end within `LONGEST` counts
+as longer (`parshall.stats.censored`). Senders and receivers are those of Linux (``tcp = "linux"``, docs/linux.md).
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from parshall.campaign import Execution, Plan
 from parshall.errors import InputError
 from parshall.predict import flatten, predict
 from parshall.report.numbers import quantity
-from parshall.report.uncertainty import interval_text
+from parshall.report.uncertainty import interval_text, no_value
 from parshall.scenario import Scenario
+from parshall.schema.quantities import Duration
+from parshall.stats.censored import Durations, pooled_censored_quantile
 from parshall.stats.confidence import Interval
-from parshall.stats.quantiles import pooled_quantile
+from parshall.stats.quantiles import NoValue
 
 SHARES = (0.5, 0.9, 0.95, 0.99)
 LONGEST = "24 h"
@@ -38,40 +40,67 @@ class TransferTime:
     scenario
         What was simulated.
     times_s
-        The completion times, ascending, seconds.
+        The completion times of those that ended, ascending, seconds.
     quantiles
-        The time within which a share of the transfers is done, with its 95 % interval; shares of which there are too
-        few transfers are left out.
+        The time within which a share of the transfers is done, with its 95 % interval; why there is none of a share
+        that too few ended for. Shares of which there are too few transfers are left out.
     predicted
         Completion times that models say, seconds, by model.
+    unended
+        How many did not end within `LONGEST`.
     """
 
     scenario: Scenario
     times_s: Sequence[float]
-    quantiles: dict[float, Interval]
+    quantiles: dict[float, Interval | NoValue]
     predicted: dict[str, float]
+    unended: int = 0
+
+    @property
+    def transfers(self) -> int:
+        """How many were simulated."""
+        return len(self.times_s) + self.unended
+
+    @property
+    def ended(self) -> str:
+        """How many were simulated, and how many of them ended if not all did."""
+        if not self.unended:
+            return f"{self.transfers} simulated"
+        return f"{len(self.times_s)} of {self.transfers} ended within {LONGEST}"
+
+    def done_within(self) -> list[tuple[str, str]]:
+        """Of each share of the transfers: its name, and the time within which it is done, or why there is none."""
+        return [
+            (
+                f"{100 * share:g} % done within",
+                no_value(found, "s") if isinstance(found, NoValue) else interval_text(found, "s"),
+            )
+            for share, found in self.quantiles.items()
+        ]
 
     def _repr_html_(self) -> str:
         """What a notebook shows: within which time which share of the transfers is done, and what models say."""
-        done = ([f"{100 * share:g} % done within", interval_text(each, "s")] for share, each in self.quantiles.items())
-        models = ([f"model {name}", quantity(time_s, "s")] for name, time_s in self.predicted.items())
-        return notebook.fragment(
-            "Transfer", f"{len(self.times_s)} simulated", notebook.table(("", ""), [*done, *models])
-        )
+        models = ((f"model {name}", quantity(time_s, "s")) for name, time_s in self.predicted.items())
+        return notebook.fragment("Transfer", self.ended, notebook.table(("", ""), [*self.done_within(), *models]))
 
     def to_json(self) -> dict[str, Any]:
         """What ``parshall ask transfer --json`` prints."""
+        all_ended = not self.unended
         return {
-            "transfers": len(self.times_s),
-            "mean_s": sum(self.times_s) / len(self.times_s),
-            "longest_s": self.times_s[-1],
-            "quantiles": [
-                {"share": share, "time_s": each.mean, "low": each.low, "high": each.high, "how": each.how}
-                for share, each in self.quantiles.items()
-            ],
+            "transfers": self.transfers,
+            "ended": len(self.times_s),
+            "mean_s": sum(self.times_s) / len(self.times_s) if all_ended else None,
+            "longest_s": self.times_s[-1] if all_ended else None,
+            "quantiles": [_quantile_json(share, each) for share, each in self.quantiles.items()],
             "predicted": [{"model": model, "time_s": time_s} for model, time_s in self.predicted.items()],
             "scenario": self.scenario.toml(),
         }
+
+
+def _quantile_json(share: float, found: Interval | NoValue) -> dict[str, Any]:
+    if isinstance(found, NoValue):
+        return {"share": share, "time_s": None, "low": found.above, "high": None, "how": found.reason}
+    return {"share": share, "time_s": found.mean, "low": found.low, "high": found.high, "how": found.how}
 
 
 def transfer_scenario(
@@ -145,7 +174,7 @@ def transfer_time(
     Raises
     ------
     ScenarioError, InputError
-        A value is refused, or a transfer did not end within `LONGEST`.
+        A value is refused, or no transfer ended within `LONGEST`.
     ParshallError
         As `parshall.sweep`.
 
@@ -168,22 +197,28 @@ def transfer_time(
     )
     with (execution or Execution()).sweeping() as swept:
         transfers = swept(Plan(name="transfer", scenario=scenario)).table("transfers")
-    times = _times(transfers, scenario.repetitions)
+    files = _files(transfers, scenario.repetitions)
     quantiles = {}
     for share in SHARES:
-        quantile = pooled_quantile({number: [time] for number, time in enumerate(times)}, share)
-        if quantile is not None:
-            quantiles[share] = quantile.interval
-    return TransferTime(scenario, sorted(times), quantiles, _predicted(scenario))
+        found = pooled_censored_quantile(files, share)
+        if found is not None:
+            quantiles[share] = found if isinstance(found, NoValue) else found.interval
+    done = sorted(float(each.lasted[0]) for each in files.values() if each.all_ended)
+    return TransferTime(scenario, done, quantiles, _predicted(scenario), len(files) - len(done))
 
 
-def _times(transfers: pl.DataFrame | None, asked: int) -> list[float]:
-    """The completion time of each repetition's transfer."""
-    files = pl.DataFrame() if transfers is None else transfers.filter(pl.col("group") == "file")
-    done = [] if files.is_empty() else files.drop_nulls("completion_s").sort("repetition")["completion_s"].to_list()
-    if len(done) < asked:
-        raise InputError(f"{asked - len(done)} of {asked} transfers did not end within {LONGEST}: too much is lost")
-    return [float(time) for time in done]
+def _files(transfers: pl.DataFrame | None, asked: int) -> dict[int, Durations]:
+    """How long each repetition's transfer took, or was under way when it was given up."""
+    longest_s = Duration(LONGEST).seconds
+    files = {n: Durations.of([longest_s], [False]) for n in range(asked)}
+    if transfers is not None:
+        took = pl.col("completion_s").fill_null(longest_s) - pl.col("start_s")
+        own = transfers.filter(pl.col("group") == "file")
+        rows = own.select("repetition", took.alias("took_s"), ended=pl.col("completion_s").is_not_null())
+        files |= {n: Durations.of([took_s], [ended]) for n, took_s, ended in rows.iter_rows()}
+    if not any(each.all_ended for each in files.values()):
+        raise InputError(f"none of {asked} transfers ended within {LONGEST}: too much is lost")
+    return files
 
 
 def _predicted(scenario: Scenario) -> dict[str, float]:

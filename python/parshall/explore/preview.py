@@ -121,7 +121,7 @@ def _run(scenario: Scenario, result: Recorded, predicted: Sequence[Mapping[str, 
         "repetitions_finished": [0],
         "predicted": predicted,
     }
-    return Run(None, metadata, result.tables)
+    return Run(None, metadata, result.tables, {0: result.totals["simulated_s"]})
 
 
 def _recorded(scenario: Scenario, stopped: Callable[[], bool]) -> tuple[Scenario, Recorded]:

@@ -3,10 +3,11 @@
 `parshall.quantities.transport` has the measures. A file of PA is the whole ping-pong, both directions of it:
 `parshall.itb.ping_pong`.
 
-A file that is not complete at the end counts as if it were complete then, so completion times are lower bounds
-wherever `finished` is below 1. The same holds for start-up and convergence that were not seen. Start-up, convergence,
-and how goodput varies over time are those of applications with one file a source; others idle in between. Goodputs
-over time are moving averages over two RTTs or one sampling interval, whichever is longer.
+A file that is not complete at the end counts as if it were complete then, so wherever `finished` is below 1,
+completion times are lower bounds and goodputs upper ones, and spread and fairness have no value; nor have start-up and
+convergence that were not seen. Start-up, convergence, and how goodput varies over time are those of applications with
+one file a source; others idle in between. Goodputs over time are moving averages over two RTTs or one sampling
+interval, whichever is longer.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.2; R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984.
 """

@@ -156,7 +156,8 @@ def _about(result: Result, differences: score.Differences) -> Section:
         paired += f" Of completion times {family(differences.tested)}"
     lower = (
         "Files that were not complete at the end count with the time they had: where less than 100 % finished, "
-        "completion times are lower bounds."
+        "completion times are lower bounds and goodputs upper ones, and spread and fairness have no value. Nor have "
+        "start-up and convergence that were not seen in every repetition."
     )
     paragraphs = [size, *([small] if scale.name == "quick" else []), paired, lower]
     tables = []

@@ -99,17 +99,21 @@ class Standing:
 
 
 def values(case: CaseResult, control: str, key: str) -> dict[int, float]:
-    """A measure by repetition; repetitions that do not have it are left out."""
-    rows = case.alone.filter((pl.col("control") == control) & pl.col(key).is_not_null())
-    return {int(n): float(v) for n, v in rows.select("repetition", key).iter_rows() if math.isfinite(v)}
+    """A measure by repetition; nothing where a repetition does not have it: the others are those that went well."""
+    return _of_all(case.alone.filter(pl.col("control") == control), key)
 
 
 def harm_values(case: CaseResult, control: str, rival: str, key: str) -> dict[int, float]:
-    """A harm by repetition."""
+    """A harm by repetition; nothing where a repetition does not have it."""
     if case.harm.is_empty():
         return {}
-    rows = case.harm.filter((pl.col("control") == control) & (pl.col("rival") == rival) & pl.col(key).is_not_null())
-    return {int(n): float(v) for n, v in rows.select("repetition", key).iter_rows() if math.isfinite(v)}
+    return _of_all(case.harm.filter((pl.col("control") == control) & (pl.col("rival") == rival)), key)
+
+
+def _of_all(rows: pl.DataFrame, key: str) -> dict[int, float]:
+    values = dict(rows.select("repetition", key).iter_rows())
+    known = {int(n): float(value) for n, value in values.items() if value is not None and math.isfinite(value)}
+    return known if len(known) == len(values) else {}
 
 
 def interval(values: dict[int, float], factor: float = 1.0, least: float = -math.inf) -> Interval | None:
@@ -286,13 +290,20 @@ def _log_ratios(cases: Sequence[CaseResult], control: str, other: str) -> dict[i
 
 
 def average(cases: Sequence[CaseResult], control: str, measure: Measure, rival: str | None = None) -> Interval | None:
-    """A measure's mean over the cases that have it in every repetition, with the interval over the repetitions."""
+    """A measure's mean over the cases that have it in every repetition, with the interval over the repetitions.
+
+    None where a case does not have it because files were not complete: the others are those that went well.
+    """
     per_case = [
         values(case, control, measure.key) if rival is None else harm_values(case, control, rival, measure.key)
         for case in cases
     ]
     known = [each for each in per_case if each]
-    if not known:
+    unfinished = any(
+        not each and any(share < 1.0 for share in values(case, control, "finished").values())
+        for case, each in zip(cases, per_case, strict=True)
+    )
+    if unfinished or not known:
         return None
     common = sorted(set.intersection(*(set(each) for each in known)))
     return interval({n: sum(each[n] for each in known) / len(known) for n in common}, measure.factor)

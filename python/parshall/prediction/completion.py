@@ -183,11 +183,12 @@ def _crowded(network: Network, group: Group) -> str | None:
 
 
 def _mean_times(transfers: Table, group: str) -> dict[int, float]:
-    """Mean completion time of each size, s, over the finished transfers."""
+    """Mean completion time of each size, s, of which all transfers ended: of the others it is not known."""
     own = texts(transfers, "group") == group
     size, seconds = numbers(transfers, "size_bytes")[own], _durations(transfers)[own]
-    done = np.isfinite(seconds)
-    return {int(value): float(seconds[done & (size == value)].mean()) for value in sorted({*size[done].tolist()})}
+    sizes = sorted({*size[np.isfinite(size)].tolist()})
+    by_size = {int(value): seconds[size == value] for value in sizes}
+    return {value: float(times.mean()) for value, times in by_size.items() if np.isfinite(times).all()}
 
 
 def _durations(transfers: Table) -> FloatArray:

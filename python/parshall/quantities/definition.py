@@ -11,7 +11,7 @@ import polars as pl
 
 from parshall.errors import QuantityError
 from parshall.quantities.tables import NotRecorded, Per, Tables
-from parshall.stats.estimates import BinnedQuantiles, Means, Quantiles, Series
+from parshall.stats.estimates import BinnedQuantiles, Censored, Means, Quantiles, Series
 
 Better = Literal["higher", "lower"]
 
@@ -85,7 +85,7 @@ class Quantity:
 
     def _computed(self, tables: Tables) -> Series | None:
         try:
-            series = self._series(self.of(tables))
+            series = self._series(self.of(tables), tables.repetitions)
         except NotRecorded:
             return None
         except QuantityError:
@@ -100,7 +100,7 @@ class Quantity:
         """The error that says what is wrong with it, and where it is defined."""
         return QuantityError(f'quantity "{self.key}" ({self.source or "built in"}): {what}')
 
-    def _series(self, computed: object) -> Series:
+    def _series(self, computed: object, repetitions: frozenset[int] | None) -> Series:
         if isinstance(computed, pl.DataFrame):
             others = [name for name in computed.columns if name != "repetition"]
             if len(others) != 1 or len(computed.columns) != 2:
@@ -108,8 +108,8 @@ class Quantity:
             computed = dict(computed.select("repetition", others[0]).iter_rows())
         if isinstance(computed, Mapping):
             numbers = {int(n): float(value) for n, value in sorted(computed.items()) if value is not None}
-            computed = Means(numbers, *self._range())
-        if not isinstance(computed, Means | Quantiles | BinnedQuantiles):
+            computed = Means(numbers, *self._range(), repetitions)
+        if not isinstance(computed, Means | Quantiles | BinnedQuantiles | Censored):
             accepted = "a frame or mapping of repetitions to numbers, or a series of parshall.stats.estimates"
             raise self.wrong(f"found {type(computed).__name__}; accepted: {accepted}")
         if self.source:

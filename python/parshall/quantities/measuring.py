@@ -21,7 +21,7 @@ from parshall.quantities.naming import Named
 from parshall.quantities.tables import Per, Tables
 from parshall.stats.confidence import Interval
 from parshall.stats.estimates import Series
-from parshall.stats.quantiles import Pooled
+from parshall.stats.quantiles import NoValue, Pooled
 from parshall.stats.ranges import Number, Range
 
 BUSY = 0.8
@@ -32,7 +32,10 @@ _AS_BUSY = 0.01
 
 @dataclass(frozen=True)
 class Metric:
-    """A quantity with what each repetition gave, of which there is an estimate, or with the range of a model."""
+    """A quantity with what each repetition gave, or with the range of a model.
+
+    There is an estimate, or `lacking` says why there is none.
+    """
 
     named: Named
     label: str
@@ -57,6 +60,11 @@ class Metric:
     def estimate(self) -> Pooled | None:
         """The mean or quantile over all repetitions; None of what a model states."""
         return None if isinstance(self.series, Range) else self.series.estimate()
+
+    @cached_property
+    def lacking(self) -> NoValue | None:
+        """Why there is no estimate; None where there is one, or nothing to say."""
+        return None if isinstance(self.series, Range) else self.series.lacking()
 
     @property
     def interval(self) -> Interval:
@@ -113,6 +121,10 @@ Metrics = dict[str, Metric]
 
 def of_run(tables: Tables, link: str | None = None) -> Metrics:
     """Of a run: what summarises it, and users' own; `link` instead of the link that matters."""
+    return _measured(_of_run(tables, link))
+
+
+def _of_run(tables: Tables, link: str | None = None) -> Metrics:
     ours = [naming.named(name) for name in SUMMARY]
     own = [Named(each.key, each) for each in naming.known("run").values() if each.source]
     links = tables.get("links")
@@ -125,7 +137,7 @@ def of_run(tables: Tables, link: str | None = None) -> Metrics:
         if series is not None and each.quantity.says(tables):
             label = each.quantity.title_of_run(link or "", both_ways=both_ways)
             metrics[each.name] = Metric(each, label, series)
-    return _measured(metrics)
+    return metrics
 
 
 ALL_FLOWS = "all flows"
@@ -145,12 +157,27 @@ def everything(tables: Tables, link: str | None = None, groups: Collection[str] 
     groups
         Those of which it is asked; else all.
     """
-    metrics = of_run(tables, link)
+    return _measured(_everything(tables, link, groups))
+
+
+def lacking(tables: Tables, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
+    """What was measured and has no estimate, as a quantile that too few transfers reached; `Metric.lacking` says why.
+
+    Parameters
+    ----------
+    link, groups
+        As of `everything`.
+    """
+    return {key: each for key, each in _everything(tables, link, groups).items() if each.lacking is not None}
+
+
+def _everything(tables: Tables, link: str | None, groups: Collection[str] | None) -> Metrics:
+    metrics = _of_run(tables, link)
     for name in places(tables, "link"):
-        metrics |= of_place(tables, "link", name)
+        metrics |= _of_place(tables, "link", name)
     for name in places(tables, "group"):
         if groups is None or name in groups:
-            metrics |= of_place(tables, "group", name)
+            metrics |= _of_place(tables, "group", name)
     return metrics
 
 
@@ -181,6 +208,10 @@ def links_in(table: pl.DataFrame) -> list[str]:
 
 def of_place(tables: Tables, per: Per, place: str) -> Metrics:
     """Of one group, flow or link: all that there are. Computed once for the same tables, which hold it."""
+    return _measured(_of_place(tables, per, place))
+
+
+def _of_place(tables: Tables, per: Per, place: str) -> Metrics:
     known = naming.known(per)
     held = (per, place, tuple(known.values()))
     if held not in tables.computed:
@@ -190,7 +221,7 @@ def of_place(tables: Tables, per: Per, place: str) -> Metrics:
             series = _series(tables, each, None)
             if series is not None:
                 metrics[each.name] = Metric(each, quantity.title(place), series)
-        tables.computed[held] = _measured(metrics)
+        tables.computed[held] = metrics
     return dict(tables.computed[held])
 
 
@@ -225,6 +256,9 @@ def measured(tables: Tables, name: str) -> Metric:
     """
     each = naming.named(name)
     series = series_of(tables, [name]).get(name)
+    why = None if series is None else series.lacking()
+    if why is not None:
+        raise InputError(f"{name}: {why.reason} ({why.ended} of {why.of})")
     if series is None or series.estimate() is None:
         raise InputError(f"{name}: nothing was measured; there is no such {each.quantity.per}, or it has no value")
     return Metric(each, each.label(), series)

@@ -24,7 +24,8 @@ class NotRecorded(Exception):  # noqa: N818 - no failure: a quantity that needs 
 class Tables:
     """Tables by their names (`parshall list records`), with the column `repetition`.
 
-    Flows have the column `forward` too; it is false for the flows that send from the far end of a dumbbell.
+    Flows have the column `forward` too; it is false for the flows that send from the far end of a dumbbell. The table
+    ``ends`` is none of the records: it says when each repetition ended (`end_s`), where that is known.
 
     Parameters
     ----------
@@ -67,6 +68,13 @@ class Tables:
             self._held[name] = None if table is None or table.is_empty() else table
         return self._held[name]
 
+    @property
+    def repetitions(self) -> frozenset[int] | None:
+        """All repetitions that there are, of the whole tables; None where no table says so."""
+        tables = (self.whole.get(name) for name in ("links", "flows", "transfers"))
+        first = next((table for table in tables if table is not None and "repetition" in table.columns), None)
+        return None if first is None else frozenset(first["repetition"].unique().to_list())
+
     def having(self, name: str, *columns: str) -> pl.DataFrame:
         """A table that has these columns: what an earlier version recorded may not.
 
@@ -96,6 +104,24 @@ class Tables:
             own = self["flows"].filter(pl.col("group") == name).select("repetition", "flow")
             return rows.join(own, on=["repetition", "flow"], how="semi", maintain_order="left")
         return rows
+
+
+ENDS = "ends"
+
+
+def ending(read: Read, ends: Callable[[], Mapping[int, float]]) -> Read:
+    """The same tables, and when each repetition ended, in s: asked for when it is needed first."""
+
+    def found(name: str) -> pl.DataFrame | None:
+        return ends_table(ends()) if name == ENDS else read(name)
+
+    return found
+
+
+def ends_table(ends: Mapping[int, float]) -> pl.DataFrame:
+    """The table of ends, from those of each repetition in s."""
+    columns = {"repetition": list(ends), "end_s": list(ends.values())}
+    return pl.DataFrame(columns, schema={"repetition": pl.UInt32, "end_s": pl.Float64})
 
 
 def backward(scenario: Mapping[str, Any]) -> frozenset[str]:

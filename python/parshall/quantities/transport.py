@@ -28,7 +28,10 @@ The benchmark makes the tables that they are computed from:
 | (l_with - l_own)/max(l_with, l_own) | loss_harm | the rival's loss rate |
 | T_with/T_own | completion_ratio | the rival's mean completion time |
 
-Spread and fairness of one file are left out.
+Spread and fairness of one file are left out. A file that was not complete at the end has the time until then, which is
+less than it would have taken: its times are too short and its goodput too large, and so are their means and extremes.
+Spread and fairness are bounded by nothing then, so that there are none unless all files were complete; start-up and
+convergence are not there unless they were seen in all sampled flows.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.2; R. Ware, M. Mukerjee, S. Seshan, J. Sherry, HotNets 2019.
 """
@@ -58,9 +61,20 @@ def _several(statistic: pl.Expr) -> pl.Expr:
     return pl.when(pl.len() > 1).then(statistic)
 
 
+_COMPLETE = pl.col("finished").all() & (pl.len() == pl.col("expected").first())
+"""Whether all timed files of a repetition were complete at the end."""
+
+
+def _spread(statistic: pl.Expr) -> pl.Expr:
+    """A statistic that one file does not have, nor files that were cut off."""
+    return pl.when(_COMPLETE).then(_several(statistic))
+
+
 def _jain(tables: Tables) -> dict[int, float]:
+    files = tables["files"]
+    complete = files.group_by("repetition", maintain_order=True).agg(complete=_COMPLETE).filter("complete")
     sources = (
-        tables["files"]
+        files.join(complete, on="repetition", how="semi", maintain_order="left")
         .group_by("repetition", "group", "source", maintain_order=True)
         .agg(rate=8 * _SIZE.sum() / _TIME.sum())
     )
@@ -68,21 +82,22 @@ def _jain(tables: Tables) -> dict[int, float]:
 
 
 def _by_flow(value: pl.Expr) -> Of:
-    """The mean of a statistic over the sampled flows."""
+    """The mean of a statistic over the sampled flows, if all have it."""
 
     def of(tables: Tables) -> dict[int, float]:
         flows = tables["rates"].group_by("repetition", "group", "flow", maintain_order=True).agg(value=value)
-        return by_repetition(flows, pl.col("value").mean())
+        each = pl.col("value")
+        return by_repetition(flows, pl.when(each.null_count() == 0).then(each.mean()))
 
     return of
 
 
 _REACHED_AT = pl.col("time_s").filter(pl.col("goodput_bps") >= pl.col("target_bps")).min()
-_START_UP = _REACHED_AT.fill_null(pl.col("completion_s").first()) - pl.col("start_s").first()
+_START_UP = _REACHED_AT - pl.col("start_s").first()
 
 
 def convergence(tables: Tables) -> dict[int, float]:
-    """When all sampled flows share evenly, counted from the last one's start; nothing for one flow."""
+    """When all sampled flows share evenly, counted from the last one's start; nothing where that was not seen."""
     rates = tables["rates"]
     bounds = rates.group_by("repetition", maintain_order=True).agg(
         flows=pl.col("flow").n_unique(), last=pl.col("start_s").max(), until=pl.col("completion_s").min()
@@ -96,7 +111,7 @@ def convergence(tables: Tables) -> dict[int, float]:
     even = together.filter(pl.col("jain") >= REACHED)
     first = even.group_by("repetition", maintain_order=True).agg(at=pl.col("time_s").min())
     times = bounds.join(first, on="repetition", how="left").filter(pl.col("flows") > 1)
-    return by_repetition(times, (pl.col("at").fill_null(pl.col("until")) - pl.col("last")).first())
+    return by_repetition(times, (pl.col("at") - pl.col("last")).first())
 
 
 def _caused(name: str) -> pl.Expr:
@@ -124,12 +139,10 @@ MEASURES: Mapping[str, Quantity] = {
     for each in (
         _files("completion_s", "mean completion time", "s", "lower", _TIME.mean()),
         # The mean of (T_i - mean)^2 over all i: the source divides by N, not by N - 1.
-        _files("completion_sd_s", "standard deviation of completion time", "s", "lower", _several(_TIME.std(ddof=0))),
+        _files("completion_sd_s", "standard deviation of completion time", "s", "lower", _spread(_TIME.std(ddof=0))),
         _files("completion_max_s", "longest completion time", "s", "lower", _TIME.max()),
         _files("completion_min_s", "shortest completion time", "s", "lower", _TIME.min()),
-        _files(
-            "unpredictability", "unpredictability", "1", "lower", _several(_SLOWDOWN.std(ddof=0) / _SLOWDOWN.mean())
-        ),
+        _files("unpredictability", "unpredictability", "1", "lower", _spread(_SLOWDOWN.std(ddof=0) / _SLOWDOWN.mean())),
         Quantity("jain", "Jain's index", "1", "higher", "run", _jain, (0.0, 1.0)),
         _files("file_goodput_bps", "mean goodput of a file", "bit/s", "higher", (8 * _SIZE / _TIME).mean()),
         _files(

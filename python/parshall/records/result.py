@@ -35,6 +35,8 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         The content of its ``run.json``.
     tables
         The tables by name, of a result that is in memory alone.
+    ends_s
+        When each of its repetitions ended, in s.
     """
 
     instruments: ClassVar[Collection[str]] = ("simulate", "emulate", "observe", "predict")
@@ -45,10 +47,12 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         directory: Path | None,
         metadata: Mapping[str, Any],
         tables: Mapping[str, pl.DataFrame | None] | None = None,
+        ends_s: Mapping[int, float] | None = None,
     ) -> None:
         self.directory = directory
         self.metadata = metadata
         self._given = tables
+        self._given_ends = ends_s or {}
         self._read: dict[str, pl.DataFrame | None] = {}
         self._checked: set[Path] = set()
 
@@ -206,12 +210,18 @@ class Result(HasFigures, page="parshall.loading:page_of"):
     @cached_property
     def tables(self) -> Tables:
         """What quantities are computed from."""
-        from parshall.quantities.tables import Tables, backward, directed  # noqa: PLC0415 - it loads Polars
+        from parshall.quantities.tables import Tables, backward, directed, ending  # noqa: PLC0415 - it loads Polars
 
         # Another object of the same content reads them: a circle would keep a temporary run that nobody uses any more.
         reader = object.__new__(type(self))
         reader.__dict__ = self.__dict__
-        return Tables(directed(reader.table, backward(self.metadata.get("scenario") or {})))
+        read = directed(reader.table, backward(self.metadata.get("scenario") or {}))
+        return Tables(ending(read, lambda: reader.ends_s))
+
+    @property
+    def ends_s(self) -> Mapping[int, float]:
+        """When each repetition ended, in s; empty where that was not recorded."""
+        return self._given_ends
 
     # --- quantities ---
 
@@ -245,6 +255,18 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         from parshall.quantities.measuring import everything  # noqa: PLC0415 - it takes a while to load
 
         return everything(self.tables, link, groups)
+
+    def lacking(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
+        """What was measured and has no value, as a quantile that too few transfers reached; `Metric.lacking` says why.
+
+        Parameters
+        ----------
+        link, groups
+            As of `quantities`.
+        """
+        from parshall.quantities.measuring import lacking  # noqa: PLC0415 - it takes a while to load
+
+        return lacking(self.tables, link, groups)
 
     def of_all_flows(self) -> Metrics:
         """What a group has, of all flows as if they were one group."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from parshall import notebook
 from parshall.report.numbers import ABSENT, NO_BREAK, quantity, significant
-from parshall.report.uncertainty import interval_text, range_text
+from parshall.report.uncertainty import interval_text, no_value, range_text
+from parshall.stats.confidence import ONE_VALUE
 from parshall.stats.families import LEVEL
 from parshall.stats.ranges import Number, Range
-from parshall.stats.verdict import Verdict, is_unresolved
+from parshall.stats.verdict import Verdict, is_unresolved, why_none
 
 if TYPE_CHECKING:
     from parshall.report.comparison import Comparison, MetricComparison, Row
@@ -31,22 +32,35 @@ def header(comparison: Comparison) -> list[str]:
 
 def cells(comparison: Comparison, row: Row) -> list[str]:
     """Label, the first result, and of each other: value, difference with its interval, and what can be said."""
-    texts = [row.label, interval_text(row.intervals[0], row.unit)]
-    for place, (interval, difference) in enumerate(zip(row.intervals[1:], row.differences, strict=True), 1):
-        texts.append(interval_text(interval, row.unit))
+    first, *others = values(row)
+    texts = [row.label, first]
+    for place, (value, difference) in enumerate(zip(others, row.differences, strict=True), 1):
+        texts.append(value)
         texts += [difference_text(difference), remark(difference, comparison, letter(place))]
     return texts
+
+
+def values(row: Row) -> list[str]:
+    """Of each result the value with its interval, or why it has none; a dash where nothing was measured."""
+    return [
+        interval_text(interval, row.unit) if lacking is None else no_value(lacking, row.unit)
+        for interval, lacking in zip(row.intervals, row.lacking, strict=True)
+    ]
 
 
 def remark(difference: MetricComparison | None, comparison: Comparison, name: str) -> str:
     """What a difference shows: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
+    if difference.verdict is Verdict.NO_VALUE:
+        return Verdict.NO_VALUE.value  # the reason stands where the value would
     verdict = worded(difference, comparison, name)
-    if difference.better is None or difference.relative is None:
+    if difference.better is None or (difference.relative is None and difference.difference is not None):
         return verdict
-    percent = f"{significant(abs(100 * difference.relative), 2)}{NO_BREAK}%"
-    return f"{percent} {verdict}, better for {letter(0) if difference.better == 'a' else name}"
+    better = f"{verdict}, better for {letter(0) if difference.better == 'a' else name}"
+    if difference.relative is None:
+        return better
+    return f"{significant(abs(100 * difference.relative), 2)}{NO_BREAK}% {better}"
 
 
 def worded(difference: MetricComparison, comparison: Comparison, name: str) -> str:
@@ -72,6 +86,10 @@ class Judged(Protocol):
     def resolution(self) -> float:
         """What it is known to at best."""
 
+    @property
+    def why(self) -> str:
+        """Why there is no interval or no value; empty where there is one."""
+
 
 def verdict_text(judged: Judged, unit: str, at_least: float) -> str:
     """A verdict as it is printed; of a difference that the bins of histograms are too wide for, that they are."""
@@ -81,7 +99,7 @@ def verdict_text(judged: Judged, unit: str, at_least: float) -> str:
         and is_unresolved(judged.difference, judged.resolution)
     ):
         return f"within the resolution ({quantity(judged.resolution, unit)})"
-    return judged.verdict.text(at_least)
+    return judged.verdict.text(at_least, judged.why)
 
 
 def pairing(*paired: bool) -> str:
@@ -110,7 +128,7 @@ def note(comparison: Comparison) -> str:
     first = f"First comes what differs and matters (by {100 * comparison.at_least:g}{NO_BREAK}% or more)."
     sentences = [first]
     if not any(each.difference and each.difference.low is not None for each in comparison.differences):
-        sentences.append("One repetition: there are no confidence intervals, so no difference can be shown.")
+        sentences.append(f"{_why_none(comparison)}, so no difference can be shown.")
         return " ".join(sentences)
     sentences.append("± is the half width of the 95 % confidence interval.")
     if any(comparison.paired):
@@ -125,6 +143,14 @@ def note(comparison: Comparison) -> str:
     if comparison.tested:
         sentences.append(family(comparison.tested))
     return " ".join(sentences)
+
+
+def _why_none(comparison: Comparison) -> str:
+    """That there are no intervals, and why."""
+    hows = dict.fromkeys(filter(None, (why_none(each.difference) for each in comparison.differences)))
+    if set(hows) <= {ONE_VALUE}:
+        return "One repetition: there are no confidence intervals"
+    return f"There are no confidence intervals ({', '.join(hows)})"
 
 
 def fragment(comparison: Comparison) -> str:

@@ -13,7 +13,7 @@ flows of each result are compared as one group.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import isclose
 from typing import Any
 
@@ -25,10 +25,24 @@ from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
 from parshall.records import Result
 from parshall.records.validity import Validity, believable, validity
 from parshall.stats.families import Pair, judged
-from parshall.stats.ranges import Number, difference_of_ranges
-from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, matters, reaches, verdict_of
+from parshall.stats.quantiles import NoValue
+from parshall.stats.ranges import Number, Range, difference_of_ranges
+from parshall.stats.verdict import (
+    AT_LEAST,
+    DIFFERENT,
+    Judgement,
+    Verdict,
+    matters,
+    reaches,
+    verdict_of,
+    why_none,
+    without_value,
+)
 
 __all__ = ["Comparison", "MetricComparison", "Row", "Verdict", "compare"]
+
+
+Lacking = tuple[NoValue | None, NoValue | None]
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,15 @@ class MetricComparison:
     matters: bool = False
     resolution: float = 0.0
     p_value: float | None = None
+    lacking: Lacking = (None, None)
+    """Of A and of B: why it has no value though something was measured; None where it has one, or nothing was."""
+    reason: str = ""
+    """The same in words, where one has no value."""
+
+    @property
+    def why(self) -> str:
+        """Why there is no interval or no value; empty where there is one."""
+        return self.reason or why_none(self.difference)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, under the names of the fields."""
@@ -99,6 +122,8 @@ class Row:
         Of each result an interval, or the range of a prediction; ``None`` where it does not have the quantity.
     differences
         Of each result but the first, against the first; ``None`` if neither has the quantity.
+    lacking
+        Of each result: why it has no value though something was measured; ``None`` where it has one, or nothing was.
     """
 
     key: str
@@ -106,11 +131,13 @@ class Row:
     unit: str
     intervals: Sequence[Number | None]
     differences: Sequence[MetricComparison | None]
+    lacking: Sequence[NoValue | None]
 
     @property
     def missing(self) -> list[int]:
-        """The results that do not have it, by their places."""
-        return [place for place, interval in enumerate(self.intervals) if interval is None]
+        """The results of which nothing was measured, by their places."""
+        both = zip(self.intervals, self.lacking, strict=True)
+        return [place for place, (interval, lacking) in enumerate(both) if interval is None and lacking is None]
 
     @property
     def matters(self) -> bool:
@@ -249,7 +276,7 @@ def compare(
         (key, place): Pair(a.pooled, b.pooled, _paired(ordered[0], ordered[place]))
         for key in keys
         for place, values in enumerate(metrics[1:], 1)
-        if (a := metrics[0].get(key)) and (b := values.get(key)) and not (a.stated or b.stated)
+        if (a := metrics[0].get(key)) and (b := values.get(key)) and a.estimate and b.estimate
     }
     again = [(key, place) for key, place in pairs if key in repeated]
     judgements = judged(pairs, at_least=at_least, again=again)
@@ -258,11 +285,12 @@ def compare(
             key,
             label[key].label,
             label[key].unit,
-            [values[key].number if key in values else None for values in metrics],
+            [_number(values.get(key)) for values in metrics],
             [
                 _compared(metrics[0].get(key), values.get(key), judgements.get((key, place)), at_least)
                 for place, values in enumerate(metrics[1:], 1)
             ],
+            [_lacking(values.get(key)) for values in metrics],
         )
         for key in keys
     ]
@@ -305,21 +333,25 @@ def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | s
 
 
 def _metrics(results: Sequence[Result], link: str | None) -> list[Metrics]:
-    """What each result has, nameless links being `link`; all flows as one group where no group is common to all."""
+    """What each result has or lacks a value of, nameless links being `link`; else all flows as one group."""
     groups = [set(each.group_names()) for each in results]
     every = []
     for place, (result, own) in enumerate(zip(results, groups, strict=True)):
         elsewhere = set[str]().union(*(other for n, other in enumerate(groups) if n != place))
         wanted = own & elsewhere if result.instrument == "observe" else own
-        every.append(result.quantities(link, wanted))
+        every.append(result.quantities(link, wanted) | result.lacking(link, wanted))
     if not set.intersection(*groups):
         return [metrics | result.of_all_flows() for metrics, result in zip(every, results, strict=True)]
     return every
 
 
 def _relevance(row: Row, at_least: float) -> tuple[int, float]:
-    """The place of a row: that of its most relevant difference."""
-    return min(relevance(each.verdict, each.a, each.b, at_least) for each in row.differences if each is not None)
+    """The place of a row: that of its most relevant difference, or of one that is known to be above the other."""
+    return min(
+        (0, 0.0) if each.matters and None in (each.a, each.b) else relevance(each.verdict, each.a, each.b, at_least)
+        for each in row.differences
+        if each is not None
+    )
 
 
 def relevance(verdict: Verdict, a: Number | None, b: Number | None, at_least: float) -> tuple[int, float]:
@@ -345,6 +377,42 @@ def _paired(a: Result, b: Result) -> bool:
     return simulated and a.metadata.get("seed") is not None and a.metadata.get("seed") == b.metadata.get("seed")
 
 
+def _number(metric: Metric | None) -> Number | None:
+    return None if metric is None or metric.lacking else metric.number
+
+
+def _lacking(metric: Metric | None) -> NoValue | None:
+    return None if metric is None else metric.lacking
+
+
+def _without_value(a: Metric | None, b: Metric | None, at_least: float) -> MetricComparison | None:
+    """Where too few transfers ended, of one or of both."""
+    known = a or b
+    if known is None:
+        return None
+    one, other = (_lacking(each) or _number(each) for each in (a, b))
+    if one is None or other is None or isinstance(one, Range) or isinstance(other, Range):
+        reason = next(each.reason for each in (one, other) if isinstance(each, NoValue))
+        alone = replace(_alone(known, Verdict.NO_VALUE), a=_number(a), b=_number(b), reason=reason)
+        return replace(alone, lacking=(_lacking(a), _lacking(b)))
+    found = without_value(one, other, at_least=at_least)
+    return MetricComparison(
+        key=known.key,
+        label=known.label,
+        unit=known.unit,
+        a=_number(a),
+        b=_number(b),
+        difference=None,
+        relative=None,
+        paired=False,
+        verdict=found.verdict,
+        better=_better(found.verdict, known.better),
+        matters=found.matters,
+        lacking=(_lacking(a), _lacking(b)),
+        reason=found.reason,
+    )
+
+
 def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
     return MetricComparison(
         key=metric.key,
@@ -361,6 +429,8 @@ def _alone(metric: Metric, verdict: Verdict) -> MetricComparison:
 
 
 def _compared(a: Metric | None, b: Metric | None, shown: Judgement | None, at_least: float) -> MetricComparison | None:
+    if _lacking(a) or _lacking(b):
+        return _without_value(a, b, at_least)
     if a is None or b is None:
         return _alone(a, Verdict.ONLY_A) if a else _alone(b, Verdict.ONLY_B) if b else None
     found = _to_range(a, b, at_least) if shown is None else shown

@@ -14,19 +14,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall.quantities.completion import lasted
 from parshall.quantities.definition import link_name
 from parshall.quantities.measuring import ALL_FLOWS, Metric, busiest_of_all, of_run
 from parshall.records import Result
 from parshall.report.comparing import letter
 from parshall.report.comparison import Comparison
 from parshall.report.document import Chart
-from parshall.report.figures.common import sentences, timed
+from parshall.report.figures.common import sentences
 from parshall.report.figures.delays import of_all, of_link
 from parshall.report.figures.overview import Course, course, layers, stacked
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.numbers import counted, scale_for
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values, box
+from parshall.stats.censored import Durations, KaplanMeier
 from parshall.stats.ranges import Number, Range
 
 MOST = SERIES
@@ -287,37 +289,49 @@ def _latencies(shown: Mapping[str, Result]) -> dict[str, Tail]:
     return {name: tail_of(delays) for name, delays in found.items() if delays is not None}
 
 
-def _completions(shown: Mapping[str, Result]) -> dict[str, Values]:
-    tables = {name: run.tables.get("transfers") for name, run in shown.items()}
-    return {name: timed(table)["duration_s"].to_numpy() for name, table in tables.items() if table is not None}
+def _completions(shown: Mapping[str, Result]) -> dict[str, KaplanMeier]:
+    """Of all transfers, those too that had not ended."""
+    tables = {name: lasted(run.tables) for name, run in shown.items() if run.tables.get("transfers") is not None}
+    return {
+        name: KaplanMeier(Durations(table["lasted_s"].to_numpy(), table["ended"].to_numpy()))
+        for name, table in tables.items()
+    }
 
 
-def _goodputs(shown: Mapping[str, Result]) -> dict[str, Values]:
+def _goodputs(shown: Mapping[str, Result]) -> dict[str, KaplanMeier]:
     """Of results with several flows."""
     tables = {name: run.tables.get("flows") for name, run in shown.items()}
     by_name = {
         name: table["goodput_bps"].drop_nulls().to_numpy() for name, table in tables.items() if table is not None
     }
     several = any(table is not None and table["flow"].n_unique() > 1 for table in tables.values())
-    return by_name if several else {}
+    known = {name: Durations.of(values, np.ones(len(values))) for name, values in by_name.items()}
+    return {name: KaplanMeier(each) for name, each in known.items()} if several else {}
 
 
-def _shares(name: str, what: str, who: str, unit: str, values: Mapping[str, Values]) -> Chart | None:
+def _shares(name: str, what: str, who: str, unit: str, curves: Mapping[str, KaplanMeier]) -> Chart | None:
     """Distribution functions, each of at most 500 points."""
-    present = {each: np.sort(ascending) for each, ascending in values.items() if len(ascending)}
+    present = {each: curve for each, curve in curves.items() if curve.ended}
     if len(present) < 2:
         return None
-    pooled = np.concatenate(list(present.values()))
+    pooled = np.concatenate([curve.at_s for curve in present.values()])
     scale = scale_for(float(np.quantile(pooled, 0.9)), unit)
     log = float(pooled.min()) > 0 and float(pooled.max()) > _FAR * float(np.median(pooled))
     marks: list[Mark] = []
-    for index, (each, ascending) in enumerate(present.items()):
-        levels = np.linspace(0.0, 1.0, min(max(len(ascending), 2), 500))
-        x = np.quantile(ascending, levels) * scale.factor
-        marks.append(Line(x, levels * 100.0, each, Style(series=index, dash=index)))
+    for index, (each, curve) in enumerate(present.items()):
+        x, shares = curve.drawn(500)
+        marks.append(Line(x * scale.factor, shares * 100.0, each, Style(series=index, dash=index)))
     axes = (
         Axis(f"{what} x", scale.unit, log=log, minimum=None if log else 0.0),
         Axis(f"{who} of at most x", "%", minimum=0.0, maximum=100.0),
     )
-    numbers = ", ".join(f"{each}: {counted(len(ascending), 'value')}" for each, ascending in present.items())
-    return Chart(name, what, Plot([Panel(marks, *axes)], f"All repetitions of each result together ({numbers})."))
+    numbers = ", ".join(f"{each}: {_of(curve)}" for each, curve in present.items())
+    cut_off = any(curve.ended < curve.n for curve in present.values())
+    ends = "A curve ends where no more is known (Kaplan and Meier)." if cut_off else ""
+    caption = sentences(f"All repetitions of each result together ({numbers}).", ends)
+    return Chart(name, what, Plot([Panel(marks, *axes)], caption))
+
+
+def _of(curve: KaplanMeier) -> str:
+    """How many values a curve has: ``12 values``, or ``9 of 12 ended``."""
+    return counted(curve.n, "value") if curve.ended == curve.n else f"{curve.ended} of {curve.n} ended"

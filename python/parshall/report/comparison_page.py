@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.report import validity_section
-from parshall.report.comparing import cells, header, letter, note
+from parshall.report.comparing import cells, header, letter, note, values
 from parshall.report.comparison import Comparison, Row
 from parshall.report.comparison_figures import candidates, courses, differences, distributions
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted, quantity
-from parshall.report.uncertainty import interval_text, range_text
+from parshall.report.uncertainty import no_value, range_text
 from parshall.stats.ranges import Number, Range
 from parshall.version import __version__
 
@@ -84,20 +84,26 @@ def finding(comparison: Comparison) -> str:
     """How much differs, and the largest differences: of whole results where there are such."""
     matter = [row for row in comparison.shown if row.matters]
     whole = [row for row in comparison.shown if not row.missing]
+    without = [row for row in whole if any(row.lacking) and not row.matters]
+    number = counted(len(whole), "quantity", "quantities")
+    unknown = (
+        f" {counted(len(without), 'quantity', 'quantities')} cannot be compared: too few transfers ended."
+        if without
+        else ""
+    )
     if not matter:
-        return f"Of {counted(len(whole), 'quantity', 'quantities')} none is shown to differ by as much as matters."
+        return f"Of {number} none is shown to differ by as much as matters.{unknown}"
     are = "is" if len(matter) == 1 else "are"
-    sentences = [
-        f"Of {counted(len(whole), 'quantity', 'quantities')} {len(matter)} {are} shown to differ by as much as matters."
-    ]
+    sentences = [f"Of {number} {len(matter)} {are} shown to differ by as much as matters.{unknown}"]
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
     for row in named[:MENTIONED]:
-        values = (
-            f"{_told(each, row.unit)} in {letter(place)}"
-            for place, each in enumerate(row.intervals)
-            if each is not None
-        )
-        sentences.append(f"{row.label}: {', '.join(values)}.")
+        known = zip(row.intervals, row.lacking, strict=True)
+        texts = [
+            f"{_told(each, row.unit) if each else no_value(why, row.unit) if why else ABSENT} in {letter(place)}"
+            for place, (each, why) in enumerate(known)
+            if each is not None or why is not None
+        ]
+        sentences.append(f"{row.label}: {', '.join(texts)}.")
     return " ".join(sentences)
 
 
@@ -127,7 +133,7 @@ def _values(comparison: Comparison, rows: Sequence[Row]) -> Table:
     return Table(
         "",
         ("Metric", *map(letter, places)),
-        [(row.label, *(interval_text(each, row.unit) for each in row.intervals)) for row in rows],
+        [(row.label, *values(row)) for row in rows],
         numbers=[1 + place for place in places],
     )
 

@@ -27,13 +27,14 @@ import polars as pl
 
 from parshall import properties
 from parshall.errors import InputError
+from parshall.quantities.completion import counts
 from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import BUSY, Metrics, busiest, of_place, of_run
+from parshall.quantities.measuring import BUSY, Metric, Metrics, busiest, lacking, of_place, of_run
 from parshall.records import Result
 from parshall.report import description
 from parshall.report.crossing import crossing
 from parshall.report.figures.delays import of_link, under_load
-from parshall.report.numbers import counted, quantity
+from parshall.report.numbers import count, counted, quantity
 from parshall.stats.families import Pair, judged
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
 
@@ -70,7 +71,7 @@ def finding(run: Result) -> Finding:
         return Finding()
     link = busiest(links)
     state = _State(run, link, links["link"].n_unique() > 1)
-    sentences = [_limit(state), _shares(state), _cost(state), _change(state)]
+    sentences = [_ended(state), _limit(state), _shares(state), _cost(state), _change(state)]
     return Finding(tuple(sentence for sentence in sentences if sentence), tuple(state.used))
 
 
@@ -133,6 +134,12 @@ class _State:
     def is_greedy(self, group: str) -> bool:
         """Whether its flows send whatever the network lets them."""
         return description.name_of(self.described(group).get("workload") or "bulk") == "bulk"
+
+
+def _ended(state: _State) -> str:
+    """How many of the transfers ended, where not all did: what is said of completion times rests on it."""
+    ended, begun = counts(state.run.tables)
+    return "" if ended == begun else f"{count(ended)} of {counted(begun, 'transfer')} ended."
 
 
 def _limit(state: _State) -> str:
@@ -239,12 +246,31 @@ def _cost(state: _State) -> str:
         parts.append(
             f"99 % of the packets of {group} arrive within {state.text_of_group(group, 'one_way_delay_p99_s')}"
         )
-    if state.value("completion_p50_s") is not None:
-        tail = state.value("completion_p95_s")
-        within = f", 95 % within {state.text('completion_p95_s')}" if tail is not None else ""
-        parts.append(f"half of the transfers are done within {state.text('completion_p50_s')}{within}")
+    parts += _completion(state)
     sentence = "; ".join(parts)
     return f"{_capital(sentence)}." if sentence else ""
+
+
+def _completion(state: _State) -> list[str]:
+    """Within which time half and 95 % of the transfers were done, as far as so many ended."""
+    unknown = lacking(state.run.tables, state.link, groups=())
+    if "completion_p50_s" in unknown:
+        return [f"fewer than half of the transfers ended{_above(unknown['completion_p50_s'])}"]
+    if state.value("completion_p50_s") is None:
+        return []
+    half = f"half of the transfers are done within {state.text('completion_p50_s')}"
+    if "completion_p95_s" in unknown:
+        return [f"{half}, fewer than 95 % ended{_above(unknown['completion_p95_s'])}"]
+    if state.value("completion_p95_s") is None:
+        return [half]
+    return [f"{half}, 95 % within {state.text('completion_p95_s')}"]
+
+
+def _above(metric: Metric) -> str:
+    """What a quantile that was not reached is known to exceed."""
+    above = None if metric.lacking is None else metric.lacking.above
+    which = "median" if metric.named.quantity.key == "completion_p50_s" else "95th percentile"
+    return "" if above is None else f": the {which} is more than {quantity(above, 's')}"
 
 
 def _change(state: _State) -> str:

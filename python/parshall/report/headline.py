@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from parshall.quantities.completion import counts, lasted
 from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import Metric, Metrics, busy, of_place, of_run
+from parshall.quantities.measuring import Metric, Metrics, busy, lacking, of_place, of_run
 from parshall.records import Result
 from parshall.report.figures.delays import under_load
 from parshall.report.numbers import ABSENT, count, counted, quantity
@@ -95,17 +96,26 @@ def _fairness(run: Result, metrics: Metrics) -> Tile | None:
 
 
 def _completion(run: Result, metrics: Metrics) -> Tile | None:
-    """Half, 95 % and all of the transfers; the mean where they are too few for any of these."""
-    transfers = run.tables.get("transfers")
-    if transfers is None or "mean_completion_s" not in metrics:
+    """Half, 95 % and all of the transfers; the mean where they are too few for any of these.
+
+    Where some had not ended, how many of how many had, and no value that they did not reach.
+    """
+    known = metrics | lacking(run.tables, groups=())
+    ended, begun = counts(run.tables)
+    middle, tail = known.get("completion_p50_s"), known.get("completion_p95_s")
+    first = middle or known.get("mean_completion_s")
+    if first is None:
         return None
-    times = transfers.drop_nulls("completion_s").select(pl.col("completion_s") - pl.col("start_s")).to_series()
-    ended = counted(times.len(), "transfer")
-    middle, tail = metrics.get("completion_p50_s"), metrics.get("completion_p95_s")
+    label = "Median completion time" if middle is not None else "Completion time"
+    if ended < begun:
+        reached = f", 95 % within {interval_text(tail.interval, 's')}" if tail and tail.lacking is None else ""
+        remark = f"{count(ended)} of {counted(begun, 'transfer')} ended{reached}"
+        return _tile(label, first, remark)
     if middle is None:
-        return _tile("Completion time", metrics["mean_completion_s"], ended)
+        return _tile(label, first, counted(ended, "transfer"))
     within = f"95 % within {interval_text(tail.interval, 's')}, " if tail else ""
-    return _tile("Median completion time", middle, f"{within}worst of {ended}: {quantity(float(times.max()), 's')}")  # type: ignore[arg-type]
+    longest = lasted(run.tables)["lasted_s"].max()
+    return _tile(label, middle, f"{within}worst of {counted(ended, 'transfer')}: {quantity(float(longest), 's')}")  # type: ignore[arg-type]
 
 
 def _latency(run: Result) -> Tile | None:
@@ -122,6 +132,10 @@ def _latency(run: Result) -> Tile | None:
 def _tile(label: str, metric: Metric | None, remark: str) -> Tile | None:
     if metric is None:
         return None
+    if metric.lacking is not None:
+        above = metric.lacking.above
+        value = ABSENT if above is None else f"> {quantity(above, metric.unit)}"
+        return Tile(label, value, "", f"{metric.lacking.reason}; {remark}" if remark else metric.lacking.reason)
     value, spread = with_unit(metric.interval, metric.unit, IDENTICAL)
     return Tile(label, value, spread, remark)
 

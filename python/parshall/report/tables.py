@@ -9,6 +9,7 @@ import polars as pl
 
 from parshall.quantities.measuring import Metric, Metrics, links_in, of_place, places
 from parshall.records import Result
+from parshall.report import description
 from parshall.report.figures.delays import of_groups
 from parshall.report.numbers import (
     ABSENT,
@@ -22,7 +23,7 @@ from parshall.report.numbers import (
     significant,
     trimmed,
 )
-from parshall.report.uncertainty import ZERO, in_scale, interval_text
+from parshall.report.uncertainty import ZERO, in_scale, interval_text, no_value, some_of
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ def metric_column(label: str, metrics: Sequence[Metric | None]) -> Column | None
     present = [metric for metric in metrics if metric is not None]
     if not present:
         return None
-    scale = scale_for(max(abs(metric.interval.mean) for metric in present), present[0].unit)
+    sizes = [abs(metric.interval.mean) for metric in present if metric.estimate is not None]
+    if not sizes:
+        return Column(label, "", [_cell(metric, Scale(1.0, "")) for metric in metrics])
+    scale = scale_for(max(sizes), present[0].unit)
     return Column(label, scale.unit, [_cell(metric, scale) for metric in metrics])
 
 
@@ -135,7 +139,8 @@ def transfers_table(run: Result) -> Table | None:
         return None
     present = set(transfers["group"].unique().to_list())
     groups = [group for group in places(run.tables, "group") if group in present]
-    by_group = [of_place(run.tables, "group", group) for group in groups]
+    lacking = run.lacking()
+    by_group = [of_place(run.tables, "group", group) | lacking for group in groups]
     rows = [transfers.filter(pl.col("group") == group) for group in groups]
     columns = [
         _words("Group", groups),
@@ -145,7 +150,26 @@ def transfers_table(run: Result) -> Table | None:
         _metric("Median completion time", by_group, groups, "completion_p50_s"),
         _metric("95th percentile", by_group, groups, "completion_p95_s"),
     ]
-    return _table("Transfers", columns, "group")
+    return _table("Transfers", columns, "group", _of_the_cut_off(run, transfers))
+
+
+def _of_the_cut_off(run: Result, transfers: pl.DataFrame) -> str:
+    """How percentiles take transfers that had not ended, and where that does not hold."""
+    cut_off = transfers.filter(pl.col("completion_s").is_null() & pl.col("size_bytes").is_not_null())
+    if cut_off.is_empty():
+        return ""
+    note = (
+        "Percentiles are of all transfers, those too that were under way at the end, which are known to take longer "
+        "than they had lasted (Kaplan and Meier). There is none that too few transfers reached."
+    )
+    awaited = description.document(run).get("ends_with") or []
+    others = sorted(set(cut_off["group"].unique().to_list()) - set(awaited))
+    if not awaited or not others:
+        return note
+    return (
+        f"{note} That takes the end of the run as independent of how long transfers last. This one ended with the "
+        f"transfers of {description.listed(awaited)}, so they are only rough of {description.listed(others)}."
+    )
 
 
 def links_table(run: Result) -> Table | None:
@@ -239,7 +263,10 @@ def _metric(
 def _cell(metric: Metric | None, scale: Scale) -> Cell:
     if metric is None:
         return Cell(ABSENT)
-    return Cell(*in_scale(metric.interval, scale))
+    if metric.lacking is not None:
+        return Cell(no_value(metric.lacking, metric.unit))
+    number, spread = in_scale(metric.interval, scale)
+    return Cell(number, ", ".join(filter(None, (spread, some_of(metric.interval)))))
 
 
 def _words(label: str, texts: Sequence[str]) -> Column:

@@ -11,10 +11,12 @@ from parshall.report.numbers import (
     joined,
     matching,
     negligible,
+    quantity,
     scale_for,
     significant,
 )
 from parshall.stats.confidence import Interval
+from parshall.stats.quantiles import NoValue
 from parshall.stats.ranges import Number, Range
 
 IDENTICAL = f"identical in all{NO_BREAK}repetitions"
@@ -53,10 +55,10 @@ def symmetric(interval: Interval) -> bool:
 
 
 def with_unit(interval: Interval, unit: str, identical: str = ZERO) -> tuple[str, str]:
-    """The mean with its unit, in the scale that suits it; and its uncertainty in that scale."""
+    """The mean with its unit, in the scale that suits it; and its uncertainty in that scale, with how many have one."""
     scale = scale_for(interval.mean, unit)
     number, spread = in_scale(interval, scale, identical)
-    return joined(number, scale.unit), spread
+    return joined(number, scale.unit), ", ".join(filter(None, (spread, some_of(interval))))
 
 
 def interval_text(interval: Number | None, unit: str) -> str:
@@ -67,9 +69,10 @@ def interval_text(interval: Number | None, unit: str) -> str:
         return range_text(interval, unit)
     scale = scale_for(interval.mean, unit)
     number, spread = in_scale(interval, scale)
+    having = f" ({some_of(interval)})" if interval.of else ""
     if symmetric(interval):
-        return joined(f"{number}{THIN}{spread}" if spread else number, scale.unit)
-    return f"{joined(number, scale.unit)} {spread}"
+        return joined(f"{number}{THIN}{spread}" if spread else number, scale.unit) + having
+    return f"{joined(number, scale.unit)} {spread}{having}"
 
 
 def range_text(stated: Range, unit: str, *, signed: bool = False) -> str:
@@ -88,3 +91,28 @@ def range_text(stated: Range, unit: str, *, signed: bool = False) -> str:
         f"{'+' if signed and end > 0 else ''}{significant(end * scale.factor)}" for end in (stated.low, stated.high)
     ]
     return joined(" to ".join(dict.fromkeys(ends)), scale.unit)
+
+
+def some_of(interval: Interval) -> str:
+    """``4 of 5 repetitions have one``; empty where all have.
+
+    Examples
+    --------
+    >>> some_of(Interval(1.0, 0.5, 1.5, n=4, of=5)), some_of(Interval(1.0, None, None, n=1, of=5))
+    ('4 of 5 repetitions have one', '1 of 5 repetitions has one')
+    """
+    if not interval.of:
+        return ""
+    return f"{interval.n} of {interval.of} repetitions {'has' if interval.n == 1 else 'have'} one"
+
+
+def no_value(lacking: NoValue, unit: str) -> str:
+    r"""Why there is no value, and what it exceeds if that is known.
+
+    Examples
+    --------
+    >>> no_value(NoValue("61 % ended: no 95th percentile", 61, 100, above=9.06), "s")
+    '61 % ended: no 95th percentile (more than 9.06\xa0s)'
+    """
+    above = "" if lacking.above is None else f" (more than {quantity(lacking.above, unit)})"
+    return lacking.reason + above

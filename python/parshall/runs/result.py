@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,13 @@ class Run(Result):
     def totals(self) -> list[dict[str, Any]]:
         """Totals of each repetition: events, CPU time, packets of each link."""
         return [self._totals(folder / storage.TOTALS_FILE) for folder in self._folders()]
+
+    @property
+    def ends_s(self) -> Mapping[int, float]:
+        """When each repetition ended, in s."""
+        if self.directory is None:
+            return super().ends_s
+        return {int(each["repetition"]): float(each["simulated_s"]) for each in self.totals}
 
     def captures(self, link: str) -> list[Path]:
         """The captures of a link, one a repetition (`probes.pcap`; docs/captures.md).

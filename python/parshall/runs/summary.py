@@ -6,7 +6,8 @@ times spent are totals over the repetitions. All are measured from the warm-up o
 and ``peak_rss_bytes``.
 
 What cannot be known (the loss rate of a link without arrivals) is ``None``, never 0. A mean over repetitions needs a
-value of each: a quantity that one of them does not have is ``None``.
+value of each: a quantity that one of them does not have is ``None``, and so is a completion time that too few transfers
+reached. Its entry among the intervals says why.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from parshall.quantities import catalog, digest, naming
+from parshall.quantities import catalog, completion, digest, naming
 from parshall.quantities.measuring import busiest, series_of
 from parshall.quantities.tables import Tables
 from parshall.stats.estimates import Means, Series
@@ -48,11 +49,13 @@ def summarise(tables: Tables, totals: Sequence[Mapping[str, Any]], peak_rss_byte
     """The summary of a run, ready for JSON."""
     made = estimated(tables)
     intervals = made.pop("intervals")
-    flows, transfers = tables.get("flows"), tables.get("transfers")
+    flows = tables.get("flows")
+    ended, begun = completion.counts(tables)
     return {
         **made,
         "flows": 0 if flows is None else len(flows) // len(totals),
-        "transfers": 0 if transfers is None else transfers["completion_s"].drop_nulls().len(),
+        "transfers": ended,
+        "transfers_begun": begun,
         "simulated_s": sum(each["simulated_s"] for each in totals),
         "cpu_s": sum(each["cpu_s"] for each in totals),
         "peak_rss_bytes": peak_rss_bytes,
@@ -61,8 +64,20 @@ def summarise(tables: Tables, totals: Sequence[Mapping[str, Any]], peak_rss_byte
 
 
 def _interval(series: Series | None, repetitions: int) -> dict[str, Any] | None:
-    """The estimate and its 95 % interval; None if it is unknown, or a repetition does not have the quantity."""
-    if series is None or (isinstance(series, Means) and len(series.values) != repetitions):
+    """The estimate and its 95 % interval; without a value the reason, where there is one; else None."""
+    if series is None:
         return None
+    if isinstance(series, Means) and len(series.values) != repetitions:
+        having = len(series.values)
+        have = "has one" if having == 1 else "have one"
+        return _without(f"{having} of {repetitions} repetitions {have}", having, repetitions)
+    why = series.lacking()
+    if why is not None:
+        return _without(why.reason, why.ended, why.of)
     estimate = series.estimate()
     return None if estimate is None else asdict(estimate.interval)
+
+
+def _without(reason: str, having: int, of: int) -> dict[str, Any]:
+    """No value: why, and how many of how many repetitions or transfers have one."""
+    return {"mean": None, "low": None, "high": None, "n": having, "level": 0.95, "how": reason, "of": of}

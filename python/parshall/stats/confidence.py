@@ -50,6 +50,8 @@ class Interval:
         Confidence level, e.g. 0.95.
     how
         How the interval was made (``t``: Student's), or why there is none.
+    of
+        How many repetitions there are, where only `n` of them have a value; else None.
     """
 
     mean: float
@@ -58,6 +60,7 @@ class Interval:
     n: int
     level: float = 0.95
     how: str = STUDENT
+    of: int | None = None
 
     @property
     def value(self) -> float:
@@ -109,7 +112,7 @@ def mean_interval(values: ArrayLike | Sequence[float], level: float = 0.95) -> I
     >>> interval.mean, round(interval.low, 3), round(interval.high, 3)
     (10.0, 7.516, 12.484)
     >>> mean_interval([9.0])
-    Interval(mean=9.0, low=None, high=None, n=1, level=0.95, how='one repetition')
+    Interval(mean=9.0, low=None, high=None, n=1, level=0.95, how='one repetition', of=None)
     """
     x = _numbers("values", values)
     _check_level(level)

@@ -1,6 +1,6 @@
 """What repetitions gave of one quantity, and what is estimated from it: a mean, or a quantile of all values together.
 
-Three kinds of series have the same methods, so that tiles, tables, sweeps, stopping rules and comparisons need not know
+Four kinds of series have the same methods, so that tiles, tables, sweeps, stopping rules and comparisons need not know
 which they have:
 
 | kind | a repetition gives | the estimate |
@@ -8,6 +8,10 @@ which they have:
 | `Means` | one number | the mean over repetitions, Student's interval, cut to the values that the quantity can have |
 | `Quantiles` | values | the quantile of all of them (`parshall.stats.quantiles`) |
 | `BinnedQuantiles` | counts in bins | the same, never surer than the bin |
+| `Censored` | durations, and whether they ended | a quantile (`parshall.stats.censored`), or the mean where all ended |
+
+Where there is no estimate though something was measured, `lacking` says why. Where only some repetitions have a value,
+the interval says of how many (`Interval.of`).
 
 Cutting an interval to what is possible (a loss rate is not negative) leaves its level as it was: the part that is cut
 off never holds the true value.
@@ -17,13 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.censored import Durations, KaplanMeier, not_reached, pooled_censored_quantile
+from parshall.stats.confidence import ONE_VALUE, Interval, mean_interval
 from parshall.stats.histogram import histogram_quantiles
-from parshall.stats.quantiles import Pooled, least_values, pooled_histogram_quantile, pooled_quantile
+from parshall.stats.quantiles import NoValue, Pooled, least_values, pooled_histogram_quantile, pooled_quantile
 
 FloatArray = NDArray[np.float64]
 
@@ -38,11 +44,14 @@ class Means:
         By repetition, in the unit of the quantity.
     least, most
         What the quantity can be.
+    among
+        All repetitions that there are, those without a value too; None: those of `values`.
     """
 
     values: Mapping[int, float]
     least: float = -np.inf
     most: float = np.inf
+    among: Collection[int] | None = None
 
     @property
     def repetitions(self) -> Collection[int]:
@@ -53,7 +62,15 @@ class Means:
         """The mean and its 95 % interval; `None` without a value."""
         if not self.values:
             return None
-        return Pooled(within(mean_interval(list(self.values.values())), self.least, self.most), self.values)
+        interval = within(mean_interval(list(self.values.values())), self.least, self.most)
+        of = interval.n if self.among is None else len(self.among)
+        if of > interval.n:
+            how = f"1 of {of} repetitions" if interval.how == ONE_VALUE else interval.how
+            interval = replace(interval, of=of, how=how)
+        return Pooled(interval, self.values)
+
+    def lacking(self) -> None:
+        """Nothing: there is a mean wherever there is a value."""
 
     def own(self) -> dict[int, float]:
         """What each repetition has by itself."""
@@ -61,7 +78,9 @@ class Means:
 
     def numbered(self, numbers: Mapping[int, int]) -> Means:
         """The repetitions that are keys of `numbers`, under new numbers."""
-        return replace(self, values={new: self.values[old] for old, new in numbers.items() if old in self.values})
+        values = {new: self.values[old] for old, new in numbers.items() if old in self.values}
+        among = self.among and [new for old, new in numbers.items() if old in self.among]
+        return replace(self, values=values, among=among)
 
 
 @dataclass(frozen=True)
@@ -87,6 +106,9 @@ class Quantiles:
     def estimate(self) -> Pooled | None:
         """The quantile of all values and its 95 % interval; `None` of too few."""
         return pooled_quantile(self.samples, self.probability)
+
+    def lacking(self) -> None:
+        """Nothing: of too few values there is nothing to say."""
 
     def own(self) -> dict[int, float]:
         """The quantiles of the repetitions that have enough values by themselves."""
@@ -142,6 +164,9 @@ class BinnedQuantiles:
             counts[number] = row
         return pooled_histogram_quantile(low, high, counts, self.probability)
 
+    def lacking(self) -> None:
+        """Nothing: of too few values there is nothing to say."""
+
     def own(self) -> dict[int, float]:
         """The quantiles of the repetitions that have enough values by themselves."""
         enough = least_values(self.probability)
@@ -157,7 +182,64 @@ class BinnedQuantiles:
         return replace(self, bins={new: self.bins[old] for old, new in numbers.items() if old in self.bins})
 
 
-Series = Means | Quantiles | BinnedQuantiles
+@dataclass(frozen=True)
+class Censored:
+    """How long things took in each repetition, some of which had not ended when it did.
+
+    Parameters
+    ----------
+    durations
+        By repetition, in the unit of the quantity.
+    probability
+        Which quantile is asked; None: the mean.
+    """
+
+    durations: Mapping[int, Durations]
+    probability: float | None
+
+    @property
+    def repetitions(self) -> Collection[int]:
+        """Those that gave something."""
+        return self.durations.keys()
+
+    def estimate(self) -> Pooled | None:
+        """The quantile, or the mean over repetitions, with its 95 % interval; None where too few ended."""
+        return found if isinstance(found := self._found, Pooled) else None
+
+    def lacking(self) -> NoValue | None:
+        """Why there is no estimate; None where there is one, or of too few durations."""
+        return found if isinstance(found := self._found, NoValue) else None
+
+    @cached_property
+    def _found(self) -> Pooled | NoValue | None:
+        if self.probability is not None:
+            return pooled_censored_quantile(self.durations, self.probability)
+        of = sum(each.ended.size for each in self.durations.values())
+        ended = sum(int(each.ended.sum()) for each in self.durations.values())
+        if ended < of:
+            return NoValue(not_reached(ended, of, None), ended, of)
+        return Means(self.own(), 0.0).estimate()
+
+    def own(self) -> dict[int, float]:
+        """The quantiles or means of the repetitions that have one by themselves."""
+        if self.probability is None:
+            whole = {n: each for n, each in self.durations.items() if each.all_ended and each.ended.size}
+            return {n: _mean(each.lasted) for n, each in whole.items()}
+        filled = {n: KaplanMeier(each) for n, each in self.durations.items() if each.ended.size}
+        values = {n: curve.known_quantile(self.probability) for n, curve in filled.items()}
+        return {n: value for n, value in values.items() if value is not None}
+
+    def numbered(self, numbers: Mapping[int, int]) -> Censored:
+        """The repetitions that are keys of `numbers`, under new numbers."""
+        own = {new: self.durations[old] for old, new in numbers.items() if old in self.durations}
+        return replace(self, durations=own)
+
+
+def _mean(values: FloatArray) -> float:
+    return float(values.mean())
+
+
+Series = Means | Quantiles | BinnedQuantiles | Censored
 
 
 def joined(parts: Iterable[Series | None]) -> Series | None:
@@ -167,9 +249,12 @@ def joined(parts: Iterable[Series | None]) -> Series | None:
         return None
     first = known[0]
     if isinstance(first, Means):
-        return replace(
-            first, values={n: x for each in known if isinstance(each, Means) for n, x in each.values.items()}
-        )
+        means = [each for each in known if isinstance(each, Means)]
+        among = {n for each in means for n in (each.values if each.among is None else each.among)}
+        return replace(first, values={n: x for each in means for n, x in each.values.items()}, among=among)
+    if isinstance(first, Censored):
+        durations = {n: x for each in known if isinstance(each, Censored) for n, x in each.durations.items()}
+        return replace(first, durations=durations)
     if isinstance(first, Quantiles):
         values = {n: x for each in known if isinstance(each, Quantiles) for n, x in each.samples.items()}
         return replace(first, samples=values)

@@ -57,6 +57,7 @@ ORDER_STATISTICS = "order statistics"
 WOODRUFF = "Woodruff"
 TOO_FEW = "too few values"
 TOO_FEW_REPETITIONS = "too few repetitions"
+TOO_FEW_ENDED = "too few ended"
 ONE_REPETITION = ONE_VALUE
 
 
@@ -79,6 +80,26 @@ class Pooled:
     interval: Interval
     by_repetition: Mapping[int, float]
     resolution: float = 0.0
+
+
+@dataclass(frozen=True)
+class NoValue:
+    """Why there is no estimate, though something was measured.
+
+    Parameters
+    ----------
+    reason
+        For people: ``61 % ended: no 95th percentile``.
+    ended, of
+        How many of how many transfers ended.
+    above
+        What the quantile exceeds, with a confidence of 97.5 %, in its unit; None: nothing is known.
+    """
+
+    reason: str
+    ended: int
+    of: int
+    above: float | None = None
 
 
 def least_values(probability: float) -> int:
@@ -128,7 +149,8 @@ def pooled_quantile(samples: Mapping[int, ArrayLike], probability: float, level:
     value = float(np.quantile(pool, probability))
     sizes = np.array([values.size for values in parts.values()], dtype=np.float64)
     below = np.array([np.searchsorted(values, value, side="right") for values in parts.values()], dtype=np.float64)
-    made = _Made(list(parts), sizes, below, probability, level, value, lambda p: float(np.quantile(pool, p)))
+    d = _deviations(below, sizes, probability)
+    made = Linearised(list(parts), pool.size, d, probability, level, value, lambda p: float(np.quantile(pool, p)))
     return made.independent(pool) if pool.size == len(parts) else made.clustered()
 
 
@@ -178,27 +200,40 @@ def pooled_histogram_quantile(
     share = np.clip((value - a) / np.where(b > a, b - a, 1.0), 0.0, 1.0)
     share = np.where(b > a, share, (a <= value).astype(np.float64))
     below = np.array([each @ share for each in parts.values()])
-    made = _Made(list(parts), sizes, below, probability, level, value, at)
+    d = _deviations(below, sizes, probability)
+    made = Linearised(list(parts), int(sizes.sum()), d, probability, level, value, at)
     filled = total > 0
     bin_ = int(np.searchsorted(b[filled], value, side="left").clip(0, int(filled.sum()) - 1))
     return made.clustered((float(a[filled][bin_]), float(b[filled][bin_])))
 
 
 @dataclass(frozen=True)
-class _Made:
-    """What both kinds of interval are made of; the names are those of the module's table."""
+class Linearised:
+    """What intervals are made of; the names are those of the module's table.
+
+    Parameters
+    ----------
+    repetitions
+        Their numbers, k of them.
+    n
+        How many values there are.
+    d
+        What each repetition adds to the error of F(q), centred, shape (k,).
+    p, level, q
+        Probability, confidence level, and the quantile.
+    quantile
+        The inverse of F; NaN where F does not reach so far.
+    """
 
     repetitions: list[int]
-    n_i: NDArray[np.float64]
-    b_i: NDArray[np.float64]
+    n: int
+    d: NDArray[np.float64]
     p: float
     level: float
     q: float
     quantile: Callable[[float], float]
-
-    @property
-    def n(self) -> int:
-        return int(self.n_i.sum())
+    most: float = math.inf
+    """The most independent values that F(q) may count for, of which some were cut off."""
 
     def independent(self, pool: NDArray[np.float64]) -> Pooled:
         """David & Nagaraja 2003, §7.1: the interval is that of ranks, from the binomial distribution."""
@@ -210,50 +245,57 @@ class _Made:
             return self._without(TOO_FEW)
         low, high = float(pool[first - 1]), float(pool[last - 1])
         interval = Interval(self.q, low, high, n, self.level, ORDER_STATISTICS)
-        return Pooled(interval, self._linearised(low, high))
+        return Pooled(interval, self._by_repetition(low, high))
 
     def clustered(self, bin_: tuple[float, float] | None = None) -> Pooled:
         """Woodruff 1952, with the variance of a ratio over repetitions; at least as wide as `bin_`."""
-        k = len(self.repetitions)
         width = 0.0 if bin_ is None else bin_[1] - bin_[0]
-        if k < 2:
+        if len(self.repetitions) < 2:
             return self._without(ONE_REPETITION, width)
         if self.n < 2:
             return self._without(TOO_FEW, width)
-        error = float(np.sqrt(np.sum(self._d() ** 2) / (k * (k - 1))))
-        low_p, high_p = self._share(error, k)
+        low_p, high_p = self.share()
         if low_p * self.n < 0.5 or (1 - high_p) * self.n < 0.5:
             reached = min(self.p, 1 - self.p) * self.n >= -math.log((1 - self.level) / 2)
             return self._without(TOO_FEW_REPETITIONS if reached else TOO_FEW, width)
-        low, high = min(self.quantile(low_p), self.q), max(self.quantile(high_p), self.q)
-        linearised = self._linearised(low, high)
+        upper = self.quantile(high_p)
+        if math.isnan(upper):
+            return self._without(TOO_FEW_ENDED, width)
+        low, high = min(self.quantile(low_p), self.q), max(upper, self.q)
+        by_repetition = self._by_repetition(low, high)
         if bin_ is not None:
             low, high = min(low, bin_[0]), max(high, bin_[1])
-        return Pooled(Interval(self.q, low, high, self.n, self.level, WOODRUFF), linearised, width)
+        return Pooled(Interval(self.q, low, high, self.n, self.level, WOODRUFF), by_repetition, width)
 
-    def _share(self, error: float, k: int) -> tuple[float, float]:
+    def share(self) -> tuple[float, float]:
         """The interval of F(q): Clopper & Pearson's with the effective number of values (Korn & Graubard 1998)."""
-        t_k, t_n = (student_quantile((1 + self.level) / 2, size - 1) for size in (k, self.n))
+        error = self._error()
+        t_k, t_n = (student_quantile((1 + self.level) / 2, size - 1) for size in (len(self.repetitions), self.n))
         variance = self.p * (1 - self.p)
-        effective = min(float(self.n), variance / error**2 if error > 0 else math.inf) * (t_n / t_k) ** 2
+        by_spread = variance / error**2 if error > 0 else math.inf
+        effective = min(float(self.n), self.most, by_spread) * (t_n / t_k) ** 2
         seen, tail = self.p * effective, (1 - self.level) / 2
         low = beta_quantile(tail, seen, effective - seen + 1)
         return low, beta_quantile(1 - tail, seen + 1, effective - seen)
 
-    def _d(self) -> NDArray[np.float64]:
-        d = len(self.repetitions) * (self.b_i - self.p * self.n_i) / self.n_i.sum()
-        return np.asarray(d - d.mean())
+    def _error(self) -> float:
+        k = len(self.repetitions)
+        return math.sqrt(float(self.d @ self.d) / (k * (k - 1)))
 
-    def _linearised(self, low: float, high: float) -> dict[int, float]:
+    def _by_repetition(self, low: float, high: float) -> dict[int, float]:
         """Q - d_i s, with the slope s that makes Student's interval of them as wide as [low, high]."""
-        d, k = self._d(), len(self.repetitions)
-        error = math.sqrt(float(d @ d) / (k * (k - 1)))
-        reach = student_quantile((1 + self.level) / 2, k - 1) * error
+        reach = student_quantile((1 + self.level) / 2, len(self.repetitions) - 1) * self._error()
         slope = (high - low) / (2 * reach) if reach > 0 else 0.0
-        return dict(zip(self.repetitions, (self.q - d * slope).tolist(), strict=True))
+        return dict(zip(self.repetitions, (self.q - self.d * slope).tolist(), strict=True))
 
     def _without(self, reason: str, width: float = 0.0) -> Pooled:
         return Pooled(Interval(self.q, None, None, self.n, self.level, reason), {}, width)
+
+
+def _deviations(below: NDArray[np.float64], sizes: NDArray[np.float64], p: float) -> NDArray[np.float64]:
+    """d_i of the module's table, centred."""
+    d = sizes.size * (below - p * sizes) / sizes.sum()
+    return np.asarray(d - d.mean())
 
 
 def _check(probability: float, level: float) -> None:

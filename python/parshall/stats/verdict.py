@@ -7,11 +7,14 @@ A difference B - A is judged in this order:
 | verdict | when |
 | --- | --- |
 | equal | all values are the same, and exact: those of a histogram's bins never are |
-| one repetition: unknown | there is no interval |
+| unknown | there is no interval: `Interval.how` of the difference says why |
 | the same | the whole interval is within a threshold around 0 (equivalence; the level is that of two one-sided tests) |
 | no spread: unknown | the difference is the same in all repetitions, which may be copies of each other |
 | higher, lower | the interval leaves out 0, and the difference is among those found of its family |
 | no difference shown | else |
+
+Where one side has no value, because too few transfers ended (`parshall.stats.censored`), but is known to be above all
+of the other one's interval, the difference is shown; else both **cannot be compared** (`without_value`).
 
 The threshold is of practical importance and not of statistics: a share of A's value below which nobody would act. What
 was measured in bins is known to their width; the widths of both are added at both ends of the interval.
@@ -25,7 +28,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
-from parshall.stats.quantiles import Pooled
+from parshall.stats.quantiles import NoValue, Pooled
 from parshall.stats.ranges import Number
 
 AT_LEAST = 0.01
@@ -43,14 +46,25 @@ class Verdict(StrEnum):
     NOT_SHOWN = "no difference shown"
     SAME = "the same"
     EQUAL = "equal"
-    UNKNOWN = "one repetition: unknown"
+    UNKNOWN = "unknown"
     NO_SPREAD = "no spread: unknown"
     ONLY_A = "only in A"
     ONLY_B = "only in B"
+    NO_VALUE = "cannot be compared"
 
-    def text(self, at_least: float) -> str:
-        """As it is printed: ``the same within 1 %``."""
-        return f"{self.value} within {100 * at_least:g} %" if self is Verdict.SAME else self.value
+    def text(self, at_least: float, why: str = "") -> str:
+        """As it is printed: ``the same within 1 %``, ``too few values: unknown``.
+
+        Parameters
+        ----------
+        why
+            Why there is no interval or no value.
+        """
+        if self is Verdict.SAME:
+            return f"{self.value} within {100 * at_least:g} %"
+        if self is Verdict.UNKNOWN and why:
+            return f"{why}: {self.value}"
+        return f"{self.value}: {why}" if self is Verdict.NO_VALUE and why else self.value
 
 
 DIFFERENT = (Verdict.HIGHER, Verdict.LOWER)
@@ -110,6 +124,17 @@ def verdict_of(
     return Verdict.HIGHER if difference.value > 0 else Verdict.LOWER
 
 
+def why_none(difference: Number | None) -> str:
+    """Why a difference has no interval; empty where it has one, and of ranges.
+
+    Examples
+    --------
+    >>> why_none(Interval(2.0, None, None, n=1, how="one repetition")), why_none(Interval(2.0, 1.0, 3.0, n=4))
+    ('one repetition', '')
+    """
+    return difference.how if isinstance(difference, Interval) and difference.low is None else ""
+
+
 def is_unresolved(difference: Number, resolution: float) -> bool:
     """Whether an interval of differences leaves out 0 by less than what the values are known to.
 
@@ -154,8 +179,8 @@ def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, b
     2.0
     """
     if not a.by_repetition or not b.by_repetition:
-        n = min(a.interval.n, b.interval.n)
-        return Interval(b.interval.mean - a.interval.mean, None, None, n, how=a.interval.how), False
+        n, without = min(a.interval.n, b.interval.n), b if a.by_repetition else a
+        return Interval(b.interval.mean - a.interval.mean, None, None, n, how=without.interval.how), False
     after, before, paired = compared(b.by_repetition, a.by_repetition, common_numbers=common_numbers)
     return (paired_difference if paired else welch_difference)(after, before), paired
 
@@ -228,6 +253,59 @@ def judgement(
     verdict = verdict_of(difference, of_a, of_b, at_least=at_least, resolution=resolution, significant=significant)
     relative = difference.mean / abs(of_a) if of_a else None
     return Judgement(difference, relative, paired, verdict, matters(verdict, relative, at_least), p_value, significant)
+
+
+@dataclass(frozen=True)
+class WithoutValue:
+    """What can be said of B against A where one of them, or both, have no value.
+
+    Parameters
+    ----------
+    verdict
+        `HIGHER` or `LOWER` where the side without a value is known to be above the other's interval; else `NO_VALUE`.
+    reason
+        Why there is no value, of that side; of both where neither has one.
+    matters
+        Whether a difference is shown and reaches the threshold of practical importance.
+    """
+
+    verdict: Verdict
+    reason: str
+    matters: bool = False
+
+
+def without_value(
+    a: Interval | NoValue, b: Interval | NoValue, *, at_least: float = AT_LEAST, names: tuple[str, str] = ("A", "B")
+) -> WithoutValue:
+    """What can be said of B against A where one of them at least has no value.
+
+    Both bounds hold with 97.5 %, so that a difference is shown by chance in less than 1 of 20.
+
+    Parameters
+    ----------
+    at_least
+        Share of A's value below which a difference does not matter.
+    names
+        What both are called in the reason.
+
+    Examples
+    --------
+    >>> slow = NoValue("61 % ended: no 95th percentile", 61, 100, above=9.0)
+    >>> print(without_value(Interval(8.0, 7.5, 8.5, n=100), slow).verdict)
+    higher
+    >>> unknown = without_value(Interval(8.0, 7.5, 9.5, n=100), slow)
+    >>> print(f"{unknown.verdict}: {unknown.reason}")
+    cannot be compared: B: 61 % ended: no 95th percentile
+    """
+    lacking = [(name, each) for name, each in zip(names, (a, b), strict=True) if isinstance(each, NoValue)]
+    reason = "; ".join(f"{name}: {each.reason}" for name, each in lacking)
+    known = [each for each in (a, b) if isinstance(each, Interval)]
+    above = lacking[0][1].above
+    if len(known) != 1 or above is None or known[0].high is None or known[0].high >= above:
+        return WithoutValue(Verdict.NO_VALUE, reason)
+    verdict = Verdict.HIGHER if isinstance(b, NoValue) else Verdict.LOWER
+    of_a = above if isinstance(a, NoValue) else known[0].mean
+    return WithoutValue(verdict, reason, above - known[0].mean >= at_least * abs(of_a))
 
 
 def sign_of(interval: Interval) -> int:

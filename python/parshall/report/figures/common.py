@@ -86,11 +86,6 @@ def across_ranks(values: Mapping[str, float], noun: str) -> tuple[list[str], str
     return [name for name in names if name in chosen], note
 
 
-def timed(transfers: pl.DataFrame) -> pl.DataFrame:
-    """The transfers that finished, with `duration_s`: from when the application handed one over to its last ACK."""
-    return transfers.drop_nulls("completion_s").with_columns(duration_s=pl.col("completion_s") - pl.col("start_s"))
-
-
 def flow_label(group: str, flow: int, control: str, rtt_s: float | None) -> str:
     """How one flow is called: ``bulk, flow 3 (cubic, RTT 100 ms)``."""
     parts = [control or "datagrams"]

@@ -5,15 +5,20 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from parshall.quantities.completion import lasted
 from parshall.quantities.measuring import places
 from parshall.records import Result
-from parshall.report.figures.common import across_ranks, pooled, sentences, spread_marks, timed
+from parshall.report.figures.common import across_ranks, pooled, sentences, spread_marks
 from parshall.report.numbers import Scale, count, counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
 from parshall.report.thinning import SCATTER_POINTS, spread_over
+from parshall.stats.censored import Durations, KaplanMeier
 
 _MARKED = (0.5, 0.95, 0.99)
 """Percentiles that are marked and told, as far as transfers are enough for one to lie beyond."""
+
+_POINTS = 500
+"""The most points of a curve."""
 
 _LONG_TAIL = 8.0
 """Completion times that reach so many times their median are drawn on a logarithmic axis."""
@@ -24,18 +29,18 @@ def prepare(run: Result) -> Plot | Missing:
     transfers = run.tables.get("transfers")
     if transfers is None:
         return Missing("The flows of this scenario are not divided into transfers.")
-    transfers = transfers.drop_nulls("size_bytes")
+    transfers = lasted(run.tables).rename({"lasted_s": "duration_s"})
     if transfers.is_empty():
         return Missing("The flows of this scenario are not divided into transfers.")
-    finished = timed(transfers)
-    if finished.is_empty():
+    if not transfers["ended"].any():
         return Missing(f"None of the {counted(transfers.height, 'transfer')} finished before the end of the run.")
-    sized = finished.filter((pl.col("size_bytes") > 0) & (pl.col("duration_s") > 0))
-    if sized.is_empty():
+    sized = transfers.filter((pl.col("size_bytes") > 0) & (pl.col("duration_s") > 0))
+    finished = sized.filter("ended")
+    if finished.is_empty():
         return Missing("Every finished transfer was empty (0 bytes).")
     if sized["size_bytes"].n_unique() == 1:
         return _distribution(run, transfers, sized)
-    return _against_size(run, transfers, sized)
+    return _against_size(run, transfers, finished)
 
 
 def _against_size(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
@@ -69,27 +74,30 @@ def _against_size(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) 
     )
 
 
-def _distribution(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) -> Plot:
-    """All transfers have one size: the share that took no longer than x."""
+def _distribution(run: Result, transfers: pl.DataFrame, sized: pl.DataFrame) -> Plot:
+    """All transfers have one size: the share that took no longer than x, of all (Kaplan and Meier)."""
+    finished = sized.filter("ended")
     groups, left_out = _groups(run, finished)
     durations = finished["duration_s"].to_numpy()
     scale: Scale = scale_for(float(np.median(durations)), "s")
     marks: list[Mark] = []
     notes: list[str] = []
     for index, group in enumerate(groups):
-        seconds = finished.filter(pl.col("group") == group)["duration_s"].to_numpy()
-        levels = np.linspace(0.0, 1.0, min(len(seconds), 500))
-        x = np.quantile(seconds * scale.factor, levels)
-        name = f"{group} ({counted(len(seconds), 'transfer')})" if len(groups) > 1 else ""
+        own = sized.filter(pl.col("group") == group)
+        curve = KaplanMeier(Durations(own["duration_s"].to_numpy(), own["ended"].to_numpy()))
+        x, shares = curve.drawn(_POINTS)
+        name = f"{group} ({counted(curve.ended, 'transfer')})" if len(groups) > 1 else ""
         style = Style(series=index, dash=index)
-        marks.append(Line(x, levels * 100.0, name, style) if len(seconds) > 1 else Points(x, [100.0], name, style))
-        marked = np.array([level for level in _MARKED if len(seconds) * (1.0 - level) >= 1.0])
-        if len(marked) and len(seconds) > 1:
-            quantiles = np.quantile(seconds, marked)
-            marks.append(Points(quantiles * scale.factor, marked * 100.0, "", style))
-            named = ", ".join(
-                f"{100 * level:g} %: {quantity(value, 's')}" for level, value in zip(marked, quantiles, strict=True)
-            )
+        if curve.n == 1:
+            marks.append(Points(curve.at_s * scale.factor, [100.0], name, style))
+            continue
+        marks.append(Line(x * scale.factor, shares * 100.0, name, style))
+        marked = {level: curve.known_quantile(level) for level in _MARKED if curve.n * (1.0 - level) >= 1.0}
+        quantiles = {level: value for level, value in marked.items() if value is not None}
+        if quantiles:
+            at = np.array(list(quantiles.values())) * scale.factor
+            marks.append(Points(at, np.array(list(quantiles)) * 100.0, "", style))
+            named = ", ".join(f"{100 * level:g} %: {quantity(value, 's')}" for level, value in quantiles.items())
             notes.append(f"{group}: {named}." if len(groups) > 1 else f"Percentiles (points): {named}.")
     size = int(finished["size_bytes"][0])
     long = float(durations.max()) > _LONG_TAIL * float(np.median(durations))
@@ -98,7 +106,7 @@ def _distribution(run: Result, transfers: pl.DataFrame, finished: pl.DataFrame) 
         Axis("Transfers that took at most x", "%", minimum=0.0, maximum=100.0),
     )
     opening = sentences(_opening(finished), f"All have the same size, {count(size)} bytes.")
-    return Plot([Panel(marks, *axes)], sentences(opening, *notes, _unfinished(transfers), pooled(transfers), left_out))
+    return Plot([Panel(marks, *axes)], sentences(opening, *notes, _cut_off(transfers), pooled(transfers), left_out))
 
 
 def _groups(run: Result, finished: pl.DataFrame) -> tuple[list[str], str]:
@@ -113,13 +121,24 @@ def _opening(finished: pl.DataFrame) -> str:
     return f"Time from the start of a transfer to the acknowledgement of its last byte, {number}."
 
 
-def _unfinished(transfers: pl.DataFrame) -> str:
+def _under_way(transfers: pl.DataFrame) -> str:
     number = transfers["completion_s"].null_count()
-    if number == 0:
+    return f"{counted(number, 'transfer was', 'transfers were')} still under way at the end" if number else ""
+
+
+def _unfinished(transfers: pl.DataFrame) -> str:
+    under_way = _under_way(transfers)
+    if not under_way:
         return ""
-    return (
-        f"{counted(number, 'transfer was', 'transfers were')} still under way at the end and "
-        f"{'is' if number == 1 else 'are'} not shown: long ones are under-represented."
+    are = "is" if transfers["completion_s"].null_count() == 1 else "are"
+    return f"{under_way} and {are} not shown: long ones are under-represented."
+
+
+def _cut_off(transfers: pl.DataFrame) -> str:
+    under_way = _under_way(transfers)
+    return under_way and (
+        f"{under_way}: they count as longer than they had lasted (Kaplan and Meier), and a curve ends where no more is "
+        "known."
     )
 
 
