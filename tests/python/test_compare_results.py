@@ -26,6 +26,7 @@ from parshall.report.document import document_html
 from parshall.report.plot import Line, Points
 from parshall.report.predicted import view
 from parshall.report.predicted_summary import dots
+from parshall.report.tables import groups_table
 from parshall.stats.confidence import Interval
 from parshall.stats.ranges import Range
 from parshall.stats.verdict import Verdict
@@ -191,6 +192,22 @@ def test_goodput_is_a_sum_and_the_mean_of_a_flow_has_its_own_name(several: list[
     answer = next(each for each in predicted.throughput if each.in_range)
     assert answer.goodput_bps == pytest.approx(predicted.quantity("group/reno/goodput_bps").value)
     assert answer.flow_goodput_bps == pytest.approx(predicted.quantity("group/reno/flow_goodput_bps").value)
+
+
+def test_people_read_of_a_flow_only_what_the_sum_does_not_say(several: list[Path]) -> None:
+    run = ps.Run.load(several[0])
+    columns = groups_table(run)
+    assert columns is not None
+    assert {"Goodput", "Goodput of a flow"} <= {column.label for column in columns.columns}
+    alone = ps.run({**MANY, "flows": [{**MANY["flows"][0], "count": 1}]})
+    table = groups_table(alone)
+    assert table is not None
+    assert "Goodput of a flow" not in {column.label for column in table.columns}
+    key = "group/reno/flow_goodput_bps"
+    as_many, fewer = ps.compare(run, ps.Run.load(several[1])), ps.compare(run, alone)
+    for found, shown in ((as_many, False), (fewer, True)):
+        assert found.of(key).intervals[0] is not None
+        assert (key in [row.key for row in found.shown]) == shown
 
 
 def test_a_goodput_that_is_not_known_is_no_zero() -> None:

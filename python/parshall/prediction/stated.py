@@ -72,28 +72,28 @@ def _counts(predicted: Predicted) -> dict[str, int]:
 
 
 def _over_groups(predicted: Predicted, field: str, weights: Mapping[str, float]) -> Range | None:
-    """The weighted sum of what the groups' answers have, at each filling of the buffers; None if one group has nothing.
+    """The weighted sum of what the groups' answers have, in each reading; None if one group has nothing.
 
-    What one group has more of with full buffers another has less of, so that ends of different fillings are not added.
+    What one group has more of with full buffers another has less of, so that ends of different readings are not added.
     """
     speaking = dict(_by(predicted.throughput, "group")) | {each.group: [each] for each in _datagrams(predicted)}
     answers = [speaking.get(name, []) for name in weights]
+    several = [own for own in answers if len(own) > 1]
     sums: dict[Reading | None, float] = {}
-    for filling in _FILLINGS:
-        values = [_at(own, filling, field) for own in answers]
+    for reading in dict.fromkeys(each.reading for own in several for each in own) or (None,):
+        values = [_at(own, reading, field) for own in answers]
         known = [value for value in values if value is not None]
         if known and len(known) == len(values):
-            sums[filling] = sum(weight * value for weight, value in zip(weights.values(), known, strict=True))
+            sums[reading] = sum(weight * value for weight, value in zip(weights.values(), known, strict=True))
     if not sums:
         return None
     models = " and ".join(dict.fromkeys(getattr(own[0], "model", _LOAD) for own in answers))
-    several = any(len(own) > 1 for own in answers)
-    return _range(sums, models + (_buffers([*sums]) if several else ""))
+    return _range(sums, models + _buffers([*sums]))
 
 
-def _at(answers: Sequence[Any], filling: Reading, field: str) -> float | None:
-    """What a group's answer at a filling has; an only answer holds at all."""
-    own = answers if len(answers) == 1 else [each for each in answers if each.reading is filling]
+def _at(answers: Sequence[Any], reading: Reading | None, field: str) -> float | None:
+    """What a group's answer in a reading has; an only answer holds in all."""
+    own = answers if len(answers) == 1 else [each for each in answers if each.reading is reading]
     return getattr(own[0], field, None) if own else None
 
 

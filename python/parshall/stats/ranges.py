@@ -61,16 +61,6 @@ class Range:
         """Whether the model leaves something open."""
         return self.low < self.high
 
-    def contains(self, value: float) -> bool:
-        """Whether `value` is in the range.
-
-        Examples
-        --------
-        >>> Range(3.0, 2.0, 3.5, "cubic, from empty to full buffers").contains(1.0)
-        False
-        """
-        return self.low <= value <= self.high
-
     def times(self, factor: float) -> Range:
         """The range of `factor` times the quantity; `factor` is not negative.
 
