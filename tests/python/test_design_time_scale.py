@@ -67,7 +67,7 @@ def test_of_numbers(tmp_path: Path) -> None:
     assert status == 0, text
     assert f"T_L = {time_scale(walk, 0.1, rtt_s=0.02).interval_s:g} s" in text
     np.savetxt(path, np.random.default_rng(2).normal(size=2000))
-    assert "nothing to predict" in design(str(path), "--bin", "100 ms")[1]
+    assert "No interval is shown to say anything of the next one" in design(str(path), "--bin", "100 ms")[1]
 
 
 def test_what_is_refused(tmp_path: Path, directory: Path) -> None:
