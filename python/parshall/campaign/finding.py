@@ -17,6 +17,7 @@ from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
 from parshall.report.numbers import quantity
+from parshall.report.uncertainty import some_of
 from parshall.stats.confidence import ONE_VALUE, Interval
 from parshall.stats.verdict import Judgement, Verdict
 
@@ -138,7 +139,8 @@ def _course(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> tupl
 
 
 def _value(interval: Interval, metric: str) -> str:
-    return quantity(interval.mean, named(metric).unit)
+    having = some_of(interval)
+    return quantity(interval.mean, named(metric).unit) + (f" ({having})" if having else "")
 
 
 def _point(sweep: Sweep, number: int) -> str:

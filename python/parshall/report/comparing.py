@@ -50,10 +50,7 @@ def remark(difference: MetricComparison | None, comparison: Comparison, name: st
     """What a difference shows: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
-    why = difference.reason or (difference.difference.how if difference.difference else "")
-    if difference.verdict is Verdict.NO_VALUE:
-        return Verdict.NO_VALUE.value  # the reason stands where the value would
-    verdict = worded(difference.verdict, comparison, name, why)
+    verdict = worded(difference, comparison, name)
     if difference.better is None or (difference.relative is None and difference.difference is not None):
         return verdict
     better = f"{verdict}, better for {letter(0) if difference.better == 'a' else name}"
@@ -62,11 +59,14 @@ def remark(difference: MetricComparison | None, comparison: Comparison, name: st
     return f"{significant(abs(100 * difference.relative), 2)}{NO_BREAK}% {better}"
 
 
-def worded(verdict: Verdict, comparison: Comparison, name: str, why: str = "") -> str:
-    """A verdict of a result that is called by a letter; of more than two, what is missing is said of that one alone."""
+def worded(difference: MetricComparison, comparison: Comparison, name: str) -> str:
+    """The verdict on a result called by a letter; of more than two, what is missing is said of that one alone."""
+    verdict = difference.verdict
     lacking = {Verdict.ONLY_A: name, Verdict.ONLY_B: letter(0)}
     if verdict in lacking and len(comparison.results) > 2:
         return f"not in {lacking[verdict]}"
+    # Why there is no value stands where the value would.
+    why = "" if difference.difference is None else difference.difference.how
     return verdict.text(comparison.at_least, why)
 
 

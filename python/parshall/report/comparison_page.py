@@ -95,10 +95,10 @@ def finding(comparison: Comparison) -> str:
     sentences = [f"Of {number} {len(matter)} differ and matter.{unknown}"]
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
     for row in named[:MENTIONED]:
-        known = zip(row.intervals, row.lacking, strict=True)
+        known = enumerate(zip(row.intervals, row.lacking, strict=True))
         texts = [
-            f"{quantity(each.mean, row.unit) if each else no_value(why, row.unit)} in {letter(place)}"
-            for place, (each, why) in enumerate(known)
+            f"{no_value(why, row.unit) if why else quantity(each.mean, row.unit) if each else ''} in {letter(place)}"
+            for place, (each, why) in known
             if each is not None or why is not None
         ]
         sentences.append(f"{row.label}: {', '.join(texts)}.")
