@@ -15,6 +15,8 @@ from parshall.campaign.comparing import compare as compare_sweeps
 from parshall.campaign.finding import finding as finding_of_sweep
 from parshall.campaign.page import write_page
 from parshall.campaign.stopping import interval
+from parshall.cli.compare import show
+from parshall.cli.run import _show
 from parshall.design import transfer
 from parshall.errors import InputError
 from parshall.prediction.completion import _mean_times
@@ -198,6 +200,21 @@ def test_what_has_no_value_but_is_above_the_other_is_worse(whole: ps.Run) -> Non
     assert median["b"] is None
     assert median["lacking"][0] is None
     assert median["lacking"][1]["of"] == counts(slowest)[1]
+
+
+def test_the_command_says_what_the_page_says(fast: ps.Run, slow: ps.Run, capsys: pytest.CaptureFixture[str]) -> None:
+    show(ps.compare(fast, slow, names=["A", "B"]))
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "ended: no mean" in printed
+    assert "cannot be compared" in printed
+    assert "too few ended: unknown" in printed, "of the medians, of which one has no interval"
+
+
+def test_the_command_prints_why_a_run_has_no_value(fast: ps.Run, capsys: pytest.CaptureFixture[str]) -> None:
+    _show(fast, page=False)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "ended: no mean" in printed
+    assert "ended: no 95th percentile" in printed
 
 
 # --- sweeps ---

@@ -19,6 +19,7 @@ from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
 from parshall.report.numbers import quantity
+from parshall.report.uncertainty import some_of
 from parshall.stats.confidence import ONE_VALUE, Interval
 from parshall.stats.verdict import Judgement, Verdict, why_none
 
@@ -175,7 +176,8 @@ def _course(of: _Metric, ends: Judgements, steps: Judgements) -> tuple[int, int]
 
 
 def _value(interval: Interval, metric: str) -> str:
-    return quantity(interval.mean, named(metric).unit)
+    having = some_of(interval)
+    return quantity(interval.mean, named(metric).unit) + (f" ({having})" if having else "")
 
 
 def _point(sweep: Sweep, number: int) -> str:

@@ -95,15 +95,14 @@ def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_lea
 
 def show(comparison: Comparison) -> None:
     """Print a comparison."""
-    from parshall.report.comparing import difference_text, family, header, letter, worded
-    from parshall.report.uncertainty import interval_text
+    from parshall.report.comparing import difference_text, family, header, letter, values, worded
 
     title = "   ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
     shown = table(title, *(heading.lower() if heading == "Metric" else heading for heading in header(comparison)))
     mixed = len(comparison.instruments) > 1
     rows = [row for row in comparison.shown if not mixed or len(row.missing) < len(comparison.results) - 1]
     for row in rows:
-        texts = [interval_text(interval, row.unit) for interval in row.intervals]
+        texts = values(row)
         columns = texts[:1]
         for place, (text, each) in enumerate(zip(texts[1:], row.differences, strict=True), 1):
             verdict = "" if each is None else worded(each, comparison, letter(place))

@@ -257,7 +257,8 @@ def _show(made: Run, page: bool) -> None:
         interval = summary["intervals"][each.name]
         if interval is not None and each.quantity.says(made.tables):
             label = each.quantity.title_of_run(summary["link"], both_ways=both_ways)
-            shown.add_row(label, interval_text(Interval(**interval), each.unit))
+            lacks = interval["mean"] is None
+            shown.add_row(label, interval["how"] if lacks else interval_text(Interval(**interval), each.unit))
     console().print(shown)
     _show_cost(made)
     for warning in made.metadata["warnings"]:

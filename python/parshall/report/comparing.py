@@ -52,8 +52,6 @@ def remark(difference: MetricComparison | None, comparison: Comparison, name: st
     """What a difference shows: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
-    if difference.verdict is Verdict.NO_VALUE:
-        return Verdict.NO_VALUE.value  # the reason stands where the value would
     verdict = worded(difference, comparison, name)
     if difference.better is None or (difference.relative is None and difference.difference is not None):
         return verdict
@@ -99,7 +97,8 @@ def verdict_text(judged: Judged, unit: str, at_least: float) -> str:
         and is_unresolved(judged.difference, judged.resolution)
     ):
         return f"within the resolution ({quantity(judged.resolution, unit)})"
-    return judged.verdict.text(at_least, judged.why)
+    # Why there is no value stands where the value would.
+    return judged.verdict.text(at_least, "" if judged.difference is None else judged.why)
 
 
 def pairing(*paired: bool) -> str:

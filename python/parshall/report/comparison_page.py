@@ -97,10 +97,10 @@ def finding(comparison: Comparison) -> str:
     sentences = [f"Of {number} {len(matter)} {are} shown to differ by as much as matters.{unknown}"]
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
     for row in named[:MENTIONED]:
-        known = zip(row.intervals, row.lacking, strict=True)
+        known = enumerate(zip(row.intervals, row.lacking, strict=True))
         texts = [
-            f"{_told(each, row.unit) if each else no_value(why, row.unit) if why else ABSENT} in {letter(place)}"
-            for place, (each, why) in enumerate(known)
+            f"{no_value(why, row.unit) if why else _told(each, row.unit) if each else ''} in {letter(place)}"
+            for place, (each, why) in known
             if each is not None or why is not None
         ]
         sentences.append(f"{row.label}: {', '.join(texts)}.")

@@ -35,6 +35,7 @@ from parshall.report import description
 from parshall.report.crossing import crossing
 from parshall.report.figures.delays import of_link, under_load
 from parshall.report.numbers import count, counted, quantity
+from parshall.report.uncertainty import some_of
 from parshall.stats.families import Pair, judged
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
 
@@ -102,7 +103,8 @@ class _State:
         """The same as text; it counts as used."""
         self.used.append(name)
         metric = self._metrics[name]
-        return quantity(metric.interval.mean, metric.unit)
+        having = some_of(metric.interval)
+        return quantity(metric.interval.mean, metric.unit) + (f" ({having})" if having else "")
 
     def text_of_link(self, key: str) -> str:
         return self.text(f"link/{self.link}/{key}")

@@ -285,7 +285,7 @@ def _linearised(
 
 
 def _lower_bound(parts: Mapping[int, Durations], curve: KaplanMeier, probability: float, level: float) -> float | None:
-    """A duration that the quantile exceeds: the longest with the interval of F below p (Brookmeyer & Crowley 1982).
+    """A duration that the quantile exceeds: the interval of F is below p there (Brookmeyer & Crowley 1982).
 
     None of one repetition, whose spread is not known, and where there is no such duration.
     """
