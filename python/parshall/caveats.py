@@ -105,7 +105,7 @@ def _unsettled(resolved: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _sends_without_end(group: Mapping[str, Any]) -> bool:
-    return bool(group["congestion_control"]) and properties.workload(group["workload"]["name"]).greedy
+    return bool(group["congestion_control"]) and properties.workload(group["workload"]["name"]).demand == "endless"
 
 
 def _packets(limit: dict[str, int], groups: list[dict[str, Any]]) -> float:
