@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_nothing_is_warned_of_where_the_rule_does_not_hold(changes_: Document, l
     assert not [each for each in ps.Scenario.from_document(document).warnings() if "settle" in each]
 
 
-def test_what_records_do_not_tell_is_not_guessed() -> None:
+def test_what_records_do_not_tell_is_not_guessed(tmp_path: Path) -> None:
     quiet = {"flow_samples": False, "link_samples": False}
     assert settling(ps.run(network(bulk("reno"), probes=quiet))) == {}
     many = ps.run(network(bulk("reno", count=8), bulk("cubic")))  # five flows of a group are sampled
@@ -131,6 +132,10 @@ def test_what_records_do_not_tell_is_not_guessed() -> None:
     assert settling(transfers) == {}
     late = ps.run(network(bulk("reno"), bulk("cubic", start="30 s")))
     assert settling(late) == {}
+    trace = tmp_path / "link.trace"
+    trace.write_text("\n".join(map(str, (0, 1, 2, 3, 5, 9, 9, 2000, 3000, 3001))))
+    varying = ps.run(network(bulk("reno"), bottleneck={"rate_trace": str(trace), "queue": "drop_tail"}))
+    assert settling(varying) == {}
     once = settling(ps.run(network(bulk("reno"), repetitions=1)))
     assert once
     assert all(change.differs is None for change in once.values())
@@ -155,7 +160,7 @@ def test_halves_are_those_of_the_records() -> None:
     assert found["link/bottleneck/queue_packets"][0][0] == pytest.approx(early["mean_queue_packets"].mean(), rel=0.01)
 
 
-def test_json_has_the_halves(tmp_path: Any) -> None:
+def test_json_has_the_halves(tmp_path: Path) -> None:
     file = tmp_path / "two.toml"
     times = 'duration = "10 s"\nwarm_up = "2 s"\nrepetitions = 3\n'
     file.write_text(f'{times}[bottleneck]\nrate = "5 Mbit/s"\n[[flows]]\nname = "a"\nrtt = "40 ms"\n')

@@ -7,7 +7,8 @@
 | ``link/NAME/queue_packets`` | `link_samples`: mean queue of a bin, weighted by its length | one link |
 
 Groups that send transfers of a size are left out: they end, and begin again, by themselves. So is everything where a
-flow begins in the second half, where all flows send transfers, or where no half has been recorded.
+flow begins in the second half, where the rate of the link follows a trace, where all flows send transfers, or where no
+half has been recorded.
 """
 
 from __future__ import annotations
@@ -36,15 +37,24 @@ def halves(tables: Tables, link: str, warm_up_s: float) -> dict[str, Halves]:
         return {}
     steady = _steady_groups(tables, flows)
     bins, samples = tables.get("link_samples"), tables.get("flow_samples")
+    if bins is not None:
+        bins = bins.filter(pl.col("link") == link)
+        if _varies(bins):
+            return {}
     found = {}
     if samples is not None and {"delivered_bytes"} <= set(samples.columns):
         found = _goodputs(flows, samples.drop_nulls("delivered_bytes"), steady, warm_up_s)
     if steady and bins is not None:
-        found |= _queue(bins.filter(pl.col("link") == link), link, warm_up_s)
+        found |= _queue(bins, link, warm_up_s)
     ends = [table["time_s"].max() for table in (bins, samples) if table is not None]
     middle_s = (warm_up_s + max(map(float, ends))) / 2 if ends else 0.0  # type: ignore[arg-type]
     started = flows["start_s"].max() if "start_s" in flows.columns else 0.0
     return found if started is None or float(started) < middle_s else {}  # type: ignore[arg-type]
+
+
+def _varies(bins: pl.DataFrame) -> bool:
+    """Whether the link's rate changes from bin to bin."""
+    return "rate_bps" in bins.columns and bins["rate_bps"].n_unique() > 1
 
 
 def _steady_groups(tables: Tables, flows: pl.DataFrame) -> list[str]:
