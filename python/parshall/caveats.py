@@ -14,13 +14,23 @@ FLOWS_LOOKED_AT = 1000
 PHASE_TOLERANCE = 0.01
 """Of a service time: RTTs so near to a multiple of it are one for as long as a run has."""
 
+DEEP_BDP = 4
+"""Bandwidth-delay products from which on a buffer is deep: BBR settles beside CUBIC behind smaller ones in seconds."""
+
+CYCLE_ROUND_TRIPS, CYCLES_TO_SETTLE = 8, 30
+"""BBR probes for bandwidth once in eight round trips; what it gains from CUBIC in each of them is little.
+
+Eight is BBR's (Cardwell et al., ACM Queue 14(5), 2016). Thirty is what simulations showed, of 10 and 50 Mbit/s, 40 ms,
+and 4, 8, 16 and 32 bandwidth-delay products: the share of BBR had settled after 40 to 60, 60 to 100, 120 and 300 s.
+"""
+
 _KNOWN_VALUES = {"constant", "linear", "list"}
 """Forms of a resolved value of each flow that draw nothing."""
 
 
 def caveats(resolved: Mapping[str, Any], repetitions: int) -> list[str]:
     """One sentence or two for each reason to doubt the numbers of a resolved scenario."""
-    reasons = [*_phase_effects(resolved), *_out_of_reach(resolved)]
+    reasons = [*_phase_effects(resolved), *_out_of_reach(resolved), *_unsettled(resolved)]
     if repetitions > 1 and not _is_random(resolved):
         reasons.append(
             f"nothing in it is random, so its {repetitions} repetitions are copies and intervals mean "
@@ -66,6 +76,36 @@ def _out_of_reach(resolved: Mapping[str, Any]) -> Iterator[str]:
                     f"is {queue[key]} packets, so it is full, and drops whatever comes, before it does what {key} "
                     f"says. Make limit larger, or {key} smaller"
                 )
+
+
+def _unsettled(resolved: Mapping[str, Any]) -> Iterator[str]:
+    """Links at which BBR meets CUBIC in a deep buffer, and is measured before their shares have settled.
+
+    A round trip of BBR's cycle has the queue in it, which CUBIC keeps near full.
+    """
+    for index, link in enumerate(resolved["links"]):
+        groups = [group for group in resolved["flows"] if index in group["path"] and _sends_without_end(group)]
+        laws = {properties.law(group["congestion_control"]["name"]) for group in groups}
+        if "cubic" not in laws or not laws & {"bbr", "bbr3"} or not _is_plain(link["queue"]["name"]):
+            continue
+        rtts_ps = [rtt for group in groups for rtt in _known(group["rtt_ps"], group["count"])]
+        if "constant" not in link["rate"] or not rtts_ps:
+            continue
+        packet_bits = 8 * max(group["packet_bytes"] for group in groups)
+        queue_s = _packets(link["queue"]["limit"], groups) * packet_bits / link["rate"]["constant"]
+        rtt_s = sum(rtts_ps) / len(rtts_ps) / PS_PER_S
+        settled_s = CYCLE_ROUND_TRIPS * CYCLES_TO_SETTLE * (rtt_s + queue_s)
+        if DEEP_BDP * rtt_s <= queue_s < float("inf") and resolved["warm_up_ps"] < settled_s * PS_PER_S / 2:
+            yield (
+                f"BBR and CUBIC share link {link['name']}, whose buffer is {queue_s / rtt_s:.2g} bandwidth-delay "
+                f"products: their shares take about {settled_s:.0f} s to settle, as BBR probes for bandwidth once in "
+                f"{CYCLE_ROUND_TRIPS} round trips, and each of these waits in the queue ({queue_s:.2g} s when it is "
+                f'full). Measure later: warm_up = "{settled_s:.0f} s"'
+            )
+
+
+def _sends_without_end(group: Mapping[str, Any]) -> bool:
+    return bool(group["congestion_control"]) and properties.workload(group["workload"]["name"]).demand == "endless"
 
 
 def _packets(limit: dict[str, int], groups: list[dict[str, Any]]) -> float:

@@ -56,8 +56,9 @@ __all__ = [
 ]
 
 ASSUMPTIONS = (
-    "A full link is always busy, loses every packet with the same probability, and holds an empty, half full or full "
-    "buffer on average: the three readings are a range, and no confidence interval.",
+    "A full link loses every packet with the same probability, and holds an empty, half full or full buffer on "
+    "average: the readings are a range, and no confidence interval. It is always busy, but for the lower end of the "
+    "range, where all flows lose packets at the same time and the buffer does not hold what keeps it busy meanwhile.",
     "The RTT is the propagation delay, the transmission of one packet on each link, and the queueing of full links.",
     "The retransmission timeout is the RTT plus its queueing delay, and at least the configured minimum.",
     "ACKs are neither lost nor delayed; flows start together and last to the end of the run.",

@@ -14,7 +14,7 @@ from typer.testing import Result
 
 import parshall as ps
 from parshall.campaign import Sweep
-from parshall.campaign.finding import finding
+from parshall.campaign.finding import _shown, finding
 from parshall.campaign.page import document
 from parshall.cli.open import page_of
 from parshall.report.numbers import quantity
@@ -48,6 +48,20 @@ def test_a_metric_that_goes_one_way_is_told_from_end_to_end(tmp_path: Path) -> N
     assert page.finding == finding(sweep)
     assert page.sections[0].is_opening
     assert page.sections[0].figures
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (["0.707107 BDP", "1.41421 BDP"], ["0.71 BDP", "1.4 BDP"]),
+        (["0.707107 BDP", "0.709999 BDP"], ["0.707107 BDP", "0.709999 BDP"]),
+        (["12.75 ms", "50 ms"], ["12.75 ms", "50 ms"]),
+        ([1_000_000, 20.0, "drop_tail"], ["1000000", "20.0", "drop_tail"]),
+        ([0.00316228, 123456], ["0.0032", "123\u202f456"]),
+    ],
+)
+def test_values_of_a_grid_have_two_digits_where_these_tell_them_apart(values: list[Any], words: list[str]) -> None:
+    assert [_shown(value, values) for value in values] == words
 
 
 def test_names_have_a_highest_and_a_lowest(tmp_path: Path) -> None:

@@ -13,9 +13,13 @@ from typer.testing import Result
 
 import parshall as ps
 from parshall.control_check import Card, check
+from parshall.control_check.answer import answer
+from parshall.control_check.harming import _standing
 from parshall.control_check.page import page
 from parshall.errors import InputError
 from parshall.report.document import document_html
+from parshall.report.numbers import quantity
+from parshall.stats.confidence import Interval
 
 Cli = Callable[..., Result]
 
@@ -252,6 +256,61 @@ def test_harm_is_zero_among_its_own_kind_and_high_from_one_that_never_reduces(ca
     assert harmful["throughput_harm_reno"].accepted is False
     assert rows["throughput_harm_reno"].verdict == "what another Reno flow would do, within 5 %"
     assert rows["throughput_harm_reno"].accepted
+
+
+class Shy(Aimd):
+    """Never has more than 12 packets on a path of 50: it yields."""
+
+    def on_ack(self, ack: Any) -> None:
+        super().on_ack(ack)
+        self.cwnd = min(self.cwnd, 12.0)
+
+
+def test_the_card_says_what_becomes_of_the_control_itself() -> None:
+    shy = check(Shy, repetitions=2)
+    rows = {row.key: row for row in shy.rows}
+    for rival in ("reno", "cubic"):
+        own, left = (rows[f"{key}_{rival}"].values["shy"] for key in ("own_share", "share"))
+        assert own is not None
+        assert left is not None
+        assert own.mean + left.mean == pytest.approx(2.0), "two equal shares"
+        assert own.high is not None
+        assert own.high < 0.8
+        assert rows[f"own_share_{rival}"].verdict == "it yields"
+        assert rows[f"own_share_{rival}"].accepted is None, "no standard forbids it"
+    kit, alone, beside = answer(shy)
+    assert kit == "It passes the conformance kit."
+    assert re.fullmatch(
+        r"Alone it uses [\d.]+\xa0% of the link with [\d.]+\xa0µs of queue \(CUBIC [\d.]+\xa0ms\)\.", alone
+    )
+    shares = [rows[f"own_share_{rival}"].values["shy"] for rival in ("reno", "cubic")]
+    reno, cubic = (quantity(None if each is None else each.mean, "ratio", 2) for each in shares)
+    assert beside == f"Beside Reno it gets {reno} of an equal share, beside CUBIC {cubic}: it yields."
+    assert beside in document_html(page(shy)).replace("&#160;", "\xa0")
+
+
+def test_a_control_of_the_catalog_is_not_held_against_itself(card: Card) -> None:
+    rows = {row.key: row for row in card.rows}
+    own = rows["own_share_reno"].values["reno"]
+    assert own is not None
+    assert own.mean == pytest.approx(1.0, abs=0.1)
+    assert rows["own_share_reno"].verdict in ("it shares equally", ""), "two repetitions of an AIMD with Reno's rules"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ((0.1, 0.2, 0.3), "it yields"),
+        ((1.3, 1.4, 1.5), "it takes more"),
+        ((0.9, 1.0, 1.1), "it shares equally"),
+        ((0.7, 0.9, 1.1), ""),
+        ((1.0, None, None), ""),
+        ((None, None, None), ""),
+    ],
+)
+def test_a_share_is_called_so_where_its_whole_interval_is(values: tuple[float | None, ...], words: str) -> None:
+    low, mean, high = values if values[1] is not None else (None, values[0], None)
+    assert _standing(None if mean is None else Interval(mean, low, high, 3)) == words
 
 
 def test_one_that_fails_at_calls_is_not_measured() -> None:

@@ -11,9 +11,12 @@ import pytest
 
 import parshall as ps
 from parshall.quantities.measuring import busiest
+from parshall.quantities.naming import named
 from parshall.records import Result
+from parshall.report import disagreement
 from parshall.report.finding import Finding, finding
 from parshall.report.numbers import THIN, quantity
+from parshall.report.settling import settling
 from parshall.runs import Run
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -31,7 +34,13 @@ def known(run: Result) -> set[str]:
     metrics = run.quantities()
     texts = {quantity(metric.interval.mean, metric.unit) for metric in metrics.values()}
     used = metrics[f"link/{busiest(run.links)}/utilisation"].interval.mean
-    return texts | {quantity(1 - used, "ratio")}
+    halves = {
+        quantity(value, named(name).unit) for name, each in settling(run).items() for value in (each.first, each.second)
+    }
+    models = {
+        quantity(value, each.unit) for each in disagreement.wrong(run) for value in (each.low, each.high, each.measured)
+    }
+    return texts | {quantity(1 - used, "ratio")} | halves | models
 
 
 def simulated(document: dict[str, Any]) -> Run:
@@ -122,7 +131,7 @@ def test_losses_on_the_medium_hold_flows_back() -> None:
     run = simulated({"bottleneck": link, "flows": [bulk("all", count=2)]})
     found = finding(run)
     assert "losses on the medium" in found.text
-    assert found.text.endswith("Less loss would give them more, a faster link would not.")
+    assert found.text.endswith("Less loss would give them more.")
     assert set(numbers_of(found)) <= known(run)
 
 
@@ -131,7 +140,7 @@ def test_what_applications_send_is_the_limit_of_an_idle_link() -> None:
     run = simulated({"bottleneck": {"rate": "10 Mbit/s"}, "flows": [voice]})
     found = finding(run)
     assert "what limits the flows is how much the applications send." in found.text
-    assert found.text.endswith("A faster link would change little.")
+    assert found.text.endswith("Packets wait 0\xa0s at the bottleneck on average.")
     assert set(numbers_of(found)) <= known(run)
 
 

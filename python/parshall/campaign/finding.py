@@ -13,17 +13,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import comb
+from typing import Any
 
 from parshall.campaign.record import Parameter
 from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
-from parshall.report.numbers import quantity
+from parshall.report.numbers import quantity, significant
 from parshall.report.uncertainty import some_of
 from parshall.stats.confidence import ONE_VALUE, Interval
 from parshall.stats.verdict import Judgement, Verdict, why_none
 
 Judgements = Mapping[Difference, Judgement]
+
+WRITTEN_DIGITS = 4
+"""A value of a parameter with more significant digits was not written by somebody."""
 
 METRICS = 3
 """The most metrics that are spoken of: the first ones that the sweep asks for."""
@@ -185,8 +189,25 @@ def _point(sweep: Sweep, number: int) -> str:
     parameters = sweep.record.parameters
     short = [_short(parameter) for parameter in parameters]
     names = short if len(set(short)) == len(short) else [parameter.key for parameter in parameters]
-    values = sweep.record.points[number].values
-    return ", ".join(f"{name} = {label(value)}" for name, value in zip(names, values, strict=True))
+    columns = zip(*(point.values for point in sweep.record.points), strict=True)
+    values = [_shown(value, column) for value, column in zip(sweep.record.points[number].values, columns, strict=True)]
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+
+
+def _shown(value: Any, column: Sequence[Any]) -> str:
+    """A value of a parameter: one with many digits, which was spaced or drawn, with two, where these tell it apart."""
+    rounded = _rounded(value)
+    others = {label(each) for each in column if _rounded(each) == rounded}
+    return rounded if others == {label(value)} else label(value)
+
+
+def _rounded(value: Any) -> str:
+    """Two significant digits, where there are more than `WRITTEN_DIGITS`."""
+    number, _, unit = label(value).partition(" ")
+    digits = number.replace(".", "").strip("-0")
+    if not digits.isdigit() or len(digits) <= WRITTEN_DIGITS:
+        return label(value)
+    return f"{significant(float(number), 2)} {unit}".strip()
 
 
 def _short(parameter: Parameter) -> str:

@@ -103,6 +103,8 @@ def _write(card: Card, output: Path, drawn: Files) -> Path:
 
 
 def _show(card: Card) -> None:
+    from parshall.control_check.answer import answer
+
     out = console()
     kit = table(f"{card.control}: conformance", "check", "what must hold", "found")
     for finding in card.findings:
@@ -119,4 +121,6 @@ def _show(card: Card) -> None:
         note(f"not measured: {card.not_measured}")
     failed = [finding.name for finding in card.findings if finding.fails]
     out.print(f"{card.control} {'fails: ' + ', '.join(failed) if failed else 'passes the conformance kit'}")
+    if measured := answer(card)[1:]:
+        out.print(" ".join(measured))
     note(f"{card.wall_s:.1f} s")

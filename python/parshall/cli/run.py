@@ -188,8 +188,11 @@ def write_its_page(made: Run) -> None:
 
 def result(made: Run) -> dict[str, Any]:
     """What ``--json`` prints; docs/json.md describes it."""
+    from parshall.report import settling
+
     return {
         **made.summary,
+        "halves": settling.as_json(made),
         "predicted": made.predicted,
         "warnings": made.metadata["warnings"],
         "name": made.metadata["name"],

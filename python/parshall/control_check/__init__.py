@@ -9,8 +9,9 @@
 | `response` | response function: rate against loss probability |
 | `alone` | one flow at a bottleneck: window over time, utilisation, queue, loss |
 | `sharing` | flows of it among themselves: fairness, RTT fairness, convergence |
-| `harming` | what it takes from Reno and CUBIC |
+| `harming` | what it gets beside Reno and CUBIC, and takes from them |
 | `card` | the result: rows, verdicts, JSON |
+| `answer` | the first sentences: pass or fail, alone, beside Reno and CUBIC |
 | `page` | the page with the figures |
 
 >>> from parshall.control_check import check

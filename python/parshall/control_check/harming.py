@@ -1,4 +1,10 @@
-"""Harm: what Reno or CUBIC loses beside one flow of the control, that it would keep beside another of its own kind.
+"""Beside Reno and CUBIC: what a flow of the control gets, and what the other loses that it has beside its own kind.
+
+| share of an equal one | the control |
+| --- | --- |
+| whole interval below 1 - `EQUAL_WITHIN` | yields; below 1 % of an equal share in a repetition it is starved |
+| whole interval above 1 + `EQUAL_WITHIN` | takes more |
+| whole interval between | shares equally |
 
 Throughput and delay harm are those of `parshall.itb.fairness` (Ware et al. 2019): 0 is as beside its own kind, 1 is
 everything taken. Standard flows are not to be harmed more than they harm each other, and not to be starved.
@@ -9,6 +15,7 @@ References: RFC 9743 §5.2.1; R. Ware, M. Mukerjee, S. Seshan, J. Sherry, HotNet
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import product
 
 import polars as pl
@@ -20,11 +27,18 @@ from parshall.control_check.sharing import with_verdict
 from parshall.itb.fairness import harm
 from parshall.properties import title
 from parshall.quantities.transport import HARMS
+from parshall.report.starved import SHARE
+from parshall.stats.confidence import Interval
 from parshall.stats.families import Pair, judged
 from parshall.stats.verdict import DIFFERENT, Judgement, Verdict
 
 AT_LEAST = 0.05
 """Harm below this does not matter: no standard has a number."""
+
+EQUAL_WITHIN = 0.2
+"""Shares nearer to an equal one are called equal; no standard has a number."""
+
+YIELDS, TAKES, SHARES, STARVES = "it yields", "it takes more", "it shares equally", "it is starved"
 
 _DURATION_S = 60 + WARM_UP_S
 _HARMS = tuple(HARMS[key] for key in ("throughput_harm", "delay_harm"))
@@ -48,15 +62,17 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
         "flow_loss_rate": rival["loss_rate"],
         "rtt_excess_s": None if rival["mean_rtt_s"] is None else rival["mean_rtt_s"] - rival["rtt_base_s"],
         "share": 2 * rival["goodput_bps"] / both if both else None,
+        "own_share": 2 * other["goodput_bps"] / both if both else None,
     }
 
 
 def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
-    """Harm to each rival, and what it is left."""
+    """What a flow of the control gets beside each rival, harm to it, and what it is left."""
     harmed = _harm(readings, names)
     judgements = _judged(harmed, own)
     made = []
     for rival in RIVALS:
+        made.append(_own_share(readings, own, names, rival))
         shares = {name: [reading["share"] for reading in readings["beside", name, rival]] for name in names}
         for each in _HARMS:
             values = {name: interval(_values(harmed, name, rival, each.key)) for name in names}
@@ -72,6 +88,30 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
         )
         made.append(with_verdict(row, shares[own], "it is not starved", "it is starved"))
     return made
+
+
+def _own_share(readings: Readings, own: str, names: list[str], rival: str) -> Row:
+    """What a flow of each control gets of an equal share beside one of the rival."""
+    shares = {name: [reading["own_share"] for reading in readings["beside", name, rival]] for name in names}
+    values = {name: interval(shares[name]) for name in names}
+    label = f"share of its own beside {title(rival)}, of an equal one"
+    row = Row("harm", f"own_share_{rival}", label, "ratio", values)
+    if own == rival:
+        return row
+    if any(share is not None and share < SHARE for share in shares[own]):
+        return replace(row, verdict=STARVES, accepted=False)
+    return replace(row, verdict=_standing(values[own]))
+
+
+def _standing(share: Interval | None) -> str:
+    """How a share stands to an equal one, in words; empty where the repetitions do not tell."""
+    if share is None or share.low is None or share.high is None:
+        return ""
+    if share.high < 1 - EQUAL_WITHIN:
+        return YIELDS
+    if share.low > 1 + EQUAL_WITHIN:
+        return TAKES
+    return SHARES if share.low >= 1 - EQUAL_WITHIN and share.high <= 1 + EQUAL_WITHIN else ""
 
 
 def _harm(readings: Readings, names: list[str]) -> pl.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parshall.control_check.alone import BUFFERS
+from parshall.control_check.answer import answer
 from parshall.control_check.card import Card, Row
 from parshall.control_check.response import LOSSES
 from parshall.models.square_root import independent_losses_window
@@ -32,7 +33,8 @@ _PARTS = {
     ),
     "harm": (
         "Harm beside Reno and CUBIC",
-        "One flow beside one of Reno or CUBIC for 60 s, 1 BDP. Harm is the share of its goodput that the other loses, "
+        "One flow beside one of Reno or CUBIC for 60 s, 1 BDP. Its own share and the share left to the other add up to "
+        "two equal ones. Harm is the share of its goodput that the other loses, "
         "compared with what it has beside a flow of its own kind, and the share of its queueing delay that is caused; "
         "0 is as beside its own kind (Ware et al., HotNets 2019).",
     ),
@@ -58,14 +60,10 @@ def page(card: Card) -> Document:
 
 
 def _answer(card: Card) -> Section:
-    """Pass or fail, and every verdict."""
-    failed = [finding for finding in card.findings if finding.fails]
-    text = "It passes the conformance kit."
-    if failed:
-        text = f"It fails the conformance kit: {', '.join(f'`{finding.name}`' for finding in failed)}."
+    """Pass or fail, what becomes of it and of others, and every criterion that it misses."""
     missing = () if card.not_measured is None else (f"Nothing was measured: {card.not_measured}.",)
-    verdicts = [f"{row.label}: {row.verdict}." for row in card.rows if row.verdict]
-    return Section("The answer", (text, *missing, *verdicts))
+    missed = [f"{row.label}: {row.verdict}." for row in card.rows if row.accepted is False]
+    return Section("The answer", (" ".join(answer(card)), *missing, *missed))
 
 
 def _conformance(card: Card) -> Section:

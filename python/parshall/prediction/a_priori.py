@@ -1,7 +1,8 @@
 """Throughput from the scenario alone: loss given by the media, or by the fixed point of full links.
 
 Each model is solved in turn: groups that it describes use it, groups of other congestion controls use the
-first model of theirs. Where a link is full, the answer is a range over the mean queue (`Reading`).
+first model of theirs. Where a link is full, the answer is a range over the mean queue (`Reading`) and over how busy
+the link is with its buffer (`premises`).
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ import numpy as np
 from parshall.models.answer import ThroughputModel
 from parshall.models.inputs import FloatArray
 from parshall.models.throughput import models_for
-from parshall.prediction import validity
+from parshall.prediction import premises, validity
 from parshall.prediction.answers import Reading, Throughput
 from parshall.prediction.fixed_point import Contender, Problem, Solution
 from parshall.prediction.network import Group, Network
 from parshall.prediction.validity import State
 
-FILLED = {Reading.SHORTEST_QUEUE: 0.0, Reading.MIDDLE_QUEUE: 0.5, Reading.LONGEST_QUEUE: 1.0}
+FILLED = {
+    Reading.LOSSES_TOGETHER: 0.0,
+    Reading.SHORTEST_QUEUE: 0.0,
+    Reading.MIDDLE_QUEUE: 0.5,
+    Reading.LONGEST_QUEUE: 1.0,
+}
+"""Share of its buffer that a full link holds."""
 
 
 def throughput(network: Network, given_bps: FloatArray) -> list[Throughput]:
@@ -61,18 +68,20 @@ class _Solver:
 
     network: Network
     given_bps: FloatArray
-    known: dict[tuple[tuple[str, ...], float], tuple[Problem, Solution | None]] = field(default_factory=dict)
+    known: dict[tuple[tuple[str, ...], float, bool], tuple[Problem, Solution | None]] = field(default_factory=dict)
+    busy_links: dict[tuple[str, ...], premises.Busy | None] = field(default_factory=dict)
+    """How busy full links are, by the models of the flows; None where that is not asked."""
     contending: dict[str, tuple[Contender, ...]] = field(default_factory=dict)
     """By the model that is asked."""
 
-    def at(self, model: ThroughputModel, filled: float) -> tuple[Problem, Solution | None]:
+    def at(
+        self, model: ThroughputModel, filled: float, busy: premises.Busy | None = None
+    ) -> tuple[Problem, Solution | None]:
         """Solve with full links' buffers `filled`; Vegas flows hold that share of the way from alpha to beta."""
-        if model.name not in self.contending:  # groups ask again and again
-            self.contending[model.name] = contenders(self.network, model)
-        flows = self.contending[model.name]
-        key = (tuple(contender.model.name for contender in flows), filled)
+        flows = self.flows(model)
+        key = (_names(flows), filled, busy is not None)
         if key not in self.known:
-            problem = Problem(self.network, flows, self.given_bps, filled)
+            problem = Problem(self.network, flows, self.given_bps, filled, None if busy is None else busy.least)
             if model.name == "vegas":
                 held = tuple(
                     Contender(_held(c.group, filled), c.model) if c.model.name == "vegas" else c for c in flows
@@ -80,6 +89,28 @@ class _Solver:
                 problem = Problem(self.network, held, self.given_bps, 1.0)
             self.known[key] = (problem, problem.solve())
         return self.known[key]
+
+    def flows(self, model: ThroughputModel) -> tuple[Contender, ...]:
+        """The groups of long flows, where `model` is asked."""
+        if model.name not in self.contending:  # groups ask again and again
+            self.contending[model.name] = contenders(self.network, model)
+        return self.contending[model.name]
+
+    def busy(self, model: ThroughputModel) -> premises.Busy | None:
+        """How busy full links are; None where that is no matter of buffers, or a fixed point did not settle."""
+        flows = self.flows(model)
+        if not any(each.model.needs_loss for each in flows):
+            return None
+        names = _names(flows)
+        if names not in self.busy_links:
+            (problem, empty), full = self.at(model, 0.0), self.at(model, 1.0)[1]
+            settled = None if empty is None or full is None else premises.busy(problem, empty, full)
+            self.busy_links[names] = settled
+        return self.busy_links[names]
+
+
+def _names(flows: tuple[Contender, ...]) -> tuple[str, ...]:
+    return tuple(contender.model.name for contender in flows)
 
 
 def _held(group: Group, filled: float) -> Group:
@@ -92,11 +123,18 @@ def _of_model(solver: _Solver, group: Group, model: ThroughputModel) -> Iterator
     if refused := validity.before(solver.network, group, model):
         yield Throughput(group.name, group.control, model.name, Reading.UNCONGESTED, False, refused)
         return
+    busy = solver.busy(model)
+    if busy is not None and (not_full := busy.reason(group.path)):
+        yield Throughput(group.name, group.control, model.name, Reading.SHORTEST_QUEUE, False, not_full)
+        return
     limits = all(solver.network.links[i].has_limit for i in group.path)
     for reading, filled in FILLED.items():
         if filled > 0 and not limits:
             break  # a queue that does not say what it holds: no more than the first end of the range is known
-        problem, solution = solver.at(model, filled)
+        least = busy if reading == Reading.LOSSES_TOGETHER else None
+        if reading == Reading.LOSSES_TOGETHER and (least is None or not least.less_than_full(group.path)):
+            continue
+        problem, solution = solver.at(model, filled, least)
         if solution is None:
             reason = "the fixed point of several full links did not settle"
             yield Throughput(group.name, group.control, model.name, reading, False, reason)
@@ -108,7 +146,9 @@ def _of_model(solver: _Solver, group: Group, model: ThroughputModel) -> Iterator
 
 
 def _merged(rows: list[Throughput]) -> list[Throughput]:
-    """Keep one of several answers that are out of range for one and the same reason."""
+    """Keep one of several answers that are out of range for one and the same reason, or without their lower end."""
+    if rows and rows[0].reading == Reading.LOSSES_TOGETHER and not rows[0].in_range:
+        return rows[:1]
     reasons = {row.reason for row in rows}
     return rows if len(reasons) > 1 or None in reasons else rows[:1]
 

@@ -16,6 +16,8 @@ class Reading(StrEnum):
 
     UNCONGESTED = "uncongested"
     """No link is full: the loss is that of the media, queues are empty."""
+    LOSSES_TOGETHER = "losses_together"
+    """Full links with an empty buffer that flows which lose packets at the same time leave idle for a while."""
     SHORTEST_QUEUE = "shortest_queue"
     """Full links with an empty buffer (Vegas: alpha packets a flow)."""
     MIDDLE_QUEUE = "middle_queue"

@@ -6,13 +6,15 @@
 | f | share of the buffer that a full link holds on average, an assumption: 0, 1/2, 1 | - |
 | p_l, q_l | loss and queueing delay of link l at its level | -, s |
 | x_i(p, RTT) | packets of flow i that a model says are delivered | packets/s |
+| u_l | share of link l that is used while it is full, `busy` | - |
 
 A flow sees p = 1 - prod (1 - p_l)(1 - medium loss) and RTT = RTT_0 + sum q_l over its path, of which x_i arrive, at
-most what its access link carries. A link is at level 0 if its load is then within its capacity, and otherwise at
-the level at which the load is its capacity. Loads fall with every level, so each link is solved by
+most what its access link carries. A link is at level 0 if its load is then within u_l of its capacity, and otherwise at
+the level at which the load is that. Loads fall with every level, so each link is solved by
 bracketing, and several links in turn until none moves (`MOST_SWEEPS` at most).
 
-Assumes: a full link is always busy; the loss is the same for all its packets; datagrams and open-loop
+Assumes: a full link is busy for a share u_l of the time, which `premises` derives from its buffer; the loss is the same
+for all its packets; datagrams and open-loop
 transfers offer their load whatever happens; ACKs are neither lost nor delayed.
 
 References: the fixed-point approximation of T. Bu, D. Towsley, Fixed point approximations for TCP behavior in
@@ -79,12 +81,15 @@ class Problem:
         Of each link: load of datagrams and open-loop transfers, before the network's own losses.
     filled
         f, the share of the buffer that a full link holds.
+    busy
+        u, the share of its capacity that each full link carries, shape (links,); None: all.
     """
 
     network: Network
     contenders: tuple[Contender, ...]
     given_bps: FloatArray
     filled: float
+    busy: FloatArray | None = None
 
     def solve(self) -> Solution | None:
         """Find the fixed point; `None` if the sweeps do not settle.
@@ -149,8 +154,8 @@ class Problem:
         return load
 
     def _level(self, link: int, level: FloatArray) -> float:
-        """Find the level at which a link's load is its capacity, those of the others given."""
-        capacity = self.network.links[link].rate_bps
+        """Find the level at which a link's load is what it carries when full, those of the others given."""
+        capacity = self.network.links[link].rate_bps * (1.0 if self.busy is None else float(self.busy[link]))
         trial = level.copy()
 
         def excess(z: float) -> float:

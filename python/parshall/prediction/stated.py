@@ -9,7 +9,7 @@
 | ``completion_s`` | completion times, where the only group has transfers of one size |
 
 Of several models of a group or link, the first that has an answer from the scenario alone speaks: those of a family
-stand in the order from the most to the least detailed. A full link has three readings (`Reading`), which are no
+stand in the order from the most to the least detailed. A full link has three readings or four (`Reading`), which are no
 repetitions: the value is that of half full buffers, and the ends of its `Range` are the least and the largest of all
 readings. Probabilities of loss events are no loss rates of the catalogue, and are left out.
 """
@@ -40,7 +40,12 @@ _LINK = {
 _OF_RUNS = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)
 """Readings that are no predictions: they take what a run measured."""
 
-_FILLINGS = {Reading.SHORTEST_QUEUE: "empty", Reading.MIDDLE_QUEUE: "half full", Reading.LONGEST_QUEUE: "full"}
+_FILLINGS = {
+    Reading.LOSSES_TOGETHER: "empty",
+    Reading.SHORTEST_QUEUE: "empty",
+    Reading.MIDDLE_QUEUE: "half full",
+    Reading.LONGEST_QUEUE: "full",
+}
 """How full the buffers of full links are, in words."""
 
 
@@ -92,9 +97,14 @@ def _over_groups(predicted: Predicted, field: str, weights: Mapping[str, float])
 
 
 def _at(answers: Sequence[Any], reading: Reading | None, field: str) -> float | None:
-    """What a group's answer in a reading has; an only answer holds in all."""
-    own = answers if len(answers) == 1 else [each for each in answers if each.reading is reading]
-    return getattr(own[0], field, None) if own else None
+    """What a group's answer in a reading has.
+
+    An only answer holds in all. A group whose links stay full where losses come together has that of empty buffers.
+    """
+    by_reading = {each.reading: each for each in answers} if len(answers) > 1 else {reading: each for each in answers}
+    if reading is Reading.LOSSES_TOGETHER and reading not in by_reading:
+        reading = Reading.SHORTEST_QUEUE
+    return getattr(by_reading.get(reading), field, None)
 
 
 def _datagrams(predicted: Predicted) -> list[Datagrams]:
@@ -150,7 +160,7 @@ def _range(values: Mapping[Reading | None, float], between: str) -> Range:
 
 def _buffers(readings: Sequence[Reading | None]) -> str:
     """Which buffers these readings are of; a model may be out of its range for some."""
-    fillings = [_FILLINGS[each] for each in readings if each in _FILLINGS]
+    fillings = [*dict.fromkeys(_FILLINGS[each] for each in readings if each in _FILLINGS)]
     if len(fillings) > 1:
         return f", from {fillings[0]} to {fillings[-1]} buffers"
     return f", {fillings[0]} buffers" if fillings else ""

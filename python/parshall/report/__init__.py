@@ -9,6 +9,7 @@
 | `figures` | the catalog: one small file a figure, data -> `plot.Plot` |
 | `interactive`, `svg`, `static` | a `Plot` drawn by plotly.js, as the page's own drawing, and by matplotlib for files |
 | `finding` | the sentences that open the page of a run: what limits, who gets what, what it costs |
+| `sentences`, `disagreement`, `settling` | these by name; models that are wrong; networks that had not settled |
 | `headline`, `tables`, `network`, `words` | the rest of the page, before it is laid out |
 | `predicted`, `predicted_summary` | predictions beside what was simulated, all of them, and at a glance |
 | `pictures`, `data` | figures as objects, files of any format, and tables |

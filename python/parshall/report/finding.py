@@ -1,16 +1,16 @@
 """What a run shows, in a few sentences: what limits, who gets what, what that costs, what would change it.
 
-Each number is a quantity of the run, printed as everywhere on its page; `Finding.quantities` names them. What would
-change the result is said only where the run itself shows it:
+Each number is a quantity of the run, printed as everywhere on its page; `Finding.quantities` names them. The sentences
+have names (`sentences.TEMPLATES`). Where a model that holds is wrong (`disagreement`), or the network has not settled
+(`settling`), that is said before anything else is made of the numbers. What would change the result is said only where
+runs have shown it to be so:
 
 | the run shows | what would change it |
 | --- | --- |
 | a full link, and groups of flows with unequal goodput in one queue | a queue for each flow |
 | a full link, and a tail-drop buffer that never empties | a buffer smaller by what is always in it |
-| a full link otherwise | a faster link, and nothing else |
 | losses, most of them on the medium, and time to spare on the link | less loss |
 | drops by the queue, and time to spare on the link | a larger buffer |
-| neither losses nor a full link | what the flows are allowed, or asked, to send |
 
 References: G. Appenzeller, I. Keslassy, N. McKeown, Sizing router buffers, SIGCOMM 2004 (a buffer that never empties is
 larger than the link needs to stay busy); K. Nichols, V. Jacobson, Controlling queue delay, ACM Queue 10(5), 2012.
@@ -29,12 +29,14 @@ from parshall import properties
 from parshall.errors import InputError
 from parshall.quantities.completion import counts
 from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import BUSY, Metric, Metrics, busiest, lacking, of_place, of_run
+from parshall.quantities.measuring import BUSY, Metric, Metrics, busiest, lacking, of_place, of_run, places
 from parshall.records import Result
-from parshall.report import description
+from parshall.report import description, disagreement, settling
 from parshall.report.crossing import crossing
+from parshall.report.figures.common import end_s, warm_up_s
 from parshall.report.figures.delays import of_link, under_load
 from parshall.report.numbers import count, counted, quantity
+from parshall.report.sentences import Sentence, joined, say
 from parshall.report.uncertainty import some_of
 from parshall.stats.families import Pair, judged
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
@@ -51,13 +53,17 @@ STANDING = 0.1
 FEW_LOST = 1e-4
 """Losses rarer than that limit nothing."""
 
+LATE = 0.5
+"""Flows that begin so late that they send for less of the measured time are limited by that."""
+
 
 @dataclass(frozen=True)
 class Finding:
-    """The sentences, and the names of the quantities whose values they give."""
+    """The sentences, the names of the quantities whose values they give, and those of their templates."""
 
     sentences: tuple[str, ...] = ()
     quantities: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -72,8 +78,18 @@ def finding(run: Result) -> Finding:
         return Finding()
     link = busiest(links)
     state = _State(run, link, links["link"].n_unique() > 1)
-    sentences = [_ended(state), _limit(state), _shares(state), _cost(state), _change(state)]
-    return Finding(tuple(sentence for sentence in sentences if sentence), tuple(state.used))
+    said = [
+        _ended(state),
+        _limit(state),
+        _shares(state),
+        disagreement.sentence(run),
+        settling.sentence(run),
+        _cost(state),
+        _change(state),
+    ]
+    there = [each for each in said if each is not None]
+    templates = (name for each in there for name in each.templates)
+    return Finding(tuple(each.text for each in there), tuple(state.used), tuple(dict.fromkeys(templates)))
 
 
 class _State:
@@ -85,7 +101,9 @@ class _State:
         self.place = link_name(link) if link_name(link) != link else f"the link {link}"
         self.several = several
         self.scenario = description.document(run)
-        self.groups = crossing(run, link)
+        across = crossing(run, link)
+        self.only_acks = not across
+        self.groups = across or places(run.tables, "group")
         self.used: list[str] = []
         self._metrics: Metrics = of_run(run.tables, link) | of_place(run.tables, "link", link)
 
@@ -122,11 +140,14 @@ class _State:
             return between(one, two, common_numbers=True)
         return judged({key: Pair(one, two, common_numbers=True)}, of=comb(len(self.groups), 2))[key]
 
+    def packets(self, column: str) -> int:
+        """A count of the link's packets in all repetitions."""
+        return int(self.run.tables["links"].filter(pl.col("link") == self.link)[column].sum())
+
     @property
     def lost_on_medium(self) -> bool:
         """Whether most of what was lost at the link was lost on the medium."""
-        links = self.run.tables["links"].filter(pl.col("link") == self.link)
-        return int(links["medium_losses_packets"].sum()) > int(links["dropped_packets"].sum())
+        return self.packets("medium_losses_packets") > self.packets("dropped_packets")
 
     def described(self, group: str) -> Mapping[str, Any]:
         """The keys of a group in the scenario; none if that is not known."""
@@ -138,174 +159,202 @@ class _State:
         return description.name_of(self.described(group).get("workload") or "bulk") == "bulk"
 
 
-def _ended(state: _State) -> str:
+def _ended(state: _State) -> Sentence | None:
     """How many of the transfers ended, where not all did: what is said of completion times rests on it."""
     ended, begun = counts(state.run.tables)
-    return "" if ended == begun else f"{count(ended)} of {counted(begun, 'transfer')} ended."
+    return None if ended == begun else say("ended", ended=count(ended), begun=counted(begun, "transfer"))
 
 
-def _limit(state: _State) -> str:
+def _limit(state: _State) -> Sentence | None:
     used = state.of_link("utilisation")
     if used is None:
-        return ""
-    name, busy = state.place, state.text_of_link("utilisation")
+        return None
+    if not state.packets("arrivals_packets") and not state.packets("forwarded_packets"):
+        return _of_nothing(state)
+    place, busy = state.place, state.text_of_link("utilisation")
     if used >= FULL:
-        return f"{_capital(name)} is the limit: it is {busy} busy."
-    subject = f"no link is full: the busiest, {name}," if state.several else f"{name} is not full: it"
+        return say("full_of_acks" if state.only_acks else "full", place=place, busy=busy)
+    subject = f"no link is full: the busiest, {place}, is" if state.several else f"{place} is not full: it is"
     lost = state.of_link("loss_rate") or 0.0
     if lost < FEW_LOST:
-        why = f"and next to nothing is lost there, so what limits the flows is {_own_limits(state)}"
-    elif state.lost_on_medium:
-        why = f"and losses on the medium, {state.text_of_link('loss_rate')} of packets, hold the flows back"
-    elif used >= BUSY:
-        why = f"because its queue drops {state.text_of_link('loss_rate')} of packets before that"
-    else:
-        why = f"although its queue drops {state.text_of_link('loss_rate')} of packets, at times when it is"
-    return f"{_capital(subject)} is {busy} busy, {why}."
+        return say("nothing_lost", subject=subject, busy=busy, limits=_own_limits(state))
+    if state.lost_on_medium:
+        if not state.packets("dropped_packets"):
+            return say("medium", subject=subject, busy=busy, medium=state.text_of_link("loss_rate"))
+        medium, queue = (_share_of_arrivals(state, column) for column in ("medium_losses_packets", "dropped_packets"))
+        return say("medium_and_queue", subject=subject, busy=busy, medium=medium, queue=queue)
+    dropped = _share_of_arrivals(state, "dropped_packets")
+    return say("drops_before" if used >= BUSY else "drops_at_times", subject=subject, busy=busy, queue=dropped)
+
+
+def _of_nothing(state: _State) -> Sentence:
+    """Why no packet crossed the busiest link while it was measured, where that shows."""
+    if _all_ended_before(state):
+        return say("all_ended_before", place=state.place)
+    late = _late_s(state)
+    if late is None:
+        return say("nothing_crossed", place=state.place)
+    return say("starts_late", place=state.place, late=quantity(late, "s"))
+
+
+def _share_of_arrivals(state: _State, column: str) -> str:
+    return quantity(state.packets(column) / state.packets("arrivals_packets"), "ratio")
+
+
+def _all_ended_before(state: _State) -> bool:
+    """Whether all that was to be sent was acknowledged before the measured time began."""
+    transfers = state.run.tables.get("transfers")
+    if transfers is None or transfers["completion_s"].null_count():
+        return False
+    return float(transfers["completion_s"].max()) <= warm_up_s(state.run)  # type: ignore[arg-type]
 
 
 def _own_limits(state: _State) -> str:
     """What may keep flows from sending more, other than the link."""
     groups = [state.described(group) for group in state.groups]
+    late = _late_s(state)
     limits = {
         "their access links": any(group.get("access_rate") for group in groups),
         "their receive windows": any(group.get("receive_window") not in (None, "unlimited") for group in groups),
         "how much the applications send": not all(map(state.is_greedy, state.groups)),
+        f"their start, {quantity(late, 's')} before the end": late is not None,
     }
     return description.listed([limit for limit, holds in limits.items() if holds], "or") or "their own windows"
 
 
-def _shares(state: _State) -> str:
+def _late_s(state: _State) -> float | None:
+    """How long before the end the first flow begins, if all send for a small part of the measured time only."""
+    flows = state.run.tables["flows"]
+    if "start_s" not in flows.columns:
+        return None
+    first, end = flows["start_s"].min(), end_s(state.run, 0.0)
+    if first is None or float(first) >= end:  # type: ignore[arg-type]
+        return None
+    lasting = end - float(first)  # type: ignore[arg-type]
+    return lasting if lasting < LATE * (end - warm_up_s(state.run)) else None
+
+
+def _shares(state: _State) -> Sentence | None:
     """Who gets what, of the groups that cross the link."""
     known = {group: state.value(f"group/{group}/flow_goodput_bps") for group in state.groups}
     goodput = {group: value for group, value in known.items() if value is not None}
     greedy = [group for group in goodput if state.is_greedy(group)]
     ranked = sorted(greedy or goodput, key=lambda group: -goodput[group])
     if not ranked:
-        return ""
+        return None
+    if not any(goodput.values()):
+        return say("delivers_nothing") if state.of_link("utilisation") else None
     first, last = ranked[0], ranked[-1]
     if len(goodput) == 1:
         return _of_one(state, first)
+    got = state.text_of_group(first, "flow_goodput_bps")
     if len(ranked) == 1:
-        a_flow = f"{state.text_of_group(first, 'flow_goodput_bps')} a flow"
         if state.value(f"group/{first}/share") is None:
-            return f"{first} gets {a_flow}."
-        return f"{first} takes {state.text_of_group(first, 'share')} of all goodput, {a_flow}."
+            return say("greedy_alone", group=first, got=got)
+        return say("greedy_share", group=first, share=state.text_of_group(first, "share"), got=got)
     judgement = state.judged(last, first, "flow_goodput_bps")
+    how = _told(judgement)
+    values = {"group": first, "got": got, "other": last, "less": state.text_of_group(last, "flow_goodput_bps")}
     if len(ranked) == 2:
-        got = state.text_of_group(first, "flow_goodput_bps"), state.text_of_group(last, "flow_goodput_bps")
-        if judgement.matters:
-            return f"A flow of {first} gets {got[0]}, one of {last} {got[1]}."
-        if judgement.verdict in _UNKNOWN:
-            return f"{_UNKNOWN[judgement.verdict]}, a flow of {first} gets {got[0]}, one of {last} {got[1]}."
-        between_both = f"a flow of {first} ({got[0]}) and one of {last} ({got[1]})"
-        if judgement.verdict in _SAME:
-            return f"{_capital(between_both)} get {judgement.verdict.text(AT_LEAST)}."
-        return f"Between {between_both} no difference is shown{_that_matters(judgement)}."
+        extra = {"verdict": judgement.verdict.text(AT_LEAST)} if how == "alike" else {}
+        return say(f"two_{how}", **values, **extra)
     groups = counted(len(ranked), "group")
-    if not judgement.matters and judgement.verdict not in _UNKNOWN:
-        return f"Between the {groups} no difference in goodput is shown{_that_matters(judgement)}."
-    most = f"{first} gets most, {state.text_of_group(first, 'flow_goodput_bps')} a flow"
-    least = f"{last} least, {state.text_of_group(last, 'flow_goodput_bps')}"
-    begins = f"{_UNKNOWN[judgement.verdict]}, of" if judgement.verdict in _UNKNOWN else "Of"
-    return f"{begins} {groups}, {most}, and {least}."
+    if how in ("not_shown", "too_little", "alike"):
+        return say("many_too_little" if how == "too_little" else "many_not_shown", groups=groups)
+    return say(f"many_{how}", groups=groups, **values)
 
 
-_UNKNOWN = {Verdict.UNKNOWN: "In its one repetition", Verdict.NO_SPREAD: "In every repetition alike"}
-"""Where chance is not known: what was found is told as of the repetitions that there are."""
+def _told(judgement: Judgement) -> str:
+    """How a difference is told, as the names of templates say it."""
+    if judgement.matters:
+        return "differ"
+    ways = {
+        Verdict.UNKNOWN: "once",
+        Verdict.NO_SPREAD: "copies",
+        Verdict.EQUAL: "alike",
+        Verdict.SAME: "alike",
+    }
+    return ways.get(judgement.verdict, "too_little" if judgement.verdict in DIFFERENT else "not_shown")
 
-_SAME = (Verdict.EQUAL, Verdict.SAME)
 
-
-def _that_matters(judgement: Judgement) -> str:
-    """What is added where one is shown, but too small."""
-    return " that matters" if judgement.verdict in DIFFERENT else ""
-
-
-def _of_one(state: _State, group: str) -> str:
+def _of_one(state: _State, group: str) -> Sentence:
     flows = state.run.tables["flows"].filter(pl.col("group") == group)
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
     got = state.text_of_group(group, "flow_goodput_bps")
     if number < 2:
-        return f"Its flow gets {got}."
-    fair = (
-        f", with a Jain’s index of {state.text_of_group(group, 'jain')}" if state.value(f"group/{group}/jain") else ""
-    )
-    return f"Its {counted(number, 'flow')} get {got} each on average{fair}."
+        return say("one_flow", got=got)
+    if not state.value(f"group/{group}/jain"):
+        return say("flows", flows=counted(number, "flow"), got=got)
+    return say("flows_jain", flows=counted(number, "flow"), got=got, jain=state.text_of_group(group, "jain"))
 
 
-def _cost(state: _State) -> str:
+def _cost(state: _State) -> Sentence | None:
     """Delay, loss, and what the users of the others' load notice."""
     parts = []
     if state.of_link("queueing_delay_s") is not None:
-        wait = f"Packets wait {state.text_of_link('queueing_delay_s')} at {state.place} on average"
+        wait = {"wait": state.text_of_link("queueing_delay_s"), "place": state.place}
         tail = state.of_link("queueing_delay_p99_s")
-        parts.append(wait + (f" and 1 in 100 more than {state.text_of_link('queueing_delay_p99_s')}" if tail else ""))
-    if (state.of_link("loss_rate") or 0.0) >= FEW_LOST and f"link/{state.link}/loss_rate" not in state.used:
-        parts.append(f"{state.text_of_link('loss_rate')} of them are lost")
+        parts.append(
+            say("wait_tail", **wait, tail=state.text_of_link("queueing_delay_p99_s")) if tail else say("wait", **wait)
+        )
+    if (state.of_link("loss_rate") or 0.0) >= FEW_LOST and (state.of_link("utilisation") or 0.0) >= FULL:
+        parts.append(say("lost", lost=state.text_of_link("loss_rate")))
     group = under_load(state.run)
     if group is not None and state.value(f"group/{group}/one_way_delay_p99_s") is not None:
-        parts.append(
-            f"99 % of the packets of {group} arrive within {state.text_of_group(group, 'one_way_delay_p99_s')}"
-        )
-    parts += _completion(state)
-    sentence = "; ".join(parts)
-    return f"{_capital(sentence)}." if sentence else ""
+        parts.append(say("arrive", group=group, tail=state.text_of_group(group, "one_way_delay_p99_s")))
+    completion = _completion(state)
+    return joined(parts if completion is None else [*parts, completion])
 
 
-def _completion(state: _State) -> list[str]:
+def _completion(state: _State) -> Sentence | None:
     """Within which time half and 95 % of the transfers were done, as far as so many ended."""
     unknown = lacking(state.run.tables, state.link, groups=())
     if "completion_p50_s" in unknown:
-        return [f"fewer than half of the transfers ended{_above(unknown['completion_p50_s'])}"]
+        return _few_ended("few_ended", unknown["completion_p50_s"])
     if state.value("completion_p50_s") is None:
-        return []
-    half = f"half of the transfers are done within {state.text('completion_p50_s')}"
+        return None
+    half = state.text("completion_p50_s")
     if "completion_p95_s" in unknown:
-        return [f"{half}, fewer than 95 % ended{_above(unknown['completion_p95_s'])}"]
+        return _few_ended("half_done", unknown["completion_p95_s"], half=half)
     if state.value("completion_p95_s") is None:
-        return [half]
-    return [f"{half}, 95 % within {state.text('completion_p95_s')}"]
+        return say("half_done", half=half)
+    return say("done", half=half, tail=state.text("completion_p95_s"))
 
 
-def _above(metric: Metric) -> str:
-    """What a quantile that was not reached is known to exceed."""
+def _few_ended(template: str, metric: Metric, **values: str) -> Sentence:
+    """Where a quantile was not reached: with what it is known to exceed, if that is known."""
     above = None if metric.lacking is None else metric.lacking.above
-    which = "median" if metric.named.quantity.key == "completion_p50_s" else "95th percentile"
-    return "" if above is None else f": the {which} is more than {quantity(above, 's')}"
+    if above is None:
+        return say(f"{template}_few" if values else template, **values)
+    return say(f"{template}_above", above=quantity(above, "s"), **values)
 
 
-def _change(state: _State) -> str:
+def _change(state: _State) -> Sentence | None:
     used, lost = state.of_link("utilisation"), state.of_link("loss_rate") or 0.0
     if used is None:
-        return ""
+        return None
     if used >= FULL:
         return _change_of_full(state)
     if lost < FEW_LOST:
-        return "A faster link would change little."
+        return None
     if state.lost_on_medium:
-        return "Less loss would give them more, a faster link would not."
+        return say("less_loss")
     queue = _queue(state)
     if used >= BUSY and any(map(state.is_greedy, state.groups)) and queue is not None and queue.drops == "tail":
-        return f"A larger buffer could use the other {quantity(1.0 - used, 'ratio')} of the link."
-    return ""
+        return say("larger_buffer", rest=quantity(1.0 - used, "ratio"))
+    return None
 
 
-def _change_of_full(state: _State) -> str:
+def _change_of_full(state: _State) -> Sentence | None:
     queue = _queue(state)
     unequal = _unequal(state)
     shown = unequal is not None and state.judged(*unequal, "flow_goodput_bps").matters
     if shown and queue is not None and queue.separates != "flows":
-        return "A queue that serves flows in turn, such as fq_codel, would even their goodput out."
+        return say("fair_queue")
     standing = _standing_s(state)
     if standing and queue is not None and queue.drops == "tail":
-        return (
-            f"99 % of packets find {quantity(standing, 's')} of queue or more: a buffer smaller by that would shorten "
-            "the wait, and the link would stay as busy."
-        )
-    if unequal is not None:
-        return ""
-    return "Only a faster link would give the flows more." if all(map(state.is_greedy, state.groups)) else ""
+        return say("smaller_buffer", standing=quantity(standing, "s"))
+    return None
 
 
 def _queue(state: _State) -> properties.QueueTraits | None:
@@ -337,7 +386,3 @@ def _standing_s(state: _State) -> float | None:
         return None
     least, most = delays.quantiles([0.01, 0.99]).tolist()
     return float(least) if least > STANDING * most else None
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

@@ -44,7 +44,10 @@ def document(run: Result) -> Document:
     Of a prediction it is that alone.
     """
     if isinstance(run, Predicted):
-        ranges = "A range beside a value is that from empty to full buffers of the full links."
+        ranges = (
+            "A range beside a value is that from empty to full buffers of the full links, and from losses of all flows "
+            "at the same time."
+        )
         view = predicted.beside(run, {})
         alone = Section("Predicted", [ranges], blocks=[Block("predictions", view)], name="predicted")
         made = Section("How it was made", blocks=[Block("facts", _facts(run))], name="provenance")

@@ -28,6 +28,7 @@ _PARTS = {
 }
 _DID = {"emulate": "emulated", "predict": "predicted"}
 _BUFFER_WORDS = {
+    "losses_together": "losses at the same time",
     "shortest_queue": "empty buffers",
     "middle_queue": "half-full buffers",
     "longest_queue": "full buffers",

@@ -1,0 +1,139 @@
+"""The sentences that open a page, by their names; `finding` fills them with what a run shows.
+
+A sentence is made of values that are there: one that is empty, or the sign of what is not known, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from parshall.report.numbers import ABSENT
+
+TEMPLATES: Mapping[str, str] = {
+    # What the sentences on completion times rest on.
+    "ended": "{ended} of {begun} ended.",
+    # What limits the flows.
+    "full": "{place} is the limit: it is {busy} busy.",
+    "full_of_acks": "{place} is the limit: it is {busy} busy, with ACKs alone.",
+    "nothing_crossed": "Nothing crossed {place} while it was measured.",
+    "starts_late": "Nothing crossed {place} while it was measured: the first flow starts {late} before the end.",
+    "all_ended_before": "Nothing crossed {place} while it was measured: all transfers had ended before.",
+    "nothing_lost": ("{subject} {busy} busy, and next to nothing is lost there, so what limits the flows is {limits}."),
+    "medium": "{subject} {busy} busy, and losses on the medium, {medium} of packets, hold the flows back.",
+    "medium_and_queue": (
+        "{subject} {busy} busy, and losses hold the flows back: the medium loses {medium} of packets, the queue drops "
+        "{queue}."
+    ),
+    "drops_before": "{subject} {busy} busy, because its queue drops {queue} of packets before the link is full.",
+    "drops_at_times": "{subject} {busy} busy, and its queue drops {queue} of packets at times when it is full.",
+    # Who gets what.
+    "delivers_nothing": "Nothing is delivered.",
+    "one_flow": "Its flow gets {got}.",
+    "flows": "Its {flows} get {got} each on average.",
+    "flows_jain": "Its {flows} get {got} each on average, with a Jain’s index of {jain}.",
+    "greedy_alone": "{group} gets {got} a flow.",
+    "greedy_share": "{group} takes {share} of all goodput, {got} a flow.",
+    "two_differ": "A flow of {group} gets {got}, one of {other} {less}.",
+    "two_once": "In its one repetition, a flow of {group} gets {got}, one of {other} {less}.",
+    "two_copies": "In every repetition alike, a flow of {group} gets {got}, one of {other} {less}.",
+    "two_alike": "A flow of {group} ({got}) and one of {other} ({less}) get {verdict}.",
+    "two_not_shown": "Between a flow of {group} ({got}) and one of {other} ({less}) no difference is shown.",
+    "two_too_little": (
+        "Between a flow of {group} ({got}) and one of {other} ({less}) no difference is shown that matters."
+    ),
+    "many_differ": "Of {groups}, {group} gets most, {got} a flow, and {other} least, {less}.",
+    "many_once": "In its one repetition, of {groups}, {group} gets most, {got} a flow, and {other} least, {less}.",
+    "many_copies": (
+        "In every repetition alike, of {groups}, {group} gets most, {got} a flow, and {other} least, {less}."
+    ),
+    "many_not_shown": "Between the {groups} no difference in goodput is shown.",
+    "many_too_little": "Between the {groups} no difference in goodput is shown that matters.",
+    # What it costs.
+    "wait": "Packets wait {wait} at {place} on average",
+    "wait_tail": "Packets wait {wait} at {place} on average and 1 in 100 more than {tail}",
+    "lost": "{lost} of them are lost",
+    "arrive": "99 % of the packets of {group} arrive within {tail}",
+    "done": "half of the transfers are done within {half}, 95 % within {tail}",
+    "half_done": "half of the transfers are done within {half}",
+    "half_done_few": "half of the transfers are done within {half}, fewer than 95 % ended",
+    "half_done_above": (
+        "half of the transfers are done within {half}, fewer than 95 % ended: the 95th percentile is more than {above}"
+    ),
+    "few_ended": "fewer than half of the transfers ended",
+    "few_ended_above": "fewer than half of the transfers ended: the median is more than {above}",
+    # What the numbers are worth.
+    "model_wrong": "The model {models} is wrong here: it says that {what} is {predicted}; {did}, it is {measured}.",
+    "models_wrong": "The models {models} are wrong here: they say that {what} is {predicted}; {did}, it is {measured}.",
+    "transient_share": (
+        "The share of {place} {moves} from {first} in the first half of the measured time to {second} in the second: "
+        "the network has not settled, and these numbers are of a transient; run it for longer."
+    ),
+    "transient_goodput": (
+        "The goodput of {place} {moves} from {first} in the first half of the measured time to {second} in the second: "
+        "the network has not settled, and these numbers are of a transient; run it for longer."
+    ),
+    "transient_queue": (
+        "The mean queue of {place} {moves} from {first} in the first half of the measured time to {second} in the "
+        "second: the network has not settled, and these numbers are of a transient; run it for longer."
+    ),
+    # What would change it.
+    "less_loss": "Less loss would give them more.",
+    "larger_buffer": "A larger buffer could use the other {rest} of the link.",
+    "fair_queue": "A queue that serves flows in turn, such as fq_codel, would even their goodput out.",
+    "smaller_buffer": (
+        "99 % of packets find {standing} of queue or more: a buffer smaller by that would shorten the wait, and the "
+        "link would stay as busy."
+    ),
+}
+"""Every sentence, and the parts of one."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, and the templates that it was made of."""
+
+    text: str
+    templates: tuple[str, ...]
+
+
+def say(template: str, **values: str) -> Sentence:
+    """Fill a template.
+
+    Raises
+    ------
+    KeyError
+        There is no such template, or a value is not given.
+    ValueError
+        A value is empty, or the sign of one that is not known.
+
+    Examples
+    --------
+    >>> say("full", place="the bottleneck", busy="99 %").text
+    'The bottleneck is the limit: it is 99 % busy.'
+    >>> say("one_flow", got="—")
+    Traceback (most recent call last):
+    ValueError: one_flow: found no value of got
+    """
+    for name, value in values.items():
+        if not value or ABSENT in value.split():
+            raise ValueError(f"{template}: found no value of {name}")
+    pattern = TEMPLATES[template]
+    text = pattern.format(**values)
+    return Sentence(_capital(text) if pattern.startswith(_NOT_NAMES) else text, (template,))
+
+
+_NOT_NAMES = ("{place} is", "{subject}")
+"""Beginnings that are no names of the scenario, and get a capital."""
+
+
+def joined(parts: Sequence[Sentence]) -> Sentence | None:
+    """Parts of sentences as one; None of none."""
+    if not parts:
+        return None
+    text = _capital("; ".join(part.text for part in parts))
+    return Sentence(f"{text}.", tuple(name for part in parts for name in part.templates))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
