@@ -51,6 +51,17 @@ def three() -> Result:
     return simulated(bulk("a"), bulk("b"), bulk("c"), bottleneck=TEN)
 
 
+def transfers(short: int, long: int, **more: Any) -> Result:
+    """A link that nothing fills: so many transfers that end, and so many that cannot."""
+    groups = {"short": (short, "50 kB"), "long": (long, "100 MB")}
+    flows = [
+        bulk(name, count=count, workload={"name": "transfer", "sizes": size}, receive_window="4 packets")
+        for name, (count, size) in groups.items()
+        if count
+    ]
+    return simulated(*flows, bottleneck={"rate": "100 Mbit/s"}, **{"warm_up": "0 s", **more})
+
+
 def changed(run: Result, rows: int | None = None, **columns: list[float]) -> Result:
     """A run with these goodputs, a value a repetition, of the group by the name; of the first repetitions alone."""
     number = rows or len(next(iter(columns.values())))
@@ -157,6 +168,11 @@ STATES: Mapping[str, tuple[Callable[[], Result], set[str]]] = {
         lambda: simulated(bulk("x", workload={"name": "transfer", "sizes": "100 MB"}), bottleneck=TEN, ends_with=["x"]),
         {"full", "one_flow", "wait_tail"},
     ),
+    "all transfers ended": (lambda: transfers(20, 0), {"done"}),
+    "three of four transfers ended": (lambda: transfers(15, 5), {"ended", "half_done_above"}),
+    "three of four transfers ended, one repetition": (lambda: transfers(15, 5, repetitions=1), {"half_done_few"}),
+    "one of four transfers ended": (lambda: transfers(5, 15), {"ended", "few_ended_above"}),
+    "few transfers, half of them ended": (lambda: transfers(2, 1, repetitions=2), {"ended"}),
     "applications that send little": (
         lambda: simulated(
             {"name": "voice", "rtt": "40 ms", "workload": {"name": "cbr", "rate": "64 kbit/s"}}, bottleneck=TEN
@@ -223,7 +239,7 @@ STATES: Mapping[str, tuple[Callable[[], Result], set[str]]] = {
         {"many_not_shown"},
     ),
     "three groups, a difference too small": (
-        lambda: changed(three(), a=[5.03e6, 5.06e6, 5.04e6], b=[5.01e6] * 3, c=[5e6] * 3),
+        lambda: changed(three(), a=[5.04e6, 5.05e6, 5.045e6], b=[5.01e6] * 3, c=[5e6] * 3),
         {"many_too_little"},
     ),
     "a group without packets": (lambda: changed(two(), near=[9e6, 9.1e6, 9e6], far=[0.0] * 3), {"two_differ"}),

@@ -101,7 +101,9 @@ def _at(answers: Sequence[Any], reading: Reading | None, field: str) -> float | 
 
     An only answer holds in all. A group whose links stay full where losses come together has that of empty buffers.
     """
-    by_reading = {each.reading: each for each in answers} if len(answers) > 1 else {reading: each for each in answers}
+    if len(answers) == 1:
+        return getattr(answers[0], field, None)
+    by_reading = {each.reading: each for each in answers}
     if reading is Reading.LOSSES_TOGETHER and reading not in by_reading:
         reading = Reading.SHORTEST_QUEUE
     return getattr(by_reading.get(reading), field, None)
