@@ -6,10 +6,11 @@
 | `network` | the testbed as scenarios |
 | `record` | a flow's windows at the RTT rate, its loss events and repairs |
 | `theory` | Figs 1 and 2: the chain |
+| `sentences` | sentences of sections 2 to 4.2 that need no packet |
 | `simulated` | Fig. 1 packet by packet |
 | `constant` | Fig. 3: constant cross traffic |
 | `cross_traffic` | Fig. 4 (a), (b): ON/OFF cross traffic |
-| `on_off` | Figs 4 (c) and 5: a flow in it |
+| `on_off`, `small_windows` | Figs 4 (c) and 5: a flow in it, and what the source says of its small windows |
 | `long_range` | Fig. 6: among 45 TCP sources |
 | `real` | Fig. 7: real flows |
 | `controls` | Figs 8 and 9: BIC, HighSpeed, CUBIC; predicted spectra |
@@ -41,6 +42,7 @@ from parshall.studies.large_deviations import (
     real_cross_traffic,
     real_pairs,
     real_stacks,
+    sentences,
     simulated,
     theory,
 )
@@ -68,6 +70,7 @@ def part(
 PARTS = (
     part("figure 1: chain", theory.figure_1),
     part("figure 2: means", theory.figure_2),
+    part("sentences of sections 2 to 4.2", sentences.sentences),
     part("figure 1: packets", simulated.at_loss, simulated.LOSSES, simulated.independent),
     part("figure 3: constant cross traffic", constant.constant),
     part("figure 4: ON/OFF cross traffic", cross_traffic.statistics),

@@ -29,7 +29,7 @@ from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
 from parshall.stats.region import exactly
 from parshall.stats.spectrum import interval_means
-from parshall.studies.large_deviations import network
+from parshall.studies.large_deviations import network, small_windows
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.constant import window_plot
 from parshall.studies.large_deviations.network import PAPER
@@ -93,6 +93,7 @@ def in_reading(place: int, scale: Scale) -> CaseFindings:
         *range_checks(reading.label, record, ours, whole=scale == "paper"),
         *one_spectrum("fig5a", "", series, (100, 1000), reading.label),
         *losses_checks("fig4c", "", record, reading.label),
+        *small_windows.claims(record, BY_MODEL, reading.label),
         later_check("fig4c", label, record),
         mean_check("fig5a", label, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
         *extremes_checks("fig5b", label, series, ours, (200, 500, 1000)),
