@@ -10,6 +10,7 @@ import pytest
 
 from parshall.report.document import Document, document_html
 from parshall.scenario import Scenario
+from parshall.stats.synthesis import fgn
 from parshall.studies.catalog import find
 from parshall.studies.multiple_time_scale import (
     background,
@@ -28,6 +29,7 @@ from parshall.studies.multiple_time_scale import (
     rtt,
     sensitivity,
     short,
+    statements,
     tails,
     thresholds,
     today,
@@ -194,6 +196,7 @@ def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     artefacts = {check.artefact for check in found.checks}
     figures = {"fig1", "fig6", "fig7", "fig8a", "fig8b", "fig9", "fig10", "fig11", "fig12", "fig13"}
     assert artefacts >= figures | {"table2", "table3", "§3.6.4", "§5.2.2", "§5.4"}
+    assert artefacts >= {"§1.1", "§1.2", "§3.1", "§3.6.1", "§5.3"}, "statements of the text"
     named = [(check.artefact, check.quantity, check.reading) for check in found.checks]
     assert len(named) == len(set(named))
     drawn = {figure.name for section in found.sections for figure in section.figures}
@@ -342,6 +345,13 @@ def test_t_l_follows_the_memory_of_the_background() -> None:
     heavy = interval.of_backgrounds(found.backgrounds[TINY.tail_indices[0], 5.0, SOURCE, None])
     assert heavy.interval_s is not None
     assert heavy.correlations[0].interval_s == 0.5, "ten RTTs of 30 ms are less than a bin"
+
+
+def test_levels_follow_levels_where_there_is_memory() -> None:
+    """Fig. 1: after the highest level the mean level is higher than after the lowest, and without memory it is not."""
+    rng = np.random.default_rng(1)
+    assert statements.after_ends(fgn(4096, 0.9, rng)) > 2.0
+    assert abs(statements.after_ends(rng.normal(size=4096))) < 0.6, "4 standard errors"
 
 
 def test_it_is_registered() -> None:

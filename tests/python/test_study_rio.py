@@ -10,7 +10,7 @@ from parshall.design.simulated import Setting
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
-from parshall.studies.rio import analytic, beyond, comparison, configurations, queue
+from parshall.studies.rio import analytic, beyond, comparison, configurations, queue, statements
 from parshall.studies.rio import errors as study_errors
 from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, LongSessions, Measured, Simulated
 
@@ -77,6 +77,27 @@ def test_the_queue_over_time() -> None:
     assert [drawn.name for drawn in section.figures] == ["fig5", "fig5_distribution"]
     # The series and the table of links measure the same run.
     assert float(recorded.queue_packets.mean()) == pytest.approx(31.0, rel=0.1)
+
+
+def test_statements_of_the_text() -> None:
+    """Four are not the model's: two tables are closer in words than in print, and rates are not inverse to RTTs."""
+    found = statements.findings()
+    named = [(check.artefact, check.quantity, check.reading) for check in found.checks]
+    assert len(named) == len(set(named)) == 29
+    refuted = {(check.artefact, check.reading) for check in found.checks if check.verdict == "not_reproduced"}
+    assert refuted == {("table1", ""), ("table3", ""), ("section5", ""), ("fig8", "p_in^max up to 1")}
+    assert {check.verdict for check in found.checks} == {"reproduced", "not_reproduced"}
+    (section,) = found.sections
+    assert len(section.tables[0].rows) == len(found.checks)
+
+
+def test_borders_are_those_of_the_printed_cases() -> None:
+    """At each border two cases meet; the line of a curve is its middle, drawn on to both sides."""
+    p_in, p_out, burst = (np.array([each]) for each in (0.004, 0.015, 20.0))
+    for name, distance in statements.borders(p_in, p_out, burst).items():
+        assert distance == pytest.approx(0.0, abs=1e-9), name
+    states = np.arange(101.0)
+    assert statements.line(states, 20, 100, 0.06)[[0, 20, 100]] == pytest.approx([-0.015, 0.0, 0.06])
 
 
 def test_least_out_probability_keeps_the_agreement() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from parshall.models.inputs import FloatArray
 from parshall.models.markov import chain
-from parshall.studies.check import Check
+from parshall.stats.claims import Claim
 from parshall.studies.large_deviations import small_windows
 from parshall.studies.large_deviations.on_off import BY_MODEL
 from parshall.studies.large_deviations.record import Record
@@ -35,7 +35,7 @@ def more_often(factor: float) -> FloatArray:
     return chain(loss).sample(2**17, np.random.default_rng(7))
 
 
-def by_quantity(window: FloatArray) -> dict[str, Check]:
+def by_quantity(window: FloatArray) -> dict[str, Claim]:
     return {each.quantity: each for each in small_windows.claims(drawn(window), BY_MODEL, "")}
 
 

@@ -15,6 +15,7 @@ from scipy.integrate import quad
 
 from parshall.report.document import document_html
 from parshall.scenario import Scenario
+from parshall.stats.confidence import Interval
 from parshall.stats.hurst import ESTIMATORS
 from parshall.studies import tail_index
 from parshall.studies.catalog import find
@@ -33,6 +34,7 @@ from parshall.studies.tail_index import (
     running,
     sensitivity,
     signs,
+    statements,
     trends,
 )
 from parshall.studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured
@@ -254,6 +256,53 @@ def test_the_claims_in_words() -> None:
     assert {check.outcome for check in medium} == {"undecided"}
     falling = flat | {(FIG2[1], "loss"): Change(-0.1, -0.12, -0.08, 0.001)}
     assert trends.sensitive(falling, FIG2[1], "").outcome == "holds", "in either direction"
+
+
+def rising(bins: int, settled: int) -> Measured:
+    """Rates that double from bin to bin of the size up to one, and are the same from there on."""
+    rates = 2.0 ** np.minimum(np.arange(bins), settled)
+    return replace(some(), cells=Cells(100.0 * rates[None, :], np.full((1, bins), 100.0)))
+
+
+def test_shapes_of_curves_of_rates() -> None:
+    early, late = rising(16, 4), rising(16, 12)
+    assert statements.range_of(late) == pytest.approx(2.0**12)
+    assert statements.settles_at(early) == pytest.approx(10**1.125)
+    assert statements.settles_at(late) == pytest.approx(10**3.125)
+    assert statements.steepest(early) == pytest.approx(4 * np.log(2) / np.log(10))
+
+
+def test_statements_of_the_text() -> None:
+    """Curves that settle late without slow start and early with it are the source's; the same curves are not."""
+    rows = {setting: {1.5: rising(16, 4 if setting.slow_start else 14)} for setting in (*FIG1, *FIG2)}
+    worse = {"loss": 0.2, "delay_ms": 0.2, "throughput_mbps": 0.2}
+    equal = {
+        (setting, metric): Change(change, change - 0.01, change + 0.01, 0.001, 3)
+        for setting in matched.SETTINGS
+        for metric in METRICS
+        for change in [-worse[metric] if setting.slow_start else worse[metric]]
+    }
+    found = {(check.artefact, check.named): check for check in statements.findings(rows, equal, [], []).checks}
+    delays = [check.ours for (artefact, _), check in found.items() if artefact == "section2"]
+    assert delays == pytest.approx([1.152, 10.752, 1.2, 12.0])
+    apart = [check for (_, name), check in found.items() if name.startswith("change of")]
+    assert len(apart) == 2 * 3 * 3
+    assert {check.verdict for check in apart} == {"reproduced"}
+    assert found["section4", "kinds of impact of a heavier tail that occur"].ours == 2, "nothing is indifferent"
+    later = [check for (_, name), check in found.items() if "at larger sizes without" in name]
+    assert [check.ours for check in later] == [1.0] * 3
+    flat = [check for (artefact, name), check in found.items() if artefact == "fig2" and "depends less" in name]
+    assert [check.verdict for check in flat] == ["not_reproduced"] * 2, "both buffers have one curve"
+
+
+def test_the_slope_of_h() -> None:
+    at = [
+        (alpha, Interval((3 - alpha) / 2, (3 - alpha) / 2 - 0.05, (3 - alpha) / 2 + 0.05, 5))
+        for alpha in (1.1, 1.5, 1.9)
+    ]
+    slope = statements.slope_of(at)
+    assert slope.mean == pytest.approx(-0.5)
+    assert slope.half_width == pytest.approx(0.05 / np.sqrt(2) / 0.4)
 
 
 def test_readings_of_a_cached_ssthresh() -> None:

@@ -8,6 +8,8 @@
 | Figs 1 and 10 | `tails` |
 | Figs 11 and 12 | `metacontrol` |
 | Fig. 13, Table III | `fairness` |
+| what else the text says of these runs | `statements` |
+| each statement of the source, and its check | `claims.toml` |
 | Table II, shared tables, transfers of a few segments | `short` |
 | what the source leaves open, and where its claims hold | `readings`, `reconstruction` |
 | what any predictor could gain | `oracle` |
@@ -45,6 +47,7 @@ from parshall.studies.multiple_time_scale import (
     rtt,
     sensitivity,
     short,
+    statements,
     steered_stacks,
     tails,
     thresholds,
@@ -70,6 +73,10 @@ def _in_one(answers: Mapping[Any, Any], size: Size) -> Findings:
     )
 
 
+def _stated(results: Results, size: Size) -> Findings:
+    return Findings(list(statements.checks(results, size)), [statements.section(results, size)])
+
+
 def _of(
     part: reconstruction.Reconstruction | oracle.Oracles | short.ShortConnections | interval.ChosenInterval,
 ) -> Findings:
@@ -84,6 +91,7 @@ def _part(
 
 PARTS = (
     _part("figures and tables", main, _in_one),
+    _part("statements", main, lambda answers, size: _stated(grid.results(answers), size)),
     _part(
         "reconstruction",
         reconstruction.cases,

@@ -60,10 +60,10 @@ def checks(results: Results, size: Size) -> Iterator[Claim]:
             nulls=[Null("the gain with the heavy tail", mean_interval(gains[0]))],
         )
     for interval_s in INTERVALS_S:
-        apart = _successive(results, heavy, interval_s) - _successive(results, light, interval_s)
+        apart = successive(results, heavy, interval_s) - successive(results, light, interval_s)
         name = f"correlation of successive intervals of {interval_s} s at α = {heavy:g} less that at {light:g}"
         yield claim("fig1", name, 1, apart)
-        flat = mean_interval(_successive(results, light, interval_s))
+        flat = mean_interval(successive(results, light, interval_s))
         yield sign(
             "fig1",
             f"correlation of successive intervals of {interval_s} s at α = {light:g}",
@@ -74,15 +74,16 @@ def checks(results: Results, size: Size) -> Iterator[Claim]:
         )
 
 
-def _alone(results: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
-    """The clients' traffic in intervals, by seed."""
+def alone(results: Results, alpha: float, interval_s: float) -> list[NDArray[np.float64]]:
+    """The clients' traffic in intervals, bytes, by seed."""
     bins = round(interval_s / ALONE_BIN_S)
     rows = (np.array(each.alone.levels) for each in results.backgrounds[alpha, 5.0, SOURCE, None])
     return [row[: row.size // bins * bins].reshape(-1, bins).sum(axis=1) for row in rows]
 
 
-def _successive(results: Results, alpha: float, interval_s: float) -> NDArray[np.float64]:
-    series = _alone(results, alpha, interval_s)
+def successive(results: Results, alpha: float, interval_s: float) -> NDArray[np.float64]:
+    """Correlation of successive intervals of the clients' traffic, by seed."""
+    series = alone(results, alpha, interval_s)
     return np.array([np.corrcoef(each[:-1], each[1:])[0, 1] for each in series])
 
 
@@ -118,7 +119,7 @@ def section(results: Results, size: Size) -> Section:
     edges = np.arange(LEVELS + 1) + 0.5
     for alpha in (alphas[0], alphas[-1]):
         for interval_s in INTERVALS_S:
-            shades = Grid(edges, edges, density(_alone(results, alpha, interval_s)), "P(L₂ given L₁)")
+            shades = Grid(edges, edges, density(alone(results, alpha, interval_s)), "P(L₂ given L₁)")
             panel = Panel([shades], Axis("next level L₂"), Axis("level L₁"))
             caption = f"Level of the clients' traffic in an interval of {interval_s} s, given that of the one before."
             name = f"fig1-{alpha:g}-{interval_s}s".replace(".", "-")

@@ -3,10 +3,12 @@
 | file | what |
 | --- | --- |
 | `published.toml` | what the source prints |
+| `claims.toml` | each statement of the source, what would refute it, and its check |
 | `analytic` | Tables 1 to 3 and section 5 by the model |
 | `network`, `simulated` | the source's network in the simulator |
 | `configurations` | what the simulator's settings move, and Fig. 6 simulated |
 | `queue` | Fig. 5 |
+| `statements` | equations, iteration, tables and section 5 against each other, by the model |
 | `comparison`, `errors` | model against simulator on random networks |
 | `beyond` | many sessions, several routers, UDP, short transfers and over-booking |
 | `real_stacks` | Tables 1 to 3 with the TCP of Linux |
@@ -18,7 +20,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from parshall.design.simulated import Setting
-from parshall.studies.rio import analytic, beyond, comparison, configurations, errors, queue, real_stacks, simulated
+from parshall.studies.rio import (
+    analytic,
+    beyond,
+    comparison,
+    configurations,
+    errors,
+    queue,
+    real_stacks,
+    simulated,
+    statements,
+)
 from parshall.studies.study import Case, Findings, Part, Scale
 from parshall.studies.study import simulated as case_of
 
@@ -65,6 +77,7 @@ PARTS = (
     Part.of("figures 6 and 7", analytic.throughput),
     Part.of("figures 8 and 9", analytic.delay),
     Part.of("figures 10 to 13", analytic.losses),
+    Part.of("statements", statements.findings),
     Part(
         "random networks",
         _networks,

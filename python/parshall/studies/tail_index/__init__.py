@@ -5,7 +5,8 @@
 | Figs 1 and 2 | `settings` (whose TCP), `grid` (simulations), `trends` (signs), `page` |
 | the same at equal loads | `matched` |
 | the table of signs | `signs` |
-| claims in words | `claims` |
+| claims in words | `claims`, `statements` |
+| each statement of the source, and its check | `claims.toml` |
 | Fig. 4(a) of Park & Tuan | `hurst_own`; `hurst_panel`, `hurst_page` |
 | Fig. 1 with the TCP of Linux | `real_stacks` |
 | Fig. 2 with hosts of Linux among simulated sources | `hybrid` |
@@ -34,6 +35,7 @@ from parshall.studies.tail_index import (
     real_stacks,
     sensitivity,
     signs,
+    statements,
 )
 from parshall.studies.tail_index.trends import checks
 
@@ -81,9 +83,7 @@ def cases(size: Size) -> dict[tuple[str, Any], Case]:
 
 def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
     """What is made of the answers of `cases`."""
-    groups: dict[str, dict[Any, Any]] = {}
-    for (name, key), answer in answers.items():
-        groups.setdefault(name, {})[key] = answer
+    groups = _grouped(answers)
     short = matched.shorter(size.grid)
     rows = grid.by_point(size.grid, groups["asked"])
     equal = groups["equal"]
@@ -120,8 +120,27 @@ def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
     )
 
 
+def stated(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
+    """What the text says beside the figures' signs, of the same answers."""
+    groups = _grouped(answers)
+    return statements.findings(
+        grid.by_point(size.grid, groups["asked"]),
+        matched.trends(matched.shorter(size.grid), groups["equal"]),
+        hurst_own.together(size.hurst, groups["own"]),
+        hurst_panel.together(groups["panel"]).tcp,
+    )
+
+
+def _grouped(answers: Mapping[tuple[str, Any], Any]) -> dict[str, dict[Any, Any]]:
+    groups: dict[str, dict[Any, Any]] = {}
+    for (name, key), answer in answers.items():
+        groups.setdefault(name, {})[key] = answer
+    return groups
+
+
 PARTS = (
     Part("tail index", lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale])),
+    Part("statements", lambda scale: cases(SIZES[scale]), lambda answers, scale: stated(answers, SIZES[scale])),
     real_stacks.PART,
     hybrid.PART,
 )
