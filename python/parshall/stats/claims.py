@@ -154,6 +154,11 @@ class Claim:
         return f"{self.artefact}: {self.quantity}"
 
     @property
+    def named(self) -> str:
+        """The quantity, and which reading of the source it rests on."""
+        return f"{self.quantity} ({self.reading})" if self.reading else self.quantity
+
+    @property
     def region(self) -> Region | None:
         """What the rule accepts; None: it has no bound."""
         r, d = self.reference or 0.0, self.tolerance

@@ -16,8 +16,7 @@ def cells(claim: Claim) -> tuple[str, ...]:
     found = "none" if value is None else f"{value.mean:.4g}"
     spread = value is not None and value.low is not None and value.high is not None and value.low < value.high
     between = f"{value.low:.4g} .. {value.high:.4g}" if value is not None and spread else ""
-    named = f"{claim.quantity} ({claim.reading})" if claim.reading else claim.quantity
-    return (claim.artefact, named, accepted(claim), found, between, verdict(claim), claim.note)
+    return (claim.artefact, claim.named, accepted(claim), found, between, verdict(claim), claim.note)
 
 
 def accepted(claim: Claim) -> str:

@@ -87,7 +87,7 @@ def checks(results: Results, size: Size) -> Iterator[Claim]:
         share = mean_interval((with_it - plain) / gained) if gained > 0 else None
         yield equal(
             "fig12",
-            f"share of the gain of the best static A that metacontrol has, ν = {adjustment:g}",
+            f"gain with metacontrol, ν = {adjustment:g}, over that of the best static A",
             1.0,
             share,
             within=PAPER.within("near_the_peak"),
