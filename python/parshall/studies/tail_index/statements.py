@@ -97,12 +97,12 @@ def _apart(more: Change, less: Change) -> Interval:
     return Interval(mean, mean - half, mean + half, min(more.values, less.values))
 
 
-def _kinds(equal: Trends) -> Claim:
+def _kinds(trends: Trends) -> Claim:
     """How many of the three impacts occur among the settings with a published sign: worse, none, better."""
     better = {"loss": -1, "delay_ms": -1, "throughput_mbps": 1}
     signs = {
         each.sign * better[metric]
-        for (setting, metric), each in equal.items()
+        for (setting, metric), each in trends.items()
         if setting.own_stack and published_sign(setting, metric) is not None
     }
     words = {-1: "negative", 0: "negligible", 1: "positive"}
