@@ -223,7 +223,7 @@ def _fig10(runs: Mapping[tuple[str, float], Recorded], size: Size) -> tuple[list
         ),
         sign(
             "fig10", "sd of completion times, Scalable less CUBIC", 1,
-            _paired(spread["scalable"], spread["cubic_2005"], np.std, ratio=False),
+            _paired(spread["scalable"], spread["cubic_2005"], np.std, ratio=False)
         ),
     ]  # fmt: skip
     rows = []
@@ -322,12 +322,5 @@ def _one_run(artefact: str, quantity: str, published: float, run: Recorded, stat
     ours = [float(statistic(each)) for each in times(run)]
     within = PAPER.within("seconds", published)
     if np.ptp(ours) == 0.0:
-        return equal(
-            artefact,
-            quantity,
-            published,
-            exactly(ours[0]),
-            within=within,
-            note="nothing is random here",
-        )
+        return equal(artefact, quantity, published, exactly(ours[0]), within=within, note="nothing is random here")
     return one_run(artefact, quantity, published, ours, within=within)

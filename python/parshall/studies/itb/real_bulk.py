@@ -213,23 +213,8 @@ class Stated:
         if self.sign_only:
             note = f"{ours:+.3g} ± {half:.2g}"
             published = int(self.published)
-            return sign(
-                self.artefact,
-                self.quantity,
-                published,
-                interval,
-                note,
-                negligible=self.near,
-                reading=READING,
-            )
-        return equal(
-            self.artefact,
-            self.quantity,
-            self.published,
-            interval,
-            within=self.near,
-            reading=READING,
-        )
+            return sign(self.artefact, self.quantity, published, interval, note, negligible=self.near, reading=READING)
+        return equal(self.artefact, self.quantity, self.published, interval, within=self.near, reading=READING)
 
 
 def _cv(values: NDArray[np.float64]) -> float:

@@ -162,11 +162,11 @@ def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: st
     return [
         sign(
             artefact, f"{what}, highest less lowest variant, from {LOW_MS:g} to {HIGH_MS:g} ms, {where}", 1, spread,
-            negligible=PAPER.within("plot"), reading=reading,
+            negligible=PAPER.within("plot"), reading=reading
         ),
         sign(
             artefact, f"{what}, change from {HIGH_MS:g} to {longest:g} ms, {where}", -1,
-            mean_interval(long - high), negligible=PAPER.within("plot"), reading=reading,
+            mean_interval(long - high), negligible=PAPER.within("plot"), reading=reading
         ),
     ]  # fmt: skip
 

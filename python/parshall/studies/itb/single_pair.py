@@ -141,12 +141,7 @@ def _table6(runs: Mapping[str, Recorded]) -> tuple[list[Claim], Table]:
         checks += [
             _goodput("goodput with default buffers, Mbit/s", PAPER["default_mbps"], mbps[name], name),
             equal(
-                "table6",
-                _LOST,
-                PAPER["buffer_gain"],
-                exactly(gain),
-                within=PAPER.digits("buffer_gain"),
-                reading=name,
+                "table6", _LOST, PAPER["buffer_gain"], exactly(gain), within=PAPER.digits("buffer_gain"), reading=name
             ),
         ]
     checks += [

@@ -91,16 +91,7 @@ def tables(simulated: Mapping[str, Measured]) -> Findings:
             near = PAPER.within("model_load" if name == "T" else "model", value)
             within = near + PAPER.digits(f"analytic.{table}", name)
             note = f"{ours[name] / value - 1:+.2%}; with 16 ms of access delay"
-            checks.append(
-                equal(
-                    table,
-                    f"{name} of the model",
-                    value,
-                    exactly(ours[name]),
-                    within=within,
-                    note=note,
-                )
-            )
+            checks.append(equal(table, f"{name} of the model", value, exactly(ours[name]), within=within, note=note))
             seen = simulated[table].intervals[name]
             half = "" if seen.half_width is None else f" ± {seen.half_width:.2g}"
             rows.append((name, f"{value:g}", f"{ours[name]:.6g}", f"{literal[name]:.6g}", f"{seen.mean:.5g}{half}"))
