@@ -10,7 +10,7 @@ from parshall.design.simulated import Setting
 from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
-from parshall.studies.rio import analytic, beyond, comparison, configurations, equations, queue, statements
+from parshall.studies.rio import analytic, beyond, comparison, configurations, queue, statements
 from parshall.studies.rio import errors as study_errors
 from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, LongSessions, Measured, Simulated
 
@@ -94,10 +94,10 @@ def test_statements_of_the_text() -> None:
 def test_borders_are_those_of_the_printed_cases() -> None:
     """At each border two cases meet; the line of a curve is its middle, drawn on to both sides."""
     p_in, p_out, burst = (np.array([each]) for each in (0.004, 0.015, 20.0))
-    for name, distance in equations.borders(p_in, p_out, burst).items():
+    for name, distance in statements.borders(p_in, p_out, burst).items():
         assert distance == pytest.approx(0.0, abs=1e-9), name
     states = np.arange(101.0)
-    assert equations.line(states, 20, 100, 0.06)[[0, 20, 100]] == pytest.approx([-0.015, 0.0, 0.06])
+    assert statements.line(states, 20, 100, 0.06)[[0, 20, 100]] == pytest.approx([-0.015, 0.0, 0.06])
 
 
 def test_least_out_probability_keeps_the_agreement() -> None:

@@ -94,9 +94,9 @@ def _of_chain(record: Record, raw: WindowChain, reading: str) -> Claim:
     """The mean of eq. (2) with the measured p(w) over that of the flow."""
     mean = _mean(record)
     low, high = (None if end is None else raw.mean / end for end in (mean.high, mean.low))
-    ratio = Interval(raw.mean / mean.mean, low, high, n=mean.n)
     quantity = "mean of eq. (2) with the measured p(w) over the flow's"
     note = "eq. (2) has neither recoveries nor timeouts"
+    ratio = Interval(raw.mean / mean.mean, low, high, n=mean.n)
     return equal("fig5a", quantity, 1.0, ratio, within=PAPER.within("plot"), note=note, reading=reading)
 
 

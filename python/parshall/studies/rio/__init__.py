@@ -8,7 +8,7 @@
 | `network`, `simulated` | the source's network in the simulator |
 | `configurations` | what the simulator's settings move, and Fig. 6 simulated |
 | `queue` | Fig. 5 |
-| `equations`, `statements` | equations, iteration, tables and section 5 against each other, by the model |
+| `statements` | equations, iteration, tables and section 5 against each other, by the model |
 | `comparison`, `errors` | model against simulator on random networks |
 | `beyond` | many sessions, several routers, UDP, short transfers and over-booking |
 | `real_stacks` | Tables 1 to 3 with the TCP of Linux |

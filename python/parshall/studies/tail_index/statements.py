@@ -23,7 +23,7 @@ from parshall.report.document import Section, Table
 from parshall.stats.claim_rules import equal, sign
 from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
-from parshall.stats.region import exactly
+from parshall.stats.region import exactly, single
 from parshall.studies.study import Findings
 from parshall.studies.tail_index.grid import Rows
 from parshall.studies.tail_index.hurst_own import ARTEFACT, METHODS, OwnAtTail
@@ -43,19 +43,10 @@ _FEWEST_BINS = 3
 Statistic = Callable[[Measured], float]
 
 
-def findings(rows: Rows, level: Trends, own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> Findings:
+def findings(rows: Rows, equal: Trends, own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> Findings:
     """The checks, and their table."""
-    checks = [*_full_buffers(), *_of_slow_start(level), _kinds(level), *_of_rates(rows), *_slopes(own, slow)]
-    cells = [
-        (
-            each.artefact,
-            f"{each.quantity} ({each.reading})" if each.reading else each.quantity,
-            f"{each.reference:g}",
-            f"{each.ours:.3g}",
-            each.note,
-        )
-        for each in checks
-    ]
+    checks = [*_full_buffers(), *_of_slow_start(equal), _kinds(equal), *_of_rates(rows), *_slopes(own, slow)]
+    cells = [(each.artefact, each.named, f"{each.reference:g}", f"{each.ours:.3g}", each.note) for each in checks]
     prose = (
         "What the text says beside the signs of Figs 1 and 2: how long a full buffer is, what slow start changes, the "
         "shape of the curves of rates, and the slope of H.",
@@ -71,14 +62,14 @@ def _full_buffers() -> Iterator[Claim]:
         yield equal("section2", quantity, published, exactly(ours), within=PAPER.digits("full_buffer_ms"))
 
 
-def _of_slow_start(level: Trends) -> Iterator[Claim]:
+def _of_slow_start(equal: Trends) -> Iterator[Claim]:
     """The change of each metric with slow start less that without, in each reading of the latter."""
     for buffer in sorted({each.buffer for each in FIG1}):
         (with_it,) = (each for each in FIG1 if each.buffer == buffer and each.slow_start)
         for without in (each for each in FIG1 if each.buffer == buffer and not each.slow_start):
             for metric in METRICS:
                 published = int(np.sign(_published(with_it, metric) - _published(without, metric)))
-                apart = _apart(level[with_it, metric], level[without, metric])
+                apart = _apart(equal[with_it, metric], equal[without, metric])
                 quantity = f"change of {WORDS[metric]} with slow start less that without, N = 45, B = {buffer}"
                 note = f"{apart.mean:+.1%} ({apart.low:+.1%} to {apart.high:+.1%})"
                 yield sign(
@@ -106,17 +97,17 @@ def _apart(more: Change, less: Change) -> Interval:
     return Interval(mean, mean - half, mean + half, min(more.values, less.values))
 
 
-def _kinds(level: Trends) -> Claim:
+def _kinds(trends: Trends) -> Claim:
     """How many of the three impacts occur among the settings with a published sign: worse, none, better."""
     better = {"loss": -1, "delay_ms": -1, "throughput_mbps": 1}
     signs = {
         each.sign * better[metric]
-        for (setting, metric), each in level.items()
+        for (setting, metric), each in trends.items()
         if setting.own_stack and published_sign(setting, metric) is not None
     }
     words = {-1: "negative", 0: "negligible", 1: "positive"}
     note = ", ".join(words[each] for each in sorted(signs))
-    return equal("section4", "kinds of impact of a heavier tail that occur", 3, exactly(len(signs)), note=note)
+    return equal("section4", "kinds of impact of a heavier tail that occur", 3, single(len(signs)), note=note)
 
 
 def _of_rates(rows: Rows) -> Iterator[Claim]:
@@ -180,7 +171,7 @@ def _share(artefact: str, label: str, holds: Sequence[bool], reading: str) -> It
     if holds:
         note = f"{sum(holds)} of {len(holds)}"
         quantity = f"share of tail indices at which {label}"
-        yield equal(artefact, quantity, 1.0, exactly(sum(holds) / len(holds)), note=note, reading=reading)
+        yield equal(artefact, quantity, 1.0, single(sum(holds) / len(holds)), note=note, reading=reading)
 
 
 def _slopes(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> Iterator[Claim]:
@@ -191,14 +182,9 @@ def _slopes(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> Iterator[Claim]
             ([(each.tail_index, each.h(method)) for each in slow], f"{SLOW.count} slow clients, bins of 4 s, {method}"),
         ):
             if len(at) > 1:
-                yield equal(
-                    ARTEFACT,
-                    "slope of H against the tail index",
-                    PAPER.number("h_slope"),
-                    slope_of(at),
-                    within=PAPER.within("slope"),
-                    reading=reading,
-                )
+                slope = slope_of(at)
+                published, quantity = PAPER.number("h_slope"), "slope of H against the tail index"
+                yield equal(ARTEFACT, quantity, published, slope, within=PAPER.within("slope"), reading=reading)
 
 
 def slope_of(points: Sequence[tuple[float, Interval]]) -> Interval:
