@@ -10,7 +10,7 @@ import pytest
 
 from parshall.studies.rio import network, simulated
 from parshall.studies.rio.network import Parameters
-from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, TOLERANCES, Size
+from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, Size
 
 COMPARED = {
     "table1": ("T", "T_in", "p_in", "p_out", "q"),
@@ -18,6 +18,8 @@ COMPARED = {
     "table3": ("T", "T_in", "p_in", "p_out", "q"),
 }
 SHORT = Size(duration_s=300, repetitions=4)
+TOLERANCES = {"T": 0.02, "T_in": 0.04, "p_in": 0.15, "p_out": 0.10, "q": 0.06}
+"""Shares of the printed value that tell ns-2's defaults apart: later ones move p_out by 15 %, p_in by 30 to 40 %."""
 
 
 @pytest.mark.parametrize("table", ROUTERS)
@@ -47,6 +49,6 @@ def test_checks_say_what_is_outside() -> None:
     assert checks["p_in simulated"].note.startswith("printed to one digit")
     for quantity in ("T_in", "p_out"):
         check = checks[simulated.NAMES[quantity]]
-        assert check.ci_low is not None
-        inside = check.ci_low <= (check.published or 0.0) <= (check.ci_high or 0.0)
+        assert check.value is not None
+        inside = check.value.contains(check.published or 0.0)
         assert inside == (check.note == "")

@@ -45,10 +45,11 @@ def finding(sweep: Sweep) -> str:
     extremes = sweep.judged((each.extremes for each in metrics.values()), of=pairs)
     ends = sweep.judged(each.ends for each in metrics.values() if each.order)
     steps = sweep.judged(step for each in metrics.values() for step in each.steps)
-    sentences = {name: _of_few(sweep, name, known[name]) for name in spoken}
-    for name, each in metrics.items():
-        sentences[name] = _sentence(each, extremes[each.extremes], _course(each, ends, steps))
-    return " ".join(f"{sentence} {_lacking(sweep, name)}".strip() for name, sentence in sentences.items())
+    told = {
+        name: _sentence(each, extremes[each.extremes], _course(each, ends, steps)) for name, each in metrics.items()
+    }
+    sentences = (told[name] if name in told else _of_few(sweep, name, known[name]) for name in spoken)
+    return " ".join(f"{each} {_lacking(sweep, name)}".strip() for name, each in zip(spoken, sentences, strict=True))
 
 
 def _lacking(sweep: Sweep, metric: str) -> str:

@@ -162,6 +162,7 @@ def by_one_instrument(linux: Iterable[Claim], simulated: Iterable[Claim]) -> lis
 
     Examples
     --------
+    >>> from parshall.stats.region import exactly
     >>> near, far = (equal("a", "q", 10.0, exactly(x), within=Tolerance(0.5, "digits")) for x in (10.2, 13.0))
     >>> [by_one_instrument([one], [other])[0].verdict for one, other in ((near, far), (far, near), (far, far))]
     ['undecided', 'undecided', 'not_reproduced']
