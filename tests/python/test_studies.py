@@ -173,8 +173,8 @@ def test_the_first_sentence_has_the_best_reading_and_the_union_apart() -> None:
     assert {reading: len(counts.reproduced(reading)) for reading in counts.readings} == {"0.2 s": 2, "1 s": 2}
     readings, by_claim = matrix(claims)
     assert [list(row) for row in readings.rows] == [
-        ["0.2 s", "1 of 2", "1 of 2", "2 of 4"],
-        ["1 s", "1 of 2", "1 of 2", "2 of 4"],
+        ["0.2 s", "1/2", "1/2", "2/4"],
+        ["1 s", "1/2", "1/2", "2/4"],
     ]
     assert [list(row) for row in by_claim.rows] == [["fig2: small buffer", "+", "−"], ["fig2: large buffer", "−", "+"]]
 

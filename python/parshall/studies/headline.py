@@ -187,10 +187,10 @@ def matrix(claims: Sequence[Claim]) -> list[Table]:
 def _row(counts: Counts, reading: str) -> tuple[str, ...]:
     tried, reproduced = counts.tried(reading), counts.reproduced(reading)
     cells = [
-        f"{len(reproduced.intersection(keys))} of {len(own)}" if (own := tried.intersection(keys)) else ""
+        f"{len(reproduced.intersection(keys))}/{len(own)}" if (own := tried.intersection(keys)) else ""
         for keys in counts.artefacts.values()
     ]
-    return (reading or NONE_OPEN, *cells, f"{len(reproduced)} of {len(tried)}")
+    return (reading or NONE_OPEN, *cells, f"{len(reproduced)}/{len(tried)}")
 
 
 def _sign(claim: Claim | None) -> str:
