@@ -6,6 +6,7 @@
 | `MOST_WAITING` requests that wait | `BusyError` |
 | one request of a tab that waits | the older one is given up: `StaleError` |
 | a time for each task | its process is killed and replaced: `TooLongError` |
+| a client that has gone | its task is asked to stop; after `STOP_S` its process is killed and replaced |
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ LIMITS_S: Mapping[str, float] = {"simulate": 30.0, "save": 30.0}
 """How long tasks may take: a hundred times what they do take, for the machine may be busy with other things."""
 PAGE_S = 120.0
 """The same for the others, which may have a large result to read."""
+STOP_S = 1.5
+"""How long a task may go on for which nobody waits: who comes next must not wait longer than 2 s for it."""
 
 
 class BusyError(InputError):
@@ -134,6 +137,8 @@ class Workers:
         self._waiting = 0
         self._closed = False
         self._settling: set[asyncio.Task[None]] = set()
+        self.begun = 0
+        """How many tasks were handed to a process."""
         self.newest = Newest()
 
     @property
@@ -163,6 +168,7 @@ class Workers:
         async with self._turn() as turn:
             if tab and self.newest.is_stale(tab, number):
                 raise StaleError("a newer request has come")
+            self.begun += 1
             turn.begin((task, subject, request), self._limits_s.get(task, PAGE_S))
             while (message := await turn.received()) is not None:
                 if isinstance(message, InputError):
@@ -203,6 +209,7 @@ class Workers:
         try:
             if turn.is_busy:
                 process.connection.send(None)  # nobody waits any more
+                asyncio.get_running_loop().call_later(STOP_S, turn.give_up)
             while turn.is_busy:
                 await turn.received()
         except (TooLongError, OSError):
@@ -228,6 +235,11 @@ class _Turn:
         self._until, self._limit_s, self.is_busy = time.monotonic() + limit_s, limit_s, True
         with contextlib.suppress(OSError):  # it has ended, which is seen below
             self.process.connection.send(message)
+
+    def give_up(self) -> None:
+        """End the process if it still does the task."""
+        if self.is_busy:
+            self.process.process.kill()
 
     async def received(self) -> Any:
         """The next answer; None after the last one.
