@@ -35,9 +35,9 @@ class Connection(H11Protocol):
         """A client has connected."""
         super().connection_made(transport)
         self._watch()
-        others = [each for each in self.connections if isinstance(each, Connection) and each.owes_request]
-        if len(others) > self.most_owing:
-            min(others, key=lambda each: each._since_s).transport.abort()  # noqa: SLF001 - another of its own kind
+        owing = [each for each in self.connections if isinstance(each, Connection) and each.owes_request]
+        if len(owing) > self.most_owing:
+            min(owing, key=lambda each: each._since_s).transport.abort()  # noqa: SLF001 - another of its own kind
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client has gone, or was left."""
@@ -47,7 +47,9 @@ class Connection(H11Protocol):
 
     @property
     def owes_request(self) -> bool:
-        """Whether no whole request has come since the last answer."""
+        """Whether no whole request has come since the last answer, on a connection that still is one."""
+        if self.transport.is_closing():
+            return False
         cycle: RequestResponseCycle | None = self.cycle
         return cycle is None or cycle.response_complete or cycle.more_body
 
