@@ -143,6 +143,7 @@ def test_no_task_is_begun_for_those_who_left_while_they_waited() -> None:
 
 def test_a_task_that_goes_on_for_nobody_costs_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parshall.explore.workers.STOP_S", 0.0)
+    monkeypatch.setattr("parshall.explore.workers.LOOK_S", 0.001)
 
     async def told() -> None:
         workers = Workers(1)
@@ -247,12 +248,16 @@ def deaf_client(address: str) -> Iterator[socket.socket]:
 def test_a_client_that_takes_nothing_is_left(impatient: str) -> None:
     with deaf_client(impatient) as deaf:
         asked = request(impatient, cookie(impatient), "GET", "/assets/style.css")
-        until = time.monotonic() + WAIT_S
         with pytest.raises(ConnectionError):
-            deaf.sendall(asked * 300)
-            while time.monotonic() < until:
-                time.sleep(0.1)
-                deaf.sendall(b"x")
+            go_on(deaf, asked * 300)
+
+
+def go_on(client: socket.socket, first: bytes) -> None:
+    """Send some bytes, and then one now and then."""
+    client.sendall(first)
+    for _ in range(int(WAIT_S / 0.1)):
+        time.sleep(0.1)
+        client.sendall(b"x")
 
 
 def test_many_that_say_nothing_keep_nobody_out() -> None:

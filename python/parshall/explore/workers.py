@@ -6,7 +6,7 @@
 | `MOST_WAITING` requests that wait | `BusyError` |
 | one request of a tab that waits | the older one is given up: `StaleError` |
 | a time for each task | its process is killed and replaced: `TooLongError` |
-| a client that has gone | its task is asked to stop; after `STOP_S` its process is killed and replaced |
+| a client that has gone | its task is asked to stop; if it uses `STOP_S` more, its process is killed and replaced |
 """
 
 from __future__ import annotations
@@ -40,7 +40,11 @@ LIMITS_S: Mapping[str, float] = {"simulate": 30.0, "save": 30.0}
 PAGE_S = 120.0
 """The same for the others, which may have a large result to read."""
 STOP_S = 1.5
-"""How long a task may go on for which nobody waits: who comes next must not wait longer than 2 s for it."""
+"""Of the processor's time, for a task that nobody waits for: who comes next must not wait longer than 2 s for it.
+
+It is not the time on the clock, for a process that loads its libraries while the machine is busy does no harm."""
+LOOK_S = 0.1
+"""How often it is looked how much that was."""
 
 
 class BusyError(InputError):
@@ -88,6 +92,13 @@ class _Process:
         if not self.connection.poll(max(0.0, until - time.monotonic())):
             raise TimeoutError
         return self.connection.recv()
+
+    def used_s(self) -> float:
+        """What it has used of the processor's time; of the clock's where the system does not say."""
+        try:
+            return time.clock_gettime((~self.process.pid << 3) | 2)  # clock_getcpuclockid(3) of Linux
+        except OSError:
+            return time.monotonic()
 
     def end(self) -> None:
         self.process.kill()
@@ -209,9 +220,13 @@ class Workers:
         try:
             if turn.is_busy:
                 process.connection.send(None)  # nobody waits any more
-                asyncio.get_running_loop().call_later(STOP_S, turn.give_up)
+            until_s = process.used_s() + STOP_S
             while turn.is_busy:
-                await turn.received()
+                try:
+                    await asyncio.wait_for(turn.received(), LOOK_S)
+                except TimeoutError:
+                    if process.used_s() > until_s:
+                        process.process.kill()
         except (TooLongError, OSError):
             if self._closed:
                 return
@@ -235,11 +250,6 @@ class _Turn:
         self._until, self._limit_s, self.is_busy = time.monotonic() + limit_s, limit_s, True
         with contextlib.suppress(OSError):  # it has ended, which is seen below
             self.process.connection.send(message)
-
-    def give_up(self) -> None:
-        """End the process if it still does the task."""
-        if self.is_busy:
-            self.process.process.kill()
 
     async def received(self) -> Any:
         """The next answer; None after the last one.
