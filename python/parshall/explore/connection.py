@@ -64,5 +64,5 @@ class Connection(H11Protocol):
 
     def _debt(self) -> object:
         if left := self.transport.get_write_buffer_size():
-            return id(self.cycle), left
-        return (id(self.cycle), "request") if self.owes_request else None
+            return self.cycle, left
+        return (self.cycle, "request") if self.owes_request else None
