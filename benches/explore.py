@@ -41,7 +41,7 @@ def first_picture_s() -> float:
     """From the command to a page with a drawing in it."""
     started = time.perf_counter()
     process, address = server()
-    page = httpx.get(address, timeout=60).text
+    page = httpx.get(address, timeout=60, follow_redirects=True).text
     taken = time.perf_counter() - started
     process.terminate()
     process.communicate()
@@ -54,9 +54,9 @@ def changes_s() -> tuple[list[float], list[float]]:
     """From a change to its first part, the figures, and to its second, the models."""
     process, address = server()
     figures, models = [], []
-    headers = {"origin": address.rstrip("/")}
-    with httpx.Client(base_url=address, timeout=60, headers=headers) as client:
-        client.get("/")
+    base = address.partition("/?")[0]
+    with httpx.Client(base_url=base, timeout=60, headers={"origin": base}, follow_redirects=True) as client:
+        client.get(address)
         for number in range(CHANGES):
             request = {"tab": "bench", "number": number, "values": {"bottleneck.rate": f"{10 + number} Mbit/s"}}
             started = time.perf_counter()

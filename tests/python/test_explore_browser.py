@@ -17,6 +17,7 @@ import parshall as ps
 pytestmark = [pytest.mark.slow, needs_browser, pytest.mark.flaky(reruns=1)]
 
 RATE = "#bottleneck-rate"
+HTML = "text/html"
 SLIDER = f'input.slider[data-for="{RATE[1:]}"]'
 
 
@@ -41,6 +42,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ps.sweep(ps.Plan(name="grid", scenario=document, parameters=parameters, repetitions=2), place / "store")
     with serving(place) as (found, _):
         yield found
+
+
+def base(address: str) -> str:
+    """The address without the secret."""
+    return address.partition("?")[0]
 
 
 def settled(page: Any) -> None:
@@ -72,6 +78,62 @@ def test_dragging_a_slider_is_followed(browser: Any, address: str) -> None:
         settled(page)
         assert page.inner_text("#simulated") == before
         assert errors == []
+
+
+def test_the_secret_leaves_the_address(browser: Any, address: str) -> None:
+    with tab(browser) as (page, errors):
+        page.goto(address)
+        settled(page)
+        assert page.url == base(address)
+        assert page.evaluate("document.cookie") == "", "no script sees it"
+        page.reload()
+        settled(page)
+        assert errors == []
+    with tab(browser) as (page, _):
+        assert page.goto(base(address)).status == 403
+        assert "the address that `parshall explore` printed" in page.inner_text("body")
+
+
+@pytest.mark.parametrize("has_secret", [False, True])
+def test_a_link_of_another_page_leads_in_only_with_the_secret(browser: Any, address: str, has_secret: bool) -> None:
+    """Another site's page, in the browser that has the cookie."""
+    elsewhere, to = "http://evil.example/", address if has_secret else base(address)
+    with tab(browser) as (page, _):
+        page.route(elsewhere, lambda route: route.fulfill(body=f'<a href="{to}">x</a>', content_type=HTML))
+        page.goto(address)
+        settled(page)
+        page.goto(elsewhere)
+        with page.expect_response(lambda answer: answer.url == to) as answered:
+            page.click("a")
+        assert answered.value.status == (200 if has_secret else 403)
+        if has_secret:
+            page.wait_for_url(base(address))
+            settled(page)
+
+
+def test_another_page_reads_nothing_and_frames_nothing(browser: Any, address: str) -> None:
+    elsewhere = "http://evil.example/"
+    with tab(browser) as (page, errors):
+        page.route(elsewhere, lambda route: route.fulfill(body="<p>evil</p>", content_type=HTML))
+        page.goto(address)
+        settled(page)
+        page.goto(elsewhere)
+        tried = """async (to) => {
+            const failed = [];
+            for (const mode of ["cors", "same-origin"]) {
+                await fetch(to, {mode, credentials: "include"}).catch(() => failed.push(mode));
+            }
+            const frame = document.createElement("iframe");
+            const loaded = new Promise((resolve) => frame.addEventListener("load", resolve));
+            frame.src = to;
+            document.body.append(frame);
+            await loaded;
+            return failed;
+        }"""
+        assert page.evaluate(tried, base(address)) == ["cors", "same-origin"]
+        inside = page.frames[-1]
+        assert "Bottleneck" not in inside.content()
+        assert any("frame" in error for error in errors) or "chrome-error" in inside.url
 
 
 def test_the_keyboard_alone(browser: Any, address: str) -> None:
@@ -177,7 +239,7 @@ def test_results_are_filtered_and_compared(browser: Any, results: str) -> None:
 @pytest.mark.parametrize("width", [1400, 390])
 def test_a_metric_and_a_parameter_of_a_sweep_are_chosen(browser: Any, results: str, width: int) -> None:
     with tab(browser, width) as (page, errors):
-        page.goto(f"{results}results")
+        page.goto(results)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         with page.expect_navigation():  # what is chosen before a page is there, or when it is being left, is lost
             page.click("#list a:text-is('grid')")

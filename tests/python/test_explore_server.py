@@ -34,11 +34,12 @@ WAIT_S = 120.0
 
 
 class Client:
-    """Asks as the page does."""
+    """Asks as the page does, once the address with the secret was opened."""
 
     def __init__(self, address: str) -> None:
-        self.address = address.rstrip("/")
+        self.address = address.partition("/?")[0]
         self.http = httpx.Client(base_url=self.address, timeout=WAIT_S)
+        self.http.get(address)
 
     def close(self) -> None:
         self.http.close()
@@ -187,9 +188,11 @@ def test_a_folder_that_changes_meanwhile(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example:1", "", "[::1", "0.0.0.0:1"]
+    "host",
+    ["evil.example", "evil.example:PORT", "127.0.0.1.evil.example:PORT", "", "[::1", "0.0.0.0:PORT", "127.0.0.1:1"],
 )
 def test_another_host_is_refused(host: str, client: Client) -> None:
+    host = host.replace("PORT", client.address.rpartition(":")[2])
     for answer in (client.get("/", host=host), client.post("/simulate", {}, host=host)):
         assert answer.status_code == 400
         assert "svg" not in answer.text

@@ -31,7 +31,7 @@ def explore(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the browser.")] = True,
     quiet: Quiet = False,
 ) -> None:
-    """Explore a scenario or results in the browser; the server is reached from this machine only."""
+    """Explore a scenario or results in the browser; the server answers those who have the address that is printed."""
     from parshall.errors import InputError
     from parshall.explore.server import serve
     from parshall.extras import extra

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from parshall.errors import InputError
+from parshall.explore.clients import GoneError, Lines, while_connected
 from parshall.explore.guard import Guard
+from parshall.explore.secret import Secret
 from parshall.explore.subject import Subject
 from parshall.explore.workers import BusyError, StaleError, TooLongError, Workers
 from parshall.report.style import style_sheet
@@ -31,15 +33,15 @@ _OWN_POLICY = (
 """Of pages of results, which are documents of their own: their scripts reach nothing of this server."""
 
 
-def application(subject: Subject, workers: Workers) -> Starlette:
+def application(subject: Subject, workers: Workers, secret: Secret) -> Starlette:
     """The application for what is explored; within an event loop, for its first page is made at once."""
-    return _Routes(subject, workers).application
+    return _Routes(subject, workers, secret).application
 
 
 class _Routes:
     """What answers requests."""
 
-    def __init__(self, subject: Subject, workers: Workers) -> None:
+    def __init__(self, subject: Subject, workers: Workers, secret: Secret) -> None:
         self._subject = subject
         self._workers = workers
         self._first = None if subject.base is None else asyncio.create_task(workers.answer("explorer", subject, {}))
@@ -60,36 +62,43 @@ class _Routes:
             Route("/simulate", self.simulate, methods=["POST"]),
             Route("/save", self.save, methods=["POST"]),
         ]
-        handlers = {InputError: _refusal}
-        self.application = Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=handlers)
+        handlers = {InputError: _refusal, GoneError: _nobody, ClientDisconnect: _nobody}
+        guard = Middleware(Guard, secret)
+        self.application = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
 
-    async def start(self, _: Request) -> Response:
+    async def start(self, request: Request) -> Response:
         """The scenario if there is one, else the list of results."""
         if self._subject.base is None:
             return RedirectResponse("/results", 303)
-        first, self._first = self._first, None
-        return await self._page("explorer", {}) if first is None else HTMLResponse((await first)["html"])
+        first = self._first
+        if first is None:
+            return await self._page(request, "explorer", {})
+        try:
+            return HTMLResponse((await while_connected(request, asyncio.shield(first)))["html"])
+        finally:
+            if first.done():
+                self._first = None
 
     async def explore(self, request: Request) -> Response:
         """The scenario of a result."""
-        return await self._page("explorer", {"of": request.query_params.get("of", "")})
+        return await self._page(request, "explorer", {"of": request.query_params.get("of", "")})
 
-    async def results(self, _: Request) -> Response:
+    async def results(self, request: Request) -> Response:
         """The list of results."""
-        return await self._page("listing", {})
+        return await self._page(request, "listing", {})
 
     async def result(self, request: Request) -> Response:
         """The page of a result."""
-        return await self._page("result", {"name": request.query_params.get("name", "")}, _OWN_POLICY)
+        return await self._page(request, "result", {"name": request.query_params.get("name", "")}, _OWN_POLICY)
 
     async def compare(self, request: Request) -> Response:
         """The page of a comparison of those that were chosen."""
         names = list(dict.fromkeys(request.query_params.getlist("name")))
-        return await self._page("comparison", {"names": names}, _OWN_POLICY)
+        return await self._page(request, "comparison", {"names": names}, _OWN_POLICY)
 
     async def sweep(self, request: Request) -> Response:
         """A metric of a sweep."""
-        return await self._page("sweep", dict(request.query_params))
+        return await self._page(request, "sweep", {"name": "", **request.query_params})
 
     async def asset(self, request: Request) -> Response:
         """A style sheet or a script of ours."""
@@ -104,28 +113,20 @@ class _Routes:
         tab, number = asked.get("tab"), asked.get("number")
         if not (isinstance(tab, str) and len(tab) <= 64 and isinstance(number, int)):
             raise InputError("tab, number: accepted: a text of at most 64 characters, and a whole number")
+        names = asked.get("figures", [])
+        if not (isinstance(names, list) and all(isinstance(each, str) for each in names)):
+            raise InputError("figures: accepted: a list of names")
         answers = self._workers.answers("simulate", self._subject, asked, tab, number)
-        first = await anext(answers, None)  # what is refused before it begins has a status of its own
-
-        async def lines() -> AsyncIterator[str]:
-            try:
-                if first is not None:
-                    yield json.dumps(first) + "\n"
-                async for answer in answers:
-                    yield json.dumps(answer) + "\n"
-            except InputError as error:
-                yield json.dumps({"problems": [str(error)]}) + "\n"
-            finally:
-                await answers.aclose()
-
-        return StreamingResponse(lines(), media_type="application/x-ndjson")
+        # What is refused before it begins has a status of its own.
+        return Lines(await while_connected(request, anext(answers, None)), answers)
 
     async def save(self, request: Request) -> Response:
         """Write a scenario into the directory that was named for it."""
-        return JSONResponse(await self._workers.answer("save", self._subject, await _body(request)))
+        asked = self._workers.answer("save", self._subject, await _body(request))
+        return JSONResponse(await while_connected(request, asked))
 
-    async def _page(self, task: str, request: Mapping[str, Any], policy: str = "") -> Response:
-        answer = await self._workers.answer(task, self._subject, request)
+    async def _page(self, request: Request, task: str, asked: Mapping[str, Any], policy: str = "") -> Response:
+        answer = await while_connected(request, self._workers.answer(task, self._subject, asked))
         return HTMLResponse(answer["html"], headers={"Content-Security-Policy": policy} if policy else None)
 
 
@@ -153,6 +154,10 @@ async def _refusal(request: Request, error: Exception) -> Response:
     if request.method == "POST":
         return JSONResponse({"problem": str(error), "problems": [str(error)]}, status)
     return _page_of_problem(str(error), 404 if status == 400 else status)
+
+
+async def _nobody(_: Request, __: Exception) -> Response:
+    return Response(status_code=204)  # nobody reads it
 
 
 def _page_of_problem(problem: str, status: int) -> Response:

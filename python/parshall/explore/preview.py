@@ -2,6 +2,7 @@
 
 | bound | what it is for |
 | --- | --- |
+| `MOST_FLOWS` | what they take before the first packet, and at the end; more are refused before anything is done |
 | `AIM_PACKETS` at the rates of the links | how long is simulated: an answer takes a fraction of a second |
 | `MOST_PACKETS`, `MOST_S` | where more is sent than the links carry, or rates are not known beforehand |
 
@@ -41,6 +42,8 @@ AIM_PACKETS = 300_000
 MOST_PACKETS = 4 * AIM_PACKETS
 MOST_S = 2.0
 """Of the processor's time, where packets are few and events many."""
+MOST_FLOWS = 10_000
+"""A fifth of a second of the processor's time, and 140 MB, at the quickstart's size."""
 
 FIRST_FIGURES = ("overview", "delay")
 """Those that are shown unless others are asked for."""
@@ -74,6 +77,7 @@ def shown(base: Base, request: Mapping[str, Any], stopped: Callable[[], bool]) -
     """
     try:
         scenario, assigned = knobs.changed(base.scenario(), request.get("values") or {})
+        _check_flows(scenario)
         short, result = _recorded(scenario, stopped)
     except ScenarioError as error:
         yield {"problems": error.problems}
@@ -82,6 +86,8 @@ def shown(base: Base, request: Mapping[str, Any], stopped: Callable[[], bool]) -
         return
     except ParshallError as error:
         yield {"problems": [str(error)]}
+        return
+    if stopped():
         return
     command = " ".join([base.command, *map(_assignment, assigned, assigned.values())])
     yield {
@@ -96,9 +102,21 @@ def shown(base: Base, request: Mapping[str, Any], stopped: Callable[[], bool]) -
         yield {"predicted": _predicted(short, result, _width(request))}
 
 
+def _check_flows(scenario: Scenario) -> None:
+    """Refuse more than `MOST_FLOWS`, at the largest group."""
+    counts = [group.count for group in scenario.flows]
+    if sum(counts) > MOST_FLOWS:
+        key = f"flows.{counts.index(max(counts))}.count"
+        found = f"found {sum(counts)} flows in all, more than can be simulated at once"
+        raise ScenarioError(
+            [f"{key}: {found}; accepted: {MOST_FLOWS} here; `parshall run` takes more"], scenario.source
+        )
+
+
 def _simulated(run: Run, request: Mapping[str, Any]) -> dict[str, str]:
     """The sentences, tiles, tables and figures of a run."""
-    wanted = [each for each in figures() if each.name in (request.get("figures") or FIRST_FIGURES)]
+    names = request.get("figures") or FIRST_FIGURES
+    wanted = [each for each in figures() if each.name in names]
     drawn = [_figure(each, run) for each in wanted]
     groups = groups_table(run)
     sections = [
@@ -215,7 +233,7 @@ def _predicted(scenario: Scenario, result: Recorded, width_in: float) -> str:
 def _width(request: Mapping[str, Any]) -> float:
     """The width of figures in inches: phones have narrow ones."""
     width = request.get("width")
-    return min(WIDTH_IN, max(3.0, float(width))) if isinstance(width, int | float) else WIDTH_IN
+    return float(min(WIDTH_IN, max(3.0, width))) if isinstance(width, int | float) else WIDTH_IN
 
 
 def _assignment(key: str, value: Any) -> str:

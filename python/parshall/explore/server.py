@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from parshall.errors import InputError
+from parshall.explore.secret import HOST, Secret
 from parshall.explore.subject import Subject
 from parshall.explore.workers import Workers
 from parshall.records.about import cores
 from parshall.schema import external
 
-HOST = "127.0.0.1"
 MOST_AT_A_TIME = 2
 """Tasks: while one tab drags, another is answered; more would make each of them slower."""
 _MOST_CONNECTIONS = 512
@@ -33,7 +33,7 @@ def serve(
     save_in
         A directory into which scenarios may be saved.
     ready
-        Called with the address when requests are answered.
+        Called with the address, which has the secret in it, when requests are answered.
 
     Raises
     ------
@@ -62,9 +62,12 @@ async def _serve(
     import uvicorn  # noqa: PLC0415
 
     from parshall.explore.application import application  # noqa: PLC0415
+    from parshall.explore.connection import Connection  # noqa: PLC0415
 
+    secret = Secret(listening.getsockname()[1])
     config = uvicorn.Config(
-        application(replace(found, save_in=save_in), workers),
+        application(replace(found, save_in=save_in), workers, secret),
+        http=Connection,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -73,7 +76,7 @@ async def _serve(
         lifespan="off",
         ws="none",
     )
-    ready(f"http://{HOST}:{listening.getsockname()[1]}/")
+    ready(secret.address)
     await uvicorn.Server(config).serve(sockets=[listening])
 
 
@@ -81,7 +84,8 @@ def _import() -> None:
     """Load what the server needs, which takes as long as to read a scenario."""
     import uvicorn  # noqa: F401, PLC0415
 
-    import parshall.explore.application  # noqa: F401, PLC0415
+    import parshall.explore.application  # noqa: PLC0415
+    import parshall.explore.connection  # noqa: F401, PLC0415
 
 
 def _socket(port: int) -> socket.socket:

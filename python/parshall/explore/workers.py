@@ -6,6 +6,7 @@
 | `MOST_WAITING` requests that wait | `BusyError` |
 | one request of a tab that waits | the older one is given up: `StaleError` |
 | a time for each task | its process is killed and replaced: `TooLongError` |
+| a client that has gone | its task is asked to stop; if it uses `STOP_S` more, its process is killed and replaced |
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ LIMITS_S: Mapping[str, float] = {"simulate": 30.0, "save": 30.0}
 """How long tasks may take: a hundred times what they do take, for the machine may be busy with other things."""
 PAGE_S = 120.0
 """The same for the others, which may have a large result to read."""
+STOP_S = 1.5
+"""Of the processor's time, for a task that nobody waits for: who comes next must not wait longer than 2 s for it.
+
+It is not the time on the clock, for a process that loads its libraries while the machine is busy does no harm."""
+LOOK_S = 0.1
+"""How often it is looked how much that was."""
 
 
 class BusyError(InputError):
@@ -85,6 +92,13 @@ class _Process:
         if not self.connection.poll(max(0.0, until - time.monotonic())):
             raise TimeoutError
         return self.connection.recv()
+
+    def used_s(self) -> float:
+        """What it has used of the processor's time; of the clock's where the system does not say."""
+        try:
+            return time.clock_gettime((~self.process.pid << 3) | 2)  # clock_getcpuclockid(3) of Linux
+        except OSError:
+            return time.monotonic()
 
     def end(self) -> None:
         self.process.kill()
@@ -134,6 +148,8 @@ class Workers:
         self._waiting = 0
         self._closed = False
         self._settling: set[asyncio.Task[None]] = set()
+        self.begun = 0
+        """How many tasks were handed to a process."""
         self.newest = Newest()
 
     @property
@@ -163,6 +179,7 @@ class Workers:
         async with self._turn() as turn:
             if tab and self.newest.is_stale(tab, number):
                 raise StaleError("a newer request has come")
+            self.begun += 1
             turn.begin((task, subject, request), self._limits_s.get(task, PAGE_S))
             while (message := await turn.received()) is not None:
                 if isinstance(message, InputError):
@@ -203,8 +220,13 @@ class Workers:
         try:
             if turn.is_busy:
                 process.connection.send(None)  # nobody waits any more
+            until_s = process.used_s() + STOP_S
             while turn.is_busy:
-                await turn.received()
+                try:
+                    await asyncio.wait_for(turn.received(), LOOK_S)
+                except TimeoutError:
+                    if process.used_s() > until_s:
+                        process.process.kill()
         except (TooLongError, OSError):
             if self._closed:
                 return
