@@ -461,11 +461,12 @@ def test_predicted_simulated_and_emulated_stand_side_by_side(tmp_path: Path) -> 
     assert [each["name"] for each in compared["results"]] == ["simulated", "predicted", "emulated"]
     assert compared["results"][2]["emulation"]["level"] == said["emulated"]["emulation"]["level"]
     (goodput,) = (each for each in compared["metrics"] if each["key"] == "goodput_bps")
-    simulated, predicted, emulation = (each["mean"] for each in goodput["intervals"])
+    simulated, predicted, emulation = (each.get("mean", each.get("value")) for each in goodput["intervals"])
+    assert [each.get("kind") for each in goodput["intervals"]] == [None, "range", None]
     assert simulated == said["simulated"]["goodput_bps"]
     assert emulation == said["emulated"]["goodput_bps"]
     assert predicted == pytest.approx(9.7e6, rel=0.05), "the link is full"
-    differences = [each["difference"]["mean"] for each in goodput["differences"]]
+    differences = [each["difference"].get("mean", each["difference"].get("value")) for each in goodput["differences"]]
     assert differences == pytest.approx([predicted - simulated, emulation - simulated])
     page = (made / "compared.html").read_text(encoding="utf-8")
     assert "<h1>simulated, predicted, emulated</h1>" in page

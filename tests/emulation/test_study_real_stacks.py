@@ -84,7 +84,7 @@ def test_hosts_of_linux_lose_in_their_interface(monkeypatch: pytest.MonkeyPatch)
     scenario = real_rtts.lasting([real_rtts.Place("reno", 1)], 20.0, real_rtts.SLOWER, "quick")
     run = parshall.emulation.emulate(scenario)
     (point,) = real_rtts.points(run, real_rtts.SLOWER)["reno-1"]
-    assert 0.7e9 < point.goodput_bps < 1e9
+    assert 0.7e9 < point.flow_goodput_bps < 1e9
     assert run.flows["retransmissions"][0] > 0
 
 
