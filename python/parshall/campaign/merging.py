@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from parshall.campaign.damage import answer_of, behind_digest, is_answer
 from parshall.campaign.segments import OUTDATED, Segment, first_line, intact, keys_of, seal
 from parshall.campaign.snapshot import Snapshot
 from parshall.campaign.store import ANSWERS, Store
@@ -23,7 +24,7 @@ class Merged:
     runs: int
     answers: int
     damaged: int
-    """Runs that were left where they are."""
+    """Runs and answers that were left where they are."""
 
 
 def merge(store: Store, other: Store) -> Merged:
@@ -73,10 +74,15 @@ def _merged(store: Store, other: Store) -> Merged:
         runs += 1
     for path in other.answers():
         target = store.directory / ANSWERS / path.parent.name / path.name
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, path.read_bytes(), store.partial("answer"))
-            answers += 1
+        if target.exists() and is_answer(target):
+            continue
+        content = answer_of(path)
+        if content is None:
+            damaged += 1
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, behind_digest(content), store.partial("answer"))
+        answers += 1
     return Merged(runs, answers, damaged)
 
 

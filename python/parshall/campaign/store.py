@@ -144,7 +144,7 @@ class Store:
 
     def answers(self) -> list[Path]:
         """The files of calls' answers (`parshall.campaign.answers`)."""
-        return sorted((self.directory / ANSWERS).glob("??/*"))
+        return sorted(path for path in (self.directory / ANSWERS).glob("??/*") if path.is_file())
 
     def strays(self) -> list[Path]:
         """What somebody else put beside runs and segments; nothing reads it."""
