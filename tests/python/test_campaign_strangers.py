@@ -1,0 +1,96 @@
+"""Stores of strangers, whose files are read and never trusted; and of others who are at work meanwhile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import parshall as ps
+from parshall.campaign import maintenance
+from parshall.campaign.merging import Merged, merge
+from parshall.campaign.segments import compact, keys_of, read_segment
+from parshall.campaign.snapshot import Snapshot
+from parshall.errors import StoreError
+from parshall.files import digest
+
+PLAN = ps.Plan(
+    name="theirs",
+    scenario={"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]},
+    parameters={"flows.0.count": [1, 2]},
+    repetitions=1,
+)
+
+
+def other_store(folder: Path) -> ps.Sweep:
+    """A sweep of two runs, in a segment."""
+    swept = ps.sweep(PLAN, folder, workers=1)
+    compact(swept.store)
+    return swept
+
+
+def test_a_store_that_is_compacted_while_it_is_merged_is_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = ps.sweep(PLAN, tmp_path / "theirs", workers=1)
+    loose = len(theirs.store.run_directories())
+    assert loose > 0
+    take = Snapshot.take
+
+    def compacted(store: ps.Store) -> Snapshot:
+        found = take(store)
+        if store.identity == theirs.store.identity:
+            compact(store)  # as every sweep does when it ends
+        return found
+
+    monkeypatch.setattr(Snapshot, "take", compacted)
+    mine = ps.Store(tmp_path / "mine", create=True)
+    assert merge(mine, theirs.store) == Merged(runs=loose, answers=0, damaged=0)
+    monkeypatch.undo()
+    assert len(Snapshot.take(mine)) == loose
+
+
+@pytest.mark.parametrize(
+    "name", ["../../../outside.parquet", "/tmp/outside.parquet", "a/b.parquet", "", 'x" y.parquet']
+)
+def test_a_segment_writes_no_file_outside_of_the_store(name: str, tmp_path: Path) -> None:
+    theirs = other_store(tmp_path / "theirs" / "store").store
+    (segment,) = theirs.segment_directories()
+    described = json.loads((segment / "segment.json").read_text())
+    pl.DataFrame({"run": list(keys_of([read_segment(segment)]))}).write_parquet(tmp_path / "outside.parquet")
+    (tmp_path / "mine" / "deeper").mkdir(parents=True)
+    described["files"][name] = digest(tmp_path / "outside.parquet")
+    (segment / "segment.json").write_text(json.dumps(described))
+    before = {path for path in tmp_path.rglob("*") if "store" not in path.parts}
+    mine = ps.Store(tmp_path / "mine" / "deeper" / "store", create=True)
+    with pytest.raises(StoreError, match="for the name of a file"):
+        merge(mine, theirs)
+    assert {path for path in tmp_path.rglob("*") if "store" not in path.parts} == before
+    assert maintenance.verify(theirs).damage
+
+
+def test_a_run_brings_no_file_that_its_description_does_not_name(tmp_path: Path) -> None:
+    theirs = ps.sweep(PLAN, tmp_path / "theirs", workers=1).store
+    for directory in theirs.run_directories().values():
+        (directory / "more.parquet").symlink_to(tmp_path / "secret")
+    (tmp_path / "secret").write_text("mine alone")
+    mine = ps.Store(tmp_path / "mine", create=True)
+    assert merge(mine, theirs).runs == len(theirs.run_directories())
+    assert not list((tmp_path / "mine").rglob("more.parquet"))
+
+
+def test_names_of_a_strangers_tables_and_columns_are_no_statements(tmp_path: Path) -> None:
+    theirs = other_store(tmp_path / "theirs")
+    target = tmp_path / "written"
+    hostile = f"""x" FROM _members m JOIN store."flows" t ON true; COPY (SELECT 1) TO '{target}'; --"""
+    (segment,) = theirs.store.segment_directories()
+    path = segment / "flows.parquet"
+    pl.read_parquet(path).with_columns(pl.lit(1).alias(hostile)).write_parquet(path)
+    described = json.loads((segment / "segment.json").read_text())
+    described["files"]["flows.parquet"] = digest(path)
+    (segment / "segment.json").write_text(json.dumps(described))
+    found = ps.query(theirs.store, "SELECT * FROM flows")
+    assert hostile in found.columns
+    assert not target.exists()
