@@ -276,6 +276,7 @@ def test_a_scheduler_with_certificates_is_used_with_them(tmp_path: Path, certifi
         assert (found.returncode, found.stderr) == (0, "")
         assert ps.Sweep.load(tmp_path / "store", "counts").record.runs == 4
         # Without them, and with one that is not there.
+        words += ["--set", "repetitions=3"]
         found = subprocess.run(words, check=False, capture_output=True, text=True, timeout=120)
         missing = "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT"
         assert found.returncode == 1
@@ -285,6 +286,7 @@ def test_a_scheduler_with_certificates_is_used_with_them(tmp_path: Path, certifi
         found = subprocess.run(words, check=False, env=wrong, capture_output=True, text=True, timeout=120)
         assert found.returncode == 1
         assert found.stderr.count("\n") == 1
-        assert "none.pem" in found.stderr
+        assert "TLS__CA_FILE: found " in found.stderr
+        assert "none.pem, which is no file" in found.stderr
     finally:
         cluster.close()

@@ -16,6 +16,7 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -180,15 +181,22 @@ class DaskPool:
 
 
 def _no_certificate() -> str | None:
-    """What is missing of the certificates that a client needs; None: nothing."""
+    """Names what a client lacks of its certificates; None: nothing."""
     import dask  # noqa: PLC0415
     from distributed.security import Security  # noqa: PLC0415
 
     if dask.config.get("distributed.client.security-loader", None):
         return None
     found = Security().get_tls_config_for_role("client")
-    variables = {"ca_file": "CA_FILE", "cert": "CLIENT__CERT"}
-    missing = [f"DASK_DISTRIBUTED__COMM__TLS__{name}" for key, name in variables.items() if not found.get(key)]
-    if not missing:
-        return None
-    return f"no certificate: set {' and '.join(missing)} (and ..._CLIENT__KEY, if the key is in a file of its own)"
+    missing = [f"{_TLS}{name}" for key, name in _VARIABLES.items() if key != "key" and not found.get(key)]
+    if missing:
+        return f"no certificate: set {' and '.join(missing)} (and ..._CLIENT__KEY, if the key is in a file of its own)"
+    for key, name in _VARIABLES.items():
+        if found.get(key) and "BEGIN" not in found[key] and not Path(found[key]).is_file():
+            return f"{_TLS}{name}: found {found[key]}, which is no file"
+    return None
+
+
+_TLS = "DASK_DISTRIBUTED__COMM__TLS__"
+_VARIABLES = {"ca_file": "CA_FILE", "cert": "CLIENT__CERT", "key": "CLIENT__KEY"}
+"""The variables that set each part of Dask's configuration; it takes a file, or its text."""
