@@ -187,7 +187,8 @@ def _no_certificate() -> str | None:
 
     if dask.config.get("distributed.client.security-loader", None):
         return None
-    found = Security().get_tls_config_for_role("client")
+    make: Any = Security
+    found = make().get_tls_config_for_role("client")
     missing = [f"{_TLS}{name}" for key, name in _VARIABLES.items() if key != "key" and not found.get(key)]
     if missing:
         return f"no certificate: set {' and '.join(missing)} (and ..._CLIENT__KEY, if the key is in a file of its own)"

@@ -220,9 +220,9 @@ class _Reader:
             raise NoEncodingError(f"found an array of {dtype}")
         return np.frombuffer(bytearray(_bytes(values)), dtype).reshape([int(each) for each in shape])
 
-    def scalar_of(self, content: Any) -> np.generic:
+    def scalar_of(self, content: Any) -> Any:
         kind, values = content
-        scalar: np.generic = self.array_of([kind, [], values])[()]
+        scalar: Any = self.array_of([kind, [], values])[()]
         return scalar
 
     def frame_of(self, content: Any) -> pl.DataFrame:
