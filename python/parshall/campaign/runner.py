@@ -41,6 +41,10 @@ _SAVE_S = 1.0
 _UNSEEN_S = 120.0
 """How long a run may be done and not seen: a file system of several machines shows files a minute late."""
 
+_REFUSED = (
+    "the store has this emulation, of a sweep that accepts it; it cannot be believed: accept_invalid = true takes it"
+)
+
 _LEFT = 256
 """So many runs may keep their directories when a sweep ends."""
 
@@ -259,8 +263,7 @@ class _Execution:
         """What is to be done for a repetition; None if it is there, or somebody is at it."""
         run = self.contents.key(point, repetition)
         if run in self.contents:
-            self.from_store += 1
-            self._record_done(point, repetition, run)
+            self._take(point, repetition, run)
         elif run in self.failed:
             self.planner.record(point, repetition, None)
         elif run in self.waiting:
@@ -276,8 +279,7 @@ class _Execution:
             return None
         if self.contents.has_now(run):
             lock.release()
-            self.from_store += 1
-            self._record_done(point, repetition, run)
+            self._take(point, repetition, run)
             return None
         self.locks[run] = lock
         self.waiting[run] = [(point, repetition)]
@@ -299,6 +301,15 @@ class _Execution:
                 self.pool.submit(task)
             elif task is not None:
                 self.tasks.append(task)
+
+    def _take(self, point: int, repetition: int, run: str) -> None:
+        """Take a run of the store, unless it is one that the plan would not have accepted of a worker."""
+        if run in self.contents.refused:
+            self.failed[run] = _REFUSED
+            self.planner.record(point, repetition, None)
+        else:
+            self.from_store += 1
+            self._record_done(point, repetition, run)
 
     def _record_done(self, point: int, repetition: int, run: str) -> None:
         self.done += 1
