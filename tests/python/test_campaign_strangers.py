@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.campaign import maintenance
+from parshall.campaign import maintenance, store
 from parshall.campaign.merging import Merged, merge
 from parshall.campaign.segments import compact, keys_of, read_segment
 from parshall.campaign.snapshot import Snapshot
@@ -94,3 +98,66 @@ def test_names_of_a_strangers_tables_and_columns_are_no_statements(tmp_path: Pat
     found = ps.query(theirs.store, "SELECT * FROM flows")
     assert hostile in found.columns
     assert not target.exists()
+
+
+# --- containers with one host name, each with processes of its own numbers ---
+
+
+def test_what_another_container_is_writing_is_no_orphan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = ps.Store(tmp_path / "store", create=True)
+    run = 32 * "a"
+    paths = [theirs.partial(name) for name in (run, 32 * "b", "sweep", "segment")]
+    for path in paths:
+        path.mkdir()
+
+    def left() -> list[str]:
+        return sorted(path.name.partition(".")[0] for path in (tmp_path / "store" / "partial").iterdir())
+
+    mine = ps.Store(tmp_path / "store")
+    assert mine.remove_orphans() == 0, "the process is found"
+    monkeypatch.setattr(store, "_alive", lambda _: False)
+    with theirs.alone():  # they merge
+        assert mine.remove_orphans() == 0
+    with theirs.working():
+        claim = theirs.lock(run)
+        assert claim is not None
+        assert mine.remove_orphans() == 1
+        assert left() == [run, "segment", "sweep"]
+        claim.release()
+        assert mine.remove_orphans() == 1
+    with theirs.exclusive():
+        assert mine.remove_orphans() == 0
+    assert left() == ["segment", "sweep"]
+    with mine.alone():
+        assert mine.remove_orphans(is_alone=True) == 2
+
+
+SWEEP = """
+import sys, parshall as ps
+scenario = {"duration": sys.argv[2], "bottleneck": {"rate": "100 Mbit/s"}, "flows": [{"rtt": "50 ms", "count": 5}]}
+rates = {"bottleneck.rate": sys.argv[3].split(",")}
+swept = ps.sweep(ps.Plan(name=sys.argv[4], scenario=scenario, parameters=rates, repetitions=2), sys.argv[1], workers=1)
+print(swept.status, swept.runs.height)
+"""
+APART = ["unshare", "--pid", "--fork", "--mount-proc"]
+
+
+@pytest.mark.slow
+def test_two_containers_with_one_host_name_share_a_store(tmp_path: Path) -> None:
+    if shutil.which("unshare") is None or subprocess.run([*APART, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no process namespace can be made here")
+
+    def begun(duration: str, rates: str, name: str, *before: str) -> subprocess.Popen[str]:
+        words = [*before, sys.executable, "-c", SWEEP, str(tmp_path / "store"), duration, rates, name]
+        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    first = begun("60 s", "100 Mbit/s", "long")
+    waited = time.monotonic()
+    while not list(tmp_path.glob("store/partial/*/*.parquet")):
+        assert time.monotonic() < waited + 60
+        time.sleep(0.05)
+    for number in range(3):
+        found, errors = begun("1 s", f"{10 + number} Mbit/s", f"short{number}", *APART).communicate(timeout=60)
+        assert found == "complete 2\n", errors
+    found, errors = first.communicate(timeout=120)
+    assert found == "complete 2\n", errors

@@ -28,7 +28,7 @@ from parshall.campaign.stopping import Planner
 from parshall.campaign.store import Store
 from parshall.campaign.work import Outcome, Task
 from parshall.controls import declare
-from parshall.errors import InputError, StoreError
+from parshall.errors import InputError, StorageError, StoreError
 from parshall.quantities.naming import named
 from parshall.records import about
 from parshall.records.storage import storage_error
@@ -207,7 +207,8 @@ class _Execution:
         for lock in self.locks.values():
             with suppress(OSError):
                 lock.release()
-        self.store.remove_orphans()
+        with suppress(StorageError):  # a disk that is full
+            self.store.remove_orphans()
 
     def _work(self, pool: Pool) -> None:
         self.pool = pool
