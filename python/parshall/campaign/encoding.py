@@ -189,29 +189,8 @@ class _Reader:
             return _READERS[kind](self, content)
         return found
 
-    def tuple_of(self, content: Any) -> tuple[Any, ...]:
-        return tuple(map(self.value, content))
-
-    def set_of(self, content: Any) -> set[Any]:
-        return set(map(self.value, content))
-
-    def frozenset_of(self, content: Any) -> frozenset[Any]:
-        return frozenset(map(self.value, content))
-
     def table_of(self, content: Any) -> dict[Any, Any]:
         return {self.value(key): self.value(each) for key, each in content}
-
-    def float_of(self, content: Any) -> Any:
-        return struct.unpack(">d", bytes.fromhex(content))[0]
-
-    def complex_of(self, content: Any) -> complex:
-        return complex(*struct.unpack(">dd", bytes.fromhex(content)))
-
-    def bytes_of(self, content: Any) -> bytes:
-        return _bytes(content)
-
-    def range_of(self, content: Any) -> range:
-        return range(*content)
 
     def array_of(self, content: Any) -> np.ndarray[Any, Any]:
         kind, shape, values = content
@@ -288,19 +267,19 @@ def _bytes(content: Any) -> bytes:
 
 _READERS: Mapping[str, Callable[[_Reader, Any], Any]] = {
     "array": _Reader.array_of,
-    "bytes": _Reader.bytes_of,
-    "complex": _Reader.complex_of,
-    "float": _Reader.float_of,
+    "bytes": lambda _, content: _bytes(content),
+    "complex": lambda _, content: complex(*struct.unpack(">dd", bytes.fromhex(content))),
+    "float": lambda _, content: struct.unpack(">d", bytes.fromhex(content))[0],
     "frame": _Reader.frame_of,
-    "frozenset": _Reader.frozenset_of,
+    "frozenset": lambda reader, content: frozenset(map(reader.value, content)),
     "member": _Reader.member_of,
     "object": _Reader.object_of,
-    "range": _Reader.range_of,
+    "range": lambda _, content: range(*content),
     "scalar": _Reader.scalar_of,
     "scenario": _Reader.scenario_of,
-    "set": _Reader.set_of,
+    "set": lambda reader, content: set(map(reader.value, content)),
     "table": _Reader.table_of,
     "text": _Reader.text_of,
-    "tuple": _Reader.tuple_of,
+    "tuple": lambda reader, content: tuple(map(reader.value, content)),
 }
 """What each kind of object of the JSON is read by."""
