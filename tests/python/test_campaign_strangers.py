@@ -85,6 +85,22 @@ def test_a_run_brings_no_file_that_its_description_does_not_name(tmp_path: Path)
     assert not list((tmp_path / "mine").rglob("more.parquet"))
 
 
+def test_a_sweep_writes_no_page_outside_of_its_store(tmp_path: Path) -> None:
+    theirs = other_store(tmp_path / "theirs")
+    path = tmp_path / "theirs" / "sweeps" / "theirs.json"
+    described = json.loads(path.read_text())
+    path.write_text(json.dumps({**described, "name": "../../outside"}))
+    done = subprocess.run(
+        [sys.executable, "-m", "parshall", "report", str(theirs.store.directory)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "theirs.json is damaged: found the name '../../outside'" in done.stderr
+    assert not (tmp_path / "outside.html").exists()
+
+
 def test_names_of_a_strangers_tables_and_columns_are_no_statements(tmp_path: Path) -> None:
     theirs = other_store(tmp_path / "theirs")
     target = tmp_path / "written"
