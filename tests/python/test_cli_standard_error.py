@@ -85,7 +85,7 @@ COMMANDS: dict[str, list[Command]] = {
     "study": [of("study rio -q --store answers", slow=True)],
     "suite": [of("suite rfc9743 reno -q --store answers", slow=True)],
     "itb": [of("itb --app PP --class A --cc reno -q -o itb", slow=True)],
-    "design": [of("design buffer small.toml -q", slow=True)],
+    "design": [of("design|buffer|small.toml|--utilisation|80 %|-q", slow=True)],
     "new": [of("new quickstart", WHERE)],
     "doctor": [of("doctor"), of("doctor --json")],
 }
