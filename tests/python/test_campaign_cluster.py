@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import parshall as ps
 from parshall.campaign import maintenance
 from parshall.campaign.answers import call_of
 from parshall.campaign.calls import run_calls
-from parshall.errors import ClusterError
+from parshall.errors import ClusterError, StoreError
 from parshall.studies import rio
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Study
@@ -45,18 +46,20 @@ def exported(swept: ps.Sweep, directory: Path) -> dict[str, bytes]:
 
 
 class Cluster:
-    """A scheduler and two workers, each a process."""
+    """A scheduler and workers, each a process."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, workers: int = 2, certificates: Mapping[str, str] | None = None) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{port}"
+        protocol = "tcp" if certificates is None else "tls"
+        self.address = f"{protocol}://127.0.0.1:{port}"
         self._directory = directory
-        listen = ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show"]
-        self._processes = [self._start("distributed.cli.dask_scheduler", *listen)]
+        self._environment = {**os.environ, **(certificates or {})}
+        listen = ["--host", f"{protocol}://127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show"]
+        self.scheduler = self._start("distributed.cli.dask_scheduler", *listen)
         time.sleep(1)
-        self.workers = [self._worker() for _ in range(2)]
+        self.workers = [self._worker() for _ in range(workers)]
 
     def close(self) -> None:
         for process in reversed(self._processes):
@@ -69,9 +72,27 @@ class Cluster:
 
     def _start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", module, *arguments]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(words, stdout=quiet, stderr=quiet, env=self._environment)
         self.__dict__.setdefault("_processes", []).append(process)
         return process
+
+
+CLIENT = """
+import sys, parshall as ps
+scenario = {"duration": sys.argv[3], "bottleneck": {"rate": "50 Mbit/s"}, "flows": [{"rtt": "50 ms", "count": 5}]}
+rates = {"bottleneck.rate": ["50 Mbit/s", "60 Mbit/s", "70 Mbit/s", "80 Mbit/s"]}
+plan = ps.Plan(name="rates", scenario=scenario, parameters=rates, repetitions=2)
+print("begun", flush=True)
+swept = ps.sweep(plan, sys.argv[1], scheduler=sys.argv[2])
+print(swept.status, swept.record.runs, ps.query(swept.store, "SELECT * FROM links").height)
+"""
+
+
+def client(store: Path, cluster: Cluster, duration: str) -> subprocess.Popen[str]:
+    """A program that has a sweep of eight runs done by the cluster, for a store of its own."""
+    words = [sys.executable, "-c", CLIENT, str(store), cluster.address, duration]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.fixture
@@ -135,3 +156,137 @@ def test_a_study_is_done_by_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
     call = replace(call_of(math.sqrt, (2.0,)), code="another")
     with pytest.raises(ClusterError, match="this is another; install the same one there"):
         run_calls([call], scheduler=cluster.address)
+
+
+@pytest.fixture
+def one_worker(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path, workers=1)
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+def test_two_clients_with_stores_of_their_own_lose_no_run(one_worker: Cluster, tmp_path: Path) -> None:
+    clients = [client(tmp_path / name, one_worker, "10 s") for name in ("a", "b")]
+    told = [each.communicate(timeout=240) for each in clients]
+    assert [each[0].split() for each in told] == [["begun", "complete", "8", "8"]] * 2, told
+
+
+@pytest.mark.slow
+def test_a_client_that_is_interrupted_ends_only_itself(one_worker: Cluster, tmp_path: Path) -> None:
+    first, second = (client(tmp_path / name, one_worker, "60 s") for name in ("a", "b"))
+    for each in (first, second):
+        assert each.stdout is not None
+        assert each.stdout.readline() == "begun\n"
+    waited = time.monotonic()
+    while not list(tmp_path.glob("[ab]/runs/*/*")):  # the worker is at it
+        assert time.monotonic() < waited + 60
+        time.sleep(0.05)
+    first.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in first.communicate(timeout=60)[1]
+    assert first.returncode != 0
+    out, errors = second.communicate(timeout=240)
+    assert out.split() == ["complete", "8", "8"], errors
+
+
+@pytest.mark.slow
+def test_a_run_that_no_worker_wrote_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from parshall.campaign import runner
+    from parshall.campaign.pool import LocalPool
+
+    received = LocalPool.outcomes
+
+    def lost(self: LocalPool, timeout_s: float) -> Any:
+        found = received(self, timeout_s)
+        for each in found:
+            shutil.rmtree(tmp_path / "store" / "runs" / each.run[:2] / each.run)
+        return found
+
+    monkeypatch.setattr(LocalPool, "outcomes", lost)
+    monkeypatch.setattr(runner, "_UNSEEN_S", 0.5)
+    with pytest.raises(StoreError, match=r"a worker has done run [0-9a-f]{32}, which is not there"):
+        ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
+    assert ps.Sweep.load(tmp_path / "store", "counts").status == "interrupted"
+
+
+def sweeping(address: str, folder: Path, repetitions: int, duration: str) -> list[str]:
+    sweep = folder / "counts.toml"
+    (folder / "small.toml").write_text(
+        f'duration = "{duration}"\nbottleneck = {{ rate = "50 Mbit/s" }}\nflows = [{{ rtt = "50 ms" }}]\n'
+    )
+    sweep.write_text(f'scenario = "small.toml"\nrepetitions = {repetitions}\n[parameters]\n"flows.0.count" = [1, 2]\n')
+    return [
+        sys.executable,
+        "-m",
+        "parshall",
+        "sweep",
+        str(sweep),
+        "--store",
+        str(folder / "store"),
+        "--scheduler",
+        address,
+    ]
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_lost_is_called_that(one_worker: Cluster, tmp_path: Path) -> None:
+    words = sweeping(one_worker.address, tmp_path, 1000, "20 s")
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    waited = time.monotonic()
+    while not list(tmp_path.glob("store/runs/*/*")):
+        assert time.monotonic() < waited + 60
+        time.sleep(0.05)
+    one_worker.scheduler.kill()
+    _, errors = process.communicate(timeout=120)
+    lost = f"parshall: the scheduler at {one_worker.address} was lost; the same command goes on when it is back\n"
+    assert (process.returncode, errors) == (1, lost)
+
+
+# --- TLS ---
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An authority and one certificate of it for all, as variables of Dask's configuration."""
+    folder = tmp_path_factory.mktemp("certificates")
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    new = ("-newkey", "rsa:2048", "-nodes", "-subj")
+    openssl("req", "-x509", *new, "/CN=authority", "-keyout", "ca-key.pem", "-out", "ca.pem", "-days", "2")
+    openssl("req", *new, "/CN=cluster", "-keyout", "key.pem", "-out", "cluster.csr")
+    signed = ("-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial", "-days", "2")
+    openssl("x509", "-req", "-in", "cluster.csr", *signed, "-out", "cert.pem")
+    variables = {"CA_FILE": str(folder / "ca.pem")}
+    for role in ("SCHEDULER", "WORKER", "CLIENT"):
+        variables |= {f"{role}__CERT": str(folder / "cert.pem"), f"{role}__KEY": str(folder / "key.pem")}
+    return {f"DASK_DISTRIBUTED__COMM__TLS__{name}": value for name, value in variables.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
+def test_a_scheduler_with_certificates_is_used_with_them(tmp_path: Path, certificates: dict[str, str]) -> None:
+    cluster = Cluster(tmp_path, 1, certificates)
+    try:
+        words = [*sweeping(cluster.address, tmp_path, 2, "1 s"), "-q"]
+        found = subprocess.run(
+            words, check=False, env={**os.environ, **certificates}, capture_output=True, text=True, timeout=120
+        )
+        assert (found.returncode, found.stderr) == (0, "")
+        assert ps.Sweep.load(tmp_path / "store", "counts").record.runs == 4
+        # Without them, and with one that is not there.
+        words += ["--set", "repetitions=3"]
+        found = subprocess.run(words, check=False, capture_output=True, text=True, timeout=120)
+        missing = "set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT"
+        assert found.returncode == 1
+        assert found.stderr.startswith(f"parshall: --scheduler: {cluster.address}: no certificate: {missing} (")
+        assert found.stderr.count("\n") == 1
+        wrong = {**os.environ, **certificates, "DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(tmp_path / "none.pem")}
+        found = subprocess.run(words, check=False, env=wrong, capture_output=True, text=True, timeout=120)
+        assert found.returncode == 1
+        assert found.stderr.count("\n") == 1
+        assert "TLS__CA_FILE: found " in found.stderr
+        assert "none.pem, which is no file" in found.stderr
+    finally:
+        cluster.close()

@@ -21,12 +21,14 @@ import parshall as ps
 from parshall.campaign import maintenance, pool
 from parshall.campaign.page import write_page
 from parshall.campaign.pool import LocalPool
+from parshall.campaign.preparing import prepare
 from parshall.campaign.progress import Progress, size_of
 from parshall.campaign.result import Sweep
-from parshall.campaign.work import Outcome
+from parshall.campaign.work import Outcome, Task, execute, key_of
 from parshall.errors import InputError, ParshallError, SimulationError
 from parshall.quantities import naming
 from parshall.quantities.measuring import series_of
+from parshall.records import about
 
 Cli = Callable[..., Result]
 ROOT = Path(__file__).parents[2]
@@ -367,3 +369,37 @@ def test_a_run_with_other_code_is_another_run(tmp_path: Path, monkeypatch: pytes
         ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
     assert time.monotonic() - before < 60
     assert len(swept.store.run_directories()) == 3
+
+
+def test_an_emulation_that_a_sweep_does_not_accept_is_not_taken_from_the_store(tmp_path: Path) -> None:
+    def planned(*, accept: bool, instrument: Any = "emulate") -> ps.Plan:
+        return ps.Plan(
+            name="e",
+            scenario={"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]},
+            parameters={"bottleneck.rate": ["5 Mbit/s", "6 Mbit/s"]},
+            repetitions=1,
+            instrument=instrument,
+            accept_invalid=accept,
+        )
+
+    store = ps.Store(tmp_path / "store", create=True)
+    store.check_writable()
+    code, runs = about.code_version(), []
+    simulated = prepare(planned(accept=True, instrument="simulate")).texts
+    for text, records in zip(prepare(planned(accept=True)).texts, simulated, strict=True):
+        runs.append(key_of(text, 0, code))
+        # The records are made by the simulator: what is asked here is what a sweep takes.
+        assert execute(Task(runs[-1], records, 0, (), str(store.directory), store.identity, code)).error is None
+    for run, level in zip(runs, ("invalid", "valid"), strict=True):
+        path = store.run_directory(run) / "run.json"
+        described = json.loads(path.read_text())
+        described["totals"]["emulation"] = {"level": level, "reasons": []}
+        path.write_text(json.dumps(described))
+    taken = ps.sweep(planned(accept=True), store)
+    assert (taken.status, taken.runs["validity"].to_list()) == ("complete", ["invalid", "valid"])
+    refused = ps.sweep(planned(accept=False), store)
+    assert (refused.status, refused.runs["validity"].to_list()) == ("failures", ["valid"])
+    assert list(refused.record.failed) == runs[:1]
+    assert "accept_invalid = true takes it" in refused.record.failed[runs[0]]
+    assert refused.points["goodput_bps"].is_null().to_list() == [True, False]
+    assert ps.sweep(planned(accept=True), store).status == "complete"

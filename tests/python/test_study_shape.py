@@ -281,9 +281,9 @@ def test_an_answer_that_is_damaged_is_not_there(tmp_path: Path) -> None:
     (first,) = run_calls([call], 1, store=store)
     (path,) = store.directory.glob("answers/*/*")
     content = path.read_bytes()
-    for damaged in (b"", content[:-1], content[:40] + b"?" + content[41:]):
+    for damaged in (b"", content[:-1], content[:90] + b"?" + content[91:]):
         path.write_bytes(damaged)
-        assert Answers(store).get(call.run) is None
+        assert Answers(store).get(call) is None
         assert run_calls([call], 1, store=store) == [first]
         assert path.read_bytes() == content
 

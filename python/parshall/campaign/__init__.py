@@ -9,6 +9,7 @@
 | `work` | one run, wherever it is done |
 | `pool`, `cluster` | processes of this machine; workers of a Dask cluster |
 | `calls`, `answers` | other functions done by workers; what they returned, kept |
+| `encoding`, `damage` | answers as JSON; what of a store is not what was written |
 | `shard`, `merging` | a part of a plan; what was done apart taken together |
 | `stopping` | when a point has been repeated often enough |
 | `runner` | `sweep`: doing what is missing |

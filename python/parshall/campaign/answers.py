@@ -8,9 +8,9 @@
 | its arguments | `canonical`: their values, scenarios as they are resolved |
 | controls from outside that its arguments may name | digests of their code |
 
-So an interrupted study goes on where it was, and other code or another scenario starts anew. An answer is a pickle
-below ``answers/`` of the store, behind its digest: one that was cut or damaged counts as not there. Whoever can write
-to a store can thereby run code as you.
+So an interrupted study goes on where it was, and other code or another scenario starts anew. An answer is JSON
+(`parshall.campaign.encoding`) below ``answers/`` of the store, behind its digest: one that was cut or damaged, or that
+is something else, counts as not there. Reading it runs nothing, whoever wrote it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import pickle
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -28,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from parshall.campaign.damage import answer_of
+from parshall.campaign.damage import answer_of, behind_digest, is_answer
+from parshall.campaign.encoding import ACCEPTED, NoEncodingError, decoded, encoded
 from parshall.campaign.store import ANSWERS, Store
 from parshall.campaign.work import Call
 from parshall.errors import InputError
@@ -46,38 +46,53 @@ class Answers:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def get(self, key: str) -> tuple[Any] | None:
+    def get(self, call: Call) -> tuple[Any] | None:
         """What a call returned; None if it is not there."""
         try:
-            content = answer_of(self._path(key))
+            content = answer_of(self._path(call.run))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise storage_error(error) from None
-        return None if content is None else (pickle.loads(content),)  # noqa: S301 - see above
+        try:
+            return None if content is None else (decoded(content, _packages(call)),)
+        except NoEncodingError:
+            return None
 
-    def has(self, key: str) -> bool:
-        """Whether an answer is there, damaged or not."""
-        return self._path(key).exists()
+    def count(self, keys: Iterable[str]) -> tuple[int, int]:
+        """How many of these answers are there, damaged or not; and how many in a format that is not read."""
+        found = [is_answer(path) for path in map(self._path, keys) if path.exists()]
+        return sum(found), len(found) - sum(found)
 
-    def put(self, key: str, answer: Any) -> None:
+    def put(self, call: Call, answer: Any) -> None:
         """Keep what a call returned.
 
         Raises
         ------
+        InputError
+            It returned something that cannot be kept.
         StorageError
             It cannot be written.
         """
-        content = pickle.dumps(answer)
-        path = self._path(key)
+        try:
+            content = encoded(answer, _packages(call))
+        except NoEncodingError as error:
+            raise InputError(f"{call.label or call.run}: {error}, which a store cannot keep; {ACCEPTED}") from None
+        path = self._path(call.run)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, hashlib.sha256(content).digest() + content, self.store.partial("answer"))
+            write_atomically(path, behind_digest(content.encode()), self.store.partial("answer"))
         except OSError as error:
             raise storage_error(error) from None
 
     def _path(self, key: str) -> Path:
         return self.store.directory / ANSWERS / key[:2] / key
+
+
+def _packages(call: Call) -> frozenset[str]:
+    """The packages whose classes an answer may have: of the function, and of the functions that it is given."""
+    functions = [call.function, *(each for each in call.arguments if callable(each))]
+    return frozenset(each.__module__.partition(".")[0] for each in functions if hasattr(each, "__module__"))
 
 
 def call_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Call:

@@ -129,7 +129,7 @@ class _Calling:
         return others
 
     def _is_kept(self, call: Call) -> bool:
-        answer = None if self.answers is None else self.answers.get(call.run)
+        answer = None if self.answers is None else self.answers.get(call)
         if answer is not None:
             (self.values[call.run],) = answer
             self.progress(call)
@@ -144,7 +144,7 @@ class _Calling:
         if outcome.error is not None:
             raise SimulationError(f"{call.label or call.run}: {outcome.error}")
         if self.answers is not None:
-            self.answers.put(outcome.run, outcome.value)
+            self.answers.put(call, outcome.value)
         del self.running[outcome.run]
         if lock is not None:
             lock.release()

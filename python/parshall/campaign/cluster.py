@@ -3,13 +3,20 @@
 Dask does a run again elsewhere when its worker is lost, and gives it up after as many losses as its configuration
 allows (``distributed.scheduler.allowed-failures``). Workers that see the store's directory write to it; others send
 files. The files of congestion controls from outside are sent to all workers, whenever they come.
+
+Several programs may use one scheduler: each names its tasks by a number of its own, so that none is given, or cancels,
+what another one asked for. Certificates are those of Dask's configuration.
 """
 
 from __future__ import annotations
 
+import itertools
+import logging
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -34,32 +41,58 @@ class DaskPool:
     Parameters
     ----------
     address
-        ``tcp://host:port``.
+        ``tcp://host:port``; or ``tls://host:port``, with the certificates of Dask's configuration.
 
     Raises
     ------
     MissingExtraError
         Dask is not installed.
     ClusterError
-        The scheduler cannot be reached, or has no workers.
+        The scheduler cannot be reached, or has no workers; or there is no certificate for it.
     """
 
     def __init__(self, address: str) -> None:
-        with extra("cluster", "--scheduler"):
-            from distributed import Client  # noqa: PLC0415
         self._address = address
-        try:
-            make: Any = Client
-            self._client: Any = make(address, timeout=10, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            raise ClusterError(f"--scheduler: {address} cannot be reached: {error}") from None
+        self._name, self._numbers = uuid.uuid4().hex, itertools.count()
+        self._silence = ExitStack()
+        self._client = self._connected()
         self._finished: SimpleQueue[Any] = SimpleQueue()
         self._tasks: dict[str, tuple[Any, Task | Call]] = {}
         self._places = 0
         self._counted = self._last_seen = time.monotonic()
-        if files := sent():
-            self._send(files)
-        self._wait_for_workers()
+        with self._asking():
+            if files := sent():
+                self._send(files)
+            self._wait_for_workers()
+
+    def _connected(self) -> Any:
+        """A client of the scheduler; what Dask logs of a connection is raised here, and left out there."""
+        with extra("cluster", "--scheduler"):
+            from distributed import Client  # noqa: PLC0415
+            from distributed.utils import silence_logging_cmgr  # noqa: PLC0415
+
+        if self._address.startswith("tls://") and (problem := _no_certificate()):
+            raise ClusterError(f"--scheduler: {self._address}: {problem}")
+        self._silence.enter_context(silence_logging_cmgr(logging.CRITICAL + 1))
+        make: Any = Client
+        try:
+            return make(self._address, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TypeError, TimeoutError) as error:
+            self._silence.close()
+            raise ClusterError(f"--scheduler: {self._address} cannot be reached: {error}") from None
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Say of a connection that broke that the scheduler was lost; Dask's errors of it are those of files."""
+        from distributed import CancelledError  # noqa: PLC0415
+
+        try:
+            yield
+        except (OSError, TimeoutError, CancelledError):
+            raise self._lost() from None
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(f"the scheduler at {self._address} was lost; the same command goes on when it is back")
 
     def _send(self, files: Mapping[str, bytes]) -> None:
         """Give all workers, those that come later too, the files of controls from outside, by their digests."""
@@ -84,7 +117,9 @@ class DaskPool:
     def submit(self, task: Task | Call) -> None:
         """Have a run or a call done."""
         does: Any = call if isinstance(task, Call) else execute
-        future = self._client.submit(does, task, key=f"parshall-{task.run}", pure=False)
+        key = f"parshall-{self._name}-{next(self._numbers)}-{task.run}"
+        with self._asking():
+            future = self._client.submit(does, task, key=key, pure=False)
         self._tasks[future.key] = (future, task)
         future.add_done_callback(self._finished.put)
 
@@ -105,19 +140,21 @@ class DaskPool:
     def close(self) -> None:
         """Stop; what no worker has begun is not begun."""
         with suppress(Exception):
-            self._client.cancel([future for future, _ in self._tasks.values()], force=True)
+            self._client.cancel([future for future, _ in self._tasks.values()])
         with suppress(Exception):
             self._client.close()
+        self._silence.close()
 
     def _outcome(self, future: Any) -> list[Outcome]:
         if future.key not in self._tasks:
             return []
         _, task = self._tasks.pop(future.key)
-        if future.status == "finished":
-            return [future.result()]
         if future.status in ("cancelled", "lost"):
-            return [Outcome(task.run, fatal=ClusterError(f"the scheduler at {self._address} was lost"))]
-        error = future.exception()
+            return [Outcome(task.run, fatal=self._lost())]
+        with self._asking():
+            if future.status == "finished":
+                return [future.result()]
+            error = future.exception()
         return [Outcome(task.run, error=f"{type(error).__name__}: {error}".strip())]
 
     def _count(self) -> None:
@@ -126,8 +163,9 @@ class DaskPool:
             return
         self._counted = now
         if self._client.status != "running":
-            raise ClusterError(f"the scheduler at {self._address} was lost; the same command goes on when it is back")
-        self._places = sum(self._client.nthreads().values())
+            raise self._lost()
+        with self._asking():
+            self._places = sum(self._client.nthreads().values())
         if self._places:
             self._last_seen = now
         elif now - self._last_seen > _PATIENCE_S:
@@ -140,3 +178,26 @@ class DaskPool:
         if not self._places:
             self.close()
             raise ClusterError(f"the scheduler at {self._address} has had no worker for {_PATIENCE_S:.0f} s")
+
+
+def _no_certificate() -> str | None:
+    """Names what a client lacks of its certificates; None: nothing."""
+    import dask  # noqa: PLC0415
+    from distributed.security import Security  # noqa: PLC0415
+
+    if dask.config.get("distributed.client.security-loader", None):
+        return None
+    make: Any = Security
+    found = make().get_tls_config_for_role("client")
+    missing = [f"{_TLS}{name}" for key, name in _VARIABLES.items() if key != "key" and not found.get(key)]
+    if missing:
+        return f"no certificate: set {' and '.join(missing)} (and ..._CLIENT__KEY, if the key is in a file of its own)"
+    for key, name in _VARIABLES.items():
+        if found.get(key) and "BEGIN" not in found[key] and not Path(found[key]).is_file():
+            return f"{_TLS}{name}: found {found[key]}, which is no file"
+    return None
+
+
+_TLS = "DASK_DISTRIBUTED__COMM__TLS__"
+_VARIABLES = {"ca_file": "CA_FILE", "cert": "CLIENT__CERT", "key": "CLIENT__KEY"}
+"""The variables that set each part of Dask's configuration; it takes a file, or its text."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+import polars as pl
+
 from parshall.campaign.measured import series_of
 from parshall.campaign.plan import Stopping
 from parshall.campaign.preparing import Prepared
@@ -33,6 +35,9 @@ class Contents:
         self._known: set[str] = set()
         self._values: dict[str, Value] = {}
         self._segments: list[Path] = []
+        self._emulates = prepared.plan.instrument == "emulate" and not prepared.plan.accept_invalid
+        self.refused: frozenset[str] = frozenset()
+        """Emulations that cannot be believed, and that the plan does not accept; another one had them done."""
 
     def __contains__(self, run: object) -> bool:
         return run in self._known
@@ -48,14 +53,16 @@ class Contents:
         """Look at all that is there."""
         self._segments = self._store.segment_directories()
         known, values = reading(self._store, self._read)
+        if self._emulates:
+            self.refused = reading(self._store, _invalid)
         self._known |= known
         self._values |= values
 
     def has_now(self, run: str) -> bool:
         """Whether a run is there, also if it came since we looked."""
-        if self._store.has_directory(run):
+        if self._store.has_directory(run) and not self._emulates:
             self._known.add(run)
-        elif self._store.segment_directories() != self._segments:
+        elif self._emulates or self._store.segment_directories() != self._segments:
             self.look()
         return run in self._known
 
@@ -101,3 +108,11 @@ class Contents:
         if not named(name).quantity.source:
             return outcome.metrics.get(name)
         return measure(self._store.run_directory(outcome.run), (name,), scenario, outcome.simulated_s).get(name)
+
+
+def _invalid(snapshot: Snapshot) -> frozenset[str]:
+    """The runs that are emulations which cannot be believed."""
+    runs = snapshot.scan("runs")
+    if runs is None:
+        return frozenset()
+    return frozenset(runs.filter(pl.col("validity") == "invalid").select("run").collect()["run"])

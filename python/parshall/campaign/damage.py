@@ -22,20 +22,33 @@ class Damage:
     what: str
 
 
-_DIGEST = 32
-"""Bytes of SHA-256."""
+_ANSWER = b"parshall answer 1 "
+"""How a file of ``answers/`` begins: then follow its digest, the end of the line, and JSON."""
+
+
+def behind_digest(content: bytes) -> bytes:
+    """The file that keeps an answer."""
+    return _ANSWER + hashlib.sha256(content).hexdigest().encode() + b"\n" + content
 
 
 def answer_of(path: Path) -> bytes | None:
-    """What was kept in a file of ``answers/``, behind its digest; None if it is damaged.
+    """The JSON of a file of ``answers/``; None if it is damaged, or something else.
 
     Raises
     ------
     OSError
         It cannot be read.
     """
-    content = path.read_bytes()
-    return content[_DIGEST:] if hashlib.sha256(content[_DIGEST:]).digest() == content[:_DIGEST] else None
+    written = path.read_bytes()
+    _, _, content = written.partition(b"\n")
+    return content if written == behind_digest(content) else None
+
+
+def is_answer(path: Path) -> bool:
+    """Whether a file of ``answers/`` has the format that is read, damaged or not."""
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_ANSWER)) == _ANSWER
+    return False
 
 
 def damaged_answers(store: Store) -> Iterator[Damage]:
@@ -43,7 +56,8 @@ def damaged_answers(store: Store) -> Iterator[Damage]:
     for path in store.answers():
         with suppress(FileNotFoundError):
             if answer_of(path) is None:
-                yield Damage(path, "an answer: it is not what was written")
+                other = "it is not what was written" if is_answer(path) else "it has a format that is not read"
+                yield Damage(path, f"an answer: {other}")
 
 
 def damaged_parts(store: Store) -> Iterator[Damage]:

@@ -57,6 +57,13 @@ def alone(path: Path) -> Iterator[bool]:
         _left(path, descriptor)
 
 
+def is_held_alone(path: Path) -> bool:
+    """Whether somebody has a lock alone."""
+    descriptor = _locked(path, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    _left(path, descriptor)
+    return descriptor is None
+
+
 def _locked(path: Path, how: int) -> int | None:
     """The descriptor of a file that is locked, or of one that cannot be; None if somebody else has it."""
     while True:

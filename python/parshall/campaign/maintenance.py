@@ -150,7 +150,7 @@ def _collected(store: Store, older_than_s: float | None, *, dry_run: bool) -> Co
         store.check_writable()
         for each in damage:
             store.quarantine(each.path)
-        removed = store.remove_orphans()
+        removed = store.remove_orphans(is_alone=older_than_s is not None)
         for path in litter:
             if path.exists():
                 remove(path)

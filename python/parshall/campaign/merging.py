@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 
+from parshall.campaign.damage import answer_of, behind_digest, is_answer
 from parshall.campaign.segments import OUTDATED, Segment, first_line, intact, keys_of, seal
-from parshall.campaign.snapshot import Snapshot
-from parshall.campaign.store import ANSWERS, Store
+from parshall.campaign.snapshot import Snapshot, reading
+from parshall.campaign.store import ANSWERS, RUN_FILE, Store
 from parshall.errors import InputError, StoreError
 from parshall.files import write_atomically
 from parshall.records.storage import storage_error
@@ -23,7 +25,7 @@ class Merged:
     runs: int
     answers: int
     damaged: int
-    """Runs that were left where they are."""
+    """Runs and answers that were left where they are."""
 
 
 def merge(store: Store, other: Store) -> Merged:
@@ -50,34 +52,75 @@ def merge(store: Store, other: Store) -> Merged:
             raise storage_error(error) from None
 
 
+@dataclass
+class _Merging:
+    """What was taken over until now; looked at again where the other store's runs were compacted meanwhile."""
+
+    store: Store
+    known: set[str]
+    runs: int = 0
+    damaged: set[str] = field(default_factory=set)
+
+    def take(self, theirs: Snapshot) -> None:
+        """Take over the runs of a snapshot; FileNotFoundError if one of them is elsewhere by now."""
+        for segment in theirs.segments:
+            new = keys_of([segment]) - self.known
+            if new:
+                _take(self.store, segment, new)
+                self._count(new)
+        for run, directory in theirs.directories.items():
+            if run in self.known:
+                continue
+            described = intact(directory)
+            if described is not None:
+                _copy(self.store, run, directory, described["files"])
+                self._count({run})
+            elif directory.exists():
+                self.damaged.add(run)
+            else:
+                raise FileNotFoundError(directory)
+
+    def _count(self, new: Set[str]) -> None:
+        self.known |= new
+        self.runs += len(new)
+
+
 def _merged(store: Store, other: Store) -> Merged:
-    theirs = Snapshot.take(other)
     here = Snapshot.take(store)
-    known = {*here.compacted, *here.directories}
-    runs = damaged = answers = 0
-    for segment in theirs.segments:
-        new = keys_of([segment]) - known
-        if new:
-            _take(store, segment, new)
-            known |= new
-            runs += len(new)
-    for run, directory in theirs.directories.items():
-        if run in known:
-            continue
-        if intact(directory) is None:
-            damaged += 1
-            continue
-        partial = store.partial(run)
-        shutil.copytree(directory, partial)
-        store.publish(run, partial)
-        runs += 1
+    merging = _Merging(store, {*here.compacted, *here.directories})
+    reading(other, merging.take)
+    answers, damaged = _answers(store, other)
+    return Merged(merging.runs, answers, len(merging.damaged) + damaged)
+
+
+def _answers(store: Store, other: Store) -> tuple[int, int]:
+    """How many answers were taken over, and how many are damaged."""
+    taken = damaged = 0
     for path in other.answers():
         target = store.directory / ANSWERS / path.parent.name / path.name
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, path.read_bytes(), store.partial("answer"))
-            answers += 1
-    return Merged(runs, answers, damaged)
+        if target.exists() and is_answer(target):
+            continue
+        content = answer_of(path)
+        if content is None:
+            damaged += 1
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, behind_digest(content), store.partial("answer"))
+        taken += 1
+    return taken, damaged
+
+
+def _copy(store: Store, run: str, directory: Path, files: Iterable[str]) -> None:
+    """Copy what a run's description names, and nothing else that is there."""
+    partial = store.partial(run)
+    try:
+        partial.mkdir()
+        for name in (*files, RUN_FILE):
+            shutil.copyfile(directory / name, partial / name)
+        store.publish(run, partial)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def _take(store: Store, segment: Segment, runs: Set[str]) -> None:

@@ -88,7 +88,7 @@ def _answer(snapshot: Snapshot, chosen: Sequence[record.SweepRecord], sql: str) 
             relation: duckdb.DuckDBPyRelation | None = connection.sql(sql)
             if relation is None:
                 raise InputError(f"query: the statement has no answer; {_ACCEPTED}")
-            answer: pl.DataFrame = _readable(relation).pl()
+            answer: pl.DataFrame = _in_range(connection, _readable(relation)).pl()
         except _WORDING as error:
             raise _refused(error) from None
         except duckdb.Error as error:
@@ -121,37 +121,67 @@ def _lock(connection: duckdb.DuckDBPyConnection, directory: Path) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-_PLAIN = frozenset(
-    {
-        *("null", "boolean", "varchar", "blob", "uuid", "enum", "float", "double", "decimal"),
-        *("tinyint", "smallint", "integer", "bigint", "hugeint"),
-        *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint"),
-        *("date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone"),
-    }
+_TIMES = frozenset(
+    {"date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone"}
 )
+_PLAIN = _TIMES | {
+    *("null", "boolean", "varchar", "blob", "uuid", "enum", "float", "double", "decimal"),
+    *("tinyint", "smallint", "integer", "bigint", "hugeint"),
+    *("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint"),
+}
 """Types of DuckDB that Polars has too."""
+_NESTED = ("list", "array", "struct", "map")
 
 
 def _readable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     """The answer, with columns as text whose type Polars does not have: intervals, unions, bit strings."""
-    plain = [_is_plain(each) for each in relation.types]
-    if all(plain):
+    return _as_text(relation, [not _is_plain(each) for each in relation.types])
+
+
+def _in_range(connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """The answer, with columns as text that hold a time that Python does not have: infinity, the year 99999, 24:00."""
+    timed = [_has_times(each) for each in relation.types]
+    if not any(timed):
         return relation
-    names = [name.replace('"', '""') for name in relation.columns]
+    found = connection.from_arrow(relation.to_arrow_table())  # the statement is done once
+    beyond = "infinity|[(]BC[)]|[0-9]{5,}-[0-9]{2}-[0-9]{2}|24:00:00"
+    looks = [
+        f"coalesce(bool_or(regexp_matches(CAST(#{place} AS VARCHAR), '{beyond}')), false)" if has_times else "false"
+        for place, has_times in enumerate(timed, start=1)
+    ]
+    (is_beyond,) = found.aggregate(", ".join(looks)).fetchall()
+    return _as_text(found, is_beyond)
+
+
+def _as_text(relation: duckdb.DuckDBPyRelation, columns: Sequence[bool]) -> duckdb.DuckDBPyRelation:
+    """The answer with some columns as text."""
+    if not any(columns):
+        return relation
+    names = map(_identifier, relation.columns)
     places = [
-        f'#{place} AS "{name}"' if is_plain else f'CAST(#{place} AS VARCHAR) AS "{name}"'
-        for place, (name, is_plain) in enumerate(zip(names, plain, strict=True), start=1)
+        f"CAST(#{place} AS VARCHAR) AS {name}" if is_text else f"#{place} AS {name}"
+        for place, (name, is_text) in enumerate(zip(names, columns, strict=True), start=1)
     ]
     return relation.project(", ".join(places))
 
 
 def _is_plain(kind: object) -> bool:
-    """Whether Polars has a type of DuckDB; an array's size is among its children."""
-    name = str(getattr(kind, "id", ""))
-    if name in ("list", "array", "struct", "map"):
-        children = [child for _, child in getattr(kind, "children", [])]
-        return all(isinstance(child, int) or _is_plain(child) for child in children)
-    return name in _PLAIN
+    """Whether Polars has a type of DuckDB, and Python its values; keys of a map are then no lists."""
+    name, children = str(getattr(kind, "id", "")), _children(kind)
+    if name == "map" and str(getattr(children[0], "id", "")) in _NESTED:
+        return False
+    return all(map(_is_plain, children)) if name in _NESTED else name in _PLAIN
+
+
+def _has_times(kind: object) -> bool:
+    return str(getattr(kind, "id", "")) in _TIMES or any(map(_has_times, _children(kind)))
+
+
+def _children(kind: object) -> list[object]:
+    """The types that a nested type is of; an array's size is among its children, and an enumeration's texts."""
+    if str(getattr(kind, "id", "")) not in _NESTED:
+        return []
+    return [child for _, child in getattr(kind, "children", []) if not isinstance(child, int)]
 
 
 def _refused(error: Exception) -> InputError:
@@ -185,16 +215,16 @@ def _views(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, chosen: Se
         source = _source(connection, snapshot, name)
         if source is None:
             continue
-        connection.execute(f'CREATE VIEW store."{name}" AS {source}')
+        connection.execute(f"CREATE VIEW store.{_identifier(name)} AS {source}")
         if name == "scenarios":
             continue
-        own = [str(row[0]) for row in connection.execute(f'DESCRIBE store."{name}"').fetchall()]
+        own = [str(row[0]) for row in connection.execute(f"DESCRIBE store.{_identifier(name)}").fetchall()]
         left = [each for each in members.columns if each in ("sweep", "point", "repetition", "run") or each not in own]
-        front = ", ".join(f'm."{each}"' for each in left)
-        behind = ", ".join(f't."{each}"' for each in own if each not in left)
+        front = ", ".join(f"m.{_identifier(each)}" for each in left)
+        behind = ", ".join(f"t.{_identifier(each)}" for each in own if each not in left)
         connection.execute(
-            f'CREATE VIEW main."{name}" AS SELECT {front}{", " if behind else ""}{behind} '  # noqa: S608 - our names
-            f'FROM _members m JOIN store."{name}" t ON m.run = t.run'
+            f"CREATE VIEW main.{_identifier(name)} AS SELECT {front}{', ' if behind else ''}{behind} "  # noqa: S608
+            f"FROM _members m JOIN store.{_identifier(name)} t ON m.run = t.run"
         )
 
 
@@ -259,3 +289,8 @@ def _failures(chosen: Sequence[record.SweepRecord]) -> pl.DataFrame:
 
 def _quoted(paths: Sequence[Path]) -> str:
     return ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+
+
+def _identifier(name: str) -> str:
+    """A name as SQL has it, whatever is in it: tables and columns are named by whoever wrote the store."""
+    return '"' + name.replace('"', '""') + '"'

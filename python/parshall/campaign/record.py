@@ -153,6 +153,8 @@ def load(store: Store, name: str) -> SweepRecord:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
             raise ValueError("it is not the record of a sweep, or of another format")
+        if content["name"] != name:  # files are named by it
+            raise ValueError(f"found the name {content['name']!r}")
         return SweepRecord(
             **{
                 **content,

@@ -28,7 +28,7 @@ from parshall.campaign.stopping import Planner
 from parshall.campaign.store import Store
 from parshall.campaign.work import Outcome, Task
 from parshall.controls import declare
-from parshall.errors import InputError
+from parshall.errors import InputError, StorageError, StoreError
 from parshall.quantities.naming import named
 from parshall.records import about
 from parshall.records.storage import storage_error
@@ -37,6 +37,13 @@ from parshall.schema import external
 POLL_S = 0.2
 _SAVE_S = 1.0
 """Between two saves of the sweep's record while it goes on, at least; saving takes 5 % of the time at most."""
+
+_UNSEEN_S = 120.0
+"""How long a run may be done and not seen: a file system of several machines shows files a minute late."""
+
+_REFUSED = (
+    "the store has this emulation, of a sweep that accepts it; it cannot be believed: accept_invalid = true takes it"
+)
 
 _LEFT = 256
 """So many runs may keep their directories when a sweep ends."""
@@ -140,6 +147,8 @@ class _Execution:
     """Runs that are being done, and for which points."""
     owned_by_others: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Runs that another process does."""
+    unseen: dict[str, tuple[Outcome, float]] = field(default_factory=dict)
+    """Runs that a worker has done and the store does not show yet, and until when it may."""
     estimate: Estimate = field(default_factory=Estimate)
     tasks: list[Task] = field(default_factory=list)
     """What is to be done as soon as there is a pool."""
@@ -198,7 +207,8 @@ class _Execution:
         for lock in self.locks.values():
             with suppress(OSError):
                 lock.release()
-        self.store.remove_orphans()
+        with suppress(StorageError):  # a disk that is full
+            self.store.remove_orphans()
 
     def _work(self, pool: Pool) -> None:
         self.pool = pool
@@ -208,7 +218,8 @@ class _Execution:
             pool.submit(task)
         self.tasks.clear()
         while not self.planner.finished or self.waiting or self.owned_by_others:
-            for outcome in pool.outcomes(POLL_S):
+            late = [outcome for outcome, _ in self.unseen.values()]
+            for outcome in [*pool.outcomes(POLL_S), *late]:
                 self._on_outcome(outcome)
             self._dispatch()
             now = time.monotonic()
@@ -253,8 +264,7 @@ class _Execution:
         """What is to be done for a repetition; None if it is there, or somebody is at it."""
         run = self.contents.key(point, repetition)
         if run in self.contents:
-            self.from_store += 1
-            self._record_done(point, repetition, run)
+            self._take(point, repetition, run)
         elif run in self.failed:
             self.planner.record(point, repetition, None)
         elif run in self.waiting:
@@ -270,8 +280,7 @@ class _Execution:
             return None
         if self.contents.has_now(run):
             lock.release()
-            self.from_store += 1
-            self._record_done(point, repetition, run)
+            self._take(point, repetition, run)
             return None
         self.locks[run] = lock
         self.waiting[run] = [(point, repetition)]
@@ -294,6 +303,15 @@ class _Execution:
             elif task is not None:
                 self.tasks.append(task)
 
+    def _take(self, point: int, repetition: int, run: str) -> None:
+        """Take a run of the store, unless it is one that the plan would not have accepted of a worker."""
+        if run in self.contents.refused:
+            self.failed[run] = _REFUSED
+            self.planner.record(point, repetition, None)
+        else:
+            self.from_store += 1
+            self._record_done(point, repetition, run)
+
     def _record_done(self, point: int, repetition: int, run: str) -> None:
         self.done += 1
         self.planner.record(point, repetition, self.contents.value(run, repetition))
@@ -304,6 +322,8 @@ class _Execution:
             return  # a worker that was thought lost
         if outcome.fatal is not None:
             raise outcome.fatal
+        if not self._is_kept(outcome):
+            return
         places = self.waiting.pop(outcome.run)
         self.packets += outcome.packets
         if outcome.error is not None:
@@ -311,8 +331,6 @@ class _Execution:
             where = {"point": str(self.points[places[0][0]]), "repetition": places[0][1], "when": about.now()}
             self.store.record_failure(outcome.run, outcome.error, where)
         else:
-            if outcome.files is not None:
-                self._receive(outcome.run, outcome.files)
             self.fresh += 1
             text = self.texts[places[0][0]]
             self.contents.add(outcome, text)
@@ -323,6 +341,20 @@ class _Execution:
                 self.planner.record(point, repetition, None)
             else:
                 self._record_done(point, repetition, outcome.run)
+
+    def _is_kept(self, outcome: Outcome) -> bool:
+        """Whether the store has a run that was done, or it failed: a worker's word is not enough."""
+        if outcome.error is not None:
+            return True
+        if outcome.files is not None:
+            self._receive(outcome.run, outcome.files)
+        if self.contents.has_now(outcome.run):
+            self.unseen.pop(outcome.run, None)
+            return True
+        _, until = self.unseen.setdefault(outcome.run, (outcome, time.monotonic() + _UNSEEN_S))
+        if time.monotonic() > until:
+            raise StoreError(f"{self.store.directory}: a worker has done run {outcome.run}, which is not there")
+        return False
 
     def _receive(self, run: str, files: Mapping[str, bytes]) -> None:
         """Write the files of a worker that does not see the store."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -97,13 +98,25 @@ def read_segment(directory: Path) -> Segment:
     path = directory / SEGMENT_FILE
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return Segment(directory, int(content["runs"]), dict(content["files"]), frozenset(content["replaces"]))
+        files = dict(content["files"])
+        check_names(files)
+        return Segment(directory, int(content["runs"]), files, frozenset(content["replaces"]))
     except FileNotFoundError:
         if directory.exists():
             raise damaged(path, "it is missing") from None
         raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged(path, str(error)) from None
+
+
+_NAME = re.compile(r"\w[\w.-]*")
+
+
+def check_names(files: Iterable[str]) -> None:
+    """Raise ValueError if a description, which may be another's, names a file that is not in its own directory."""
+    for name in files:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"found {name!r} for the name of a file")
 
 
 def damaged(path: Path, why: str) -> StoreError:
@@ -178,6 +191,7 @@ def intact(directory: Path) -> dict[str, Any] | None:
     """The description of a run whose files are what they were when it was published; None if they are not."""
     try:
         described: dict[str, Any] = json.loads((directory / RUN_FILE).read_text(encoding="utf-8"))
+        check_names(described["files"])
         if any(digest(directory / name) != wanted for name, wanted in described["files"].items()):
             return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -144,7 +144,7 @@ class Store:
 
     def answers(self) -> list[Path]:
         """The files of calls' answers (`parshall.campaign.answers`)."""
-        return sorted((self.directory / ANSWERS).glob("??/*"))
+        return sorted(path for path in (self.directory / ANSWERS).glob("??/*") if path.is_file())
 
     def strays(self) -> list[Path]:
         """What somebody else put beside runs and segments; nothing reads it."""
@@ -182,15 +182,35 @@ class Store:
         path.rename(target)
         return target
 
-    def remove_orphans(self) -> int:
-        """Remove what killed processes of this machine left in ``partial/``; returns how many things."""
-        removed = 0
-        for entry in _entries(self.directory / "partial"):
-            match = _PARTIAL.fullmatch(entry.name)
-            if match is not None and match["host"] == _host() and not _alive(int(match["process"])):
+    def remove_orphans(self, *, is_alone: bool = False) -> int:
+        """Remove what killed processes of this machine left in ``partial/``; returns how many things.
+
+        A process that is not found may be one of another container with the same host name, so locks decide: a run is
+        being written while its claim is held, other files while sweeps are done, stores merged or runs compacted.
+
+        Parameters
+        ----------
+        is_alone
+            Whether the caller holds `alone`.
+        """
+        left = [entry for entry in _entries(self.directory / "partial") if _is_left(entry.name)]
+        if not left:
+            return 0
+        with contextlib.ExitStack() as stack:
+            nobody_works = is_alone or stack.enter_context(self.alone())
+            if not (nobody_works and stack.enter_context(self.exclusive())):
+                merged = locks.is_held_alone(self.directory / "claims" / locks.WORKING)
+                left = [] if merged else [entry for entry in left if self._is_given_up(entry.name.partition(".")[0])]
+            for entry in left:
                 remove(Path(entry.path))
-                removed += 1
-        return removed
+        return len(left)
+
+    def _is_given_up(self, run: str) -> bool:
+        """Whether nobody has the claim of a run."""
+        if not _KEY.fullmatch(run) or (lock := self.lock(run)) is None:
+            return False
+        lock.release()
+        return True
 
     # --- failures ---
 
@@ -331,6 +351,12 @@ def _host() -> str:
 def _writer() -> str:
     """A name for what is being written, by whom; nobody else has it."""
     return f"{_host()}.{os.getpid()}.{next(_COUNTER)}"
+
+
+def _is_left(name: str) -> bool:
+    """Whether the writer of something in ``partial/`` was of this machine, and is not found any more."""
+    match = _PARTIAL.fullmatch(name)
+    return match is not None and match["host"] == _host() and not _alive(int(match["process"]))
 
 
 def _alive(process: int) -> bool:

@@ -36,7 +36,16 @@ def main() -> None:
 def _start_fast(verb: Sequence[str]) -> None:
     """Leave out what takes longer than many a command."""
     gc.set_threshold(300_000)  # all that is imported stays: no need to look for garbage in it a hundred times
-    atexit.register(gc.freeze)  # nor at the end, when all goes with the process
+    atexit.register(_keep_garbage)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # they would be sought in every installed package
     if verb and verb[0] in _ALONE:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts a thread a core otherwise
+
+
+def _keep_garbage() -> None:
+    """Look for no garbage at the end either, when all goes with the process.
+
+    DuckDB's binding lists on standard error what was not collected then: where it was loaded, garbage is collected.
+    """
+    if "duckdb" not in sys.modules:
+        gc.freeze()

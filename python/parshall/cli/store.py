@@ -121,7 +121,7 @@ def merge(
         print_json({other: asdict(each) for other, each in taken.items()})
     elif not quiet:
         for other, each in taken.items():
-            left = f", left {each.damaged} damaged runs" if each.damaged else ""
+            left = f", left {each.damaged} that are damaged" if each.damaged else ""
             print(f"{directory}: took {each.runs} runs and {each.answers} answers of {other}{left}")
 
 

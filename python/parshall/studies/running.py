@@ -129,11 +129,11 @@ def _without_answers(name: str, text: str) -> Part:
 
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
     """What it will take, said before it begins: how many cases, and how long the whole study."""
-    answers = None if execution.kept is None else Answers(execution.kept)
-    known = 0 if answers is None else sum(answers.has(piece.key) for piece in pieces)
-    count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}" + (
-        f", of which the store has {known}" if known else ""
-    )
+    store = execution.kept
+    known, unread = (0, 0) if store is None else Answers(store).count(piece.key for piece in pieces)
+    count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}"
+    count += f", of which the store has {known}" if known else ""
+    count += f"; {unread} that it has in a format that is not read are done again" if unread else ""
     takes = f"; the whole {study.kind} takes {study.cost[scale]}" if scale in study.cost else ""
     return f"{study.name} at {scale} scale: {count}{takes}"
 
