@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
-from parshall.studies.check import Check
 
 from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers, call_of
@@ -34,6 +33,7 @@ from parshall.report.document import Block, Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.scenario import Scenario
 from parshall.schema.quantities import Duration
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
 from parshall.studies import catalog
 from parshall.studies.running import Execution, run
@@ -107,7 +107,7 @@ VALUES: dict[str, Any] = {
     "interval": Interval(1.0, 0.5, 1.5, 0.95, 5),
     "emulated": Emulated(np.array([1.0]), Validity("doubtful", ("busy",))),
     "findings": Findings(
-        [Check("table1", "mean, s", 2.0, 2.1, 2.0, 2.2, 0.05)],
+        [Claim("table1", "mean, s", Interval(2.1, 2.0, 2.2, n=4), "equal", 2.0, 0.05, "half of its last digit")],
         [
             Section(
                 "heading",
