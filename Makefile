@@ -23,7 +23,7 @@ BPF_LACKS = $(if $(BPF_CLANG),true,$(BIN)/python -m parshall.debian clang bpf_he
 BPF_HINT = $(if $(filter 0,$(MAKELEVEL)),@$(BPF_LACKS) || true)
 WITHOUT_BPF := .venv/.without-bpf
 
-.PHONY: help setup lock demo test test-rust test-python test-slow test-random packetdrill build-rust-tests check check-all
+.PHONY: help setup lock demo test test-rust test-python test-slow test-random test-studies packetdrill build-rust-tests check check-all
 .PHONY: check-emulation check-beside check-python lint types docs docs-tables docs-site docs-crates bench bench-emulation
 .PHONY: fuzz fuzz-build fuzz-briefly fuzz/seeds/scenario wheel release clean
 
@@ -75,6 +75,12 @@ test-slow: setup ## The slow tests: emulations, sweeps that are killed, long sim
 test-random: setup ## A thousand random scenarios and five hundred invalid ones, of which `test` has a part
 	$(STEP) test-random env PARSHALL_SCENARIOS=1000 PARSHALL_PAGE_IN=1 $(PYTEST) $(BESIDE_EACH_OTHER) tests/robustness/test_random_scenarios.py
 
+test-studies: setup ## All studies at their shortest scale, simulated; their pages are in build/studies
+	$(STEP) test-studies sh -ec 'for study in $(STUDIES); do \
+		$(BIN)/parshall study $$study --quiet --output build/studies/$$study > /dev/null; done'
+
+STUDIES = $(shell $(BIN)/python -c "from parshall.studies.catalog import STUDIES; print(*(each.name for each in STUDIES))")
+
 packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
 	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"
 
@@ -89,7 +95,7 @@ check: ## What CI runs: lints, types, quick tests, one emulation and one kill of
 
 check-all: WHICH := slow or not slow
 check-all: FIRST := lint types docs-tables docs-site docs-crates wheel
-check-all: THEN := test-rust check-python test-random fuzz-briefly
+check-all: THEN := test-rust check-python test-random test-studies fuzz-briefly
 check-all: ## Everything: all tests, the site, the crates' documentation, the wheel, random scenarios, fuzzing
 	@$(CHECK)
 
