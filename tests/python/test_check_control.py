@@ -17,6 +17,7 @@ from parshall.control_check.answer import _standing, answer
 from parshall.control_check.card import HARMLESS, RIVALS, Row
 from parshall.control_check.page import page
 from parshall.control_check.response import LOSSES
+from parshall.control_check.running import Reading, Readings
 from parshall.control_check.sharing import not_starved
 from parshall.errors import InputError
 from parshall.report.document import document_html
@@ -357,9 +358,9 @@ def test_harm_is_called_as_any_difference(harms: tuple[float, ...], words: str, 
 
 def test_a_slope_is_shown_by_its_whole_interval() -> None:
     def row(*windows: float) -> Row:
-        heavy = [{"window": window} for window in windows]
-        light = [{"window": 30.0}] * len(windows)
-        readings = {("response", loss, "mine"): heavy if loss == LOSSES[-1] else light for loss in LOSSES}
+        heavy: list[Reading] = [{"window": window} for window in windows]
+        light: list[Reading] = [{"window": 30.0}] * len(windows)
+        readings: Readings = {("response", loss, "mine"): heavy if loss == LOSSES[-1] else light for loss in LOSSES}
         return response.rows(readings, "mine", ["mine"])[-1]
 
     assert [row(5.0, 6.0, 5.5).accepted, row(60.0, 61.0, 62.0).accepted] == [True, False]
