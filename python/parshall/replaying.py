@@ -19,7 +19,7 @@ from parshall.schema import external
 
 @dataclass(frozen=True)
 class Compared:
-    """How often a quantity was compared after a call."""
+    """How often a quantity was compared after a call: a count of calls, each of which agrees or not, and no claim."""
 
     quantity: str
     """``cwnd`` or ``ssthresh`` in packets; ``state`` or ``bandwidth`` (packets/s) of BBR; ``slope`` of multiple time

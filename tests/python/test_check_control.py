@@ -12,14 +12,19 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
-from parshall.control_check import Card, check
-from parshall.control_check.answer import answer
-from parshall.control_check.harming import _standing
+from parshall.control_check import Card, check, response
+from parshall.control_check.answer import _standing, answer
+from parshall.control_check.card import HARMLESS, RIVALS, Row
 from parshall.control_check.page import page
+from parshall.control_check.response import LOSSES
+from parshall.control_check.running import Reading, Readings
+from parshall.control_check.sharing import not_starved
 from parshall.errors import InputError
 from parshall.report.document import document_html
 from parshall.report.numbers import quantity
+from parshall.stats.claims import unfinished
 from parshall.stats.confidence import Interval
+from parshall.stats.families import Pair, judged
 
 Cli = Callable[..., Result]
 
@@ -238,7 +243,8 @@ def test_measures_of_a_reno_are_those_of_reno(card: Card) -> None:
     used = rows["utilisation_2_bdp"].values["aimd"]
     assert used is not None
     assert used.mean > 0.99
-    assert rows["four_least"].verdict == "no flow starves"
+    least = rows["four_least"]
+    assert (least.asked, least.verdict, least.accepted) == ("at least 0.01 in every repetition", "holds", True)
     assert rows["share_reno"].accepted
 
 
@@ -252,9 +258,9 @@ def test_harm_is_zero_among_its_own_kind_and_high_from_one_that_never_reduces(ca
     taken = harmful["throughput_harm_reno"].values["neverreduces"]
     assert taken is not None
     assert taken.mean > 0.5
-    assert harmful["throughput_harm_reno"].verdict == "more than another Reno flow would do"
+    assert harmful["throughput_harm_reno"].verdict == "higher"
     assert harmful["throughput_harm_reno"].accepted is False
-    assert rows["throughput_harm_reno"].verdict == "what another Reno flow would do, within 5 %"
+    assert rows["throughput_harm_reno"].verdict == "the same within 5 %"
     assert rows["throughput_harm_reno"].accepted
 
 
@@ -276,8 +282,7 @@ def test_the_card_says_what_becomes_of_the_control_itself() -> None:
         assert own.mean + left.mean == pytest.approx(2.0), "two equal shares"
         assert own.high is not None
         assert own.high < 0.8
-        assert rows[f"own_share_{rival}"].verdict == "it yields"
-        assert rows[f"own_share_{rival}"].accepted is None, "no standard forbids it"
+        assert rows[f"own_share_{rival}"].accepted, "it yields, and is not starved"
     kit, alone, beside = answer(shy)
     assert kit == "It passes the conformance kit."
     assert re.fullmatch(
@@ -294,7 +299,8 @@ def test_a_control_of_the_catalog_is_not_held_against_itself(card: Card) -> None
     own = rows["own_share_reno"].values["reno"]
     assert own is not None
     assert own.mean == pytest.approx(1.0, abs=0.1)
-    assert rows["own_share_reno"].verdict in ("it shares equally", ""), "two repetitions of an AIMD with Reno's rules"
+    mine = _standing(rows["own_share_reno"].values["aimd"])
+    assert mine in ("it shares equally", ""), "two repetitions of an AIMD with Reno's rules"
 
 
 @pytest.mark.parametrize(
@@ -311,6 +317,63 @@ def test_a_control_of_the_catalog_is_not_held_against_itself(card: Card) -> None
 def test_a_share_is_called_so_where_its_whole_interval_is(values: tuple[float | None, ...], words: str) -> None:
     low, mean, high = values if values[1] is not None else (None, values[0], None)
     assert _standing(None if mean is None else Interval(mean, low, high, 3)) == words
+
+
+@pytest.mark.parametrize(
+    ("shares", "outcome", "accepted"),
+    [
+        ((0.9, 0.95, 1.0), "holds", True),
+        ((0.009, 0.95, 1.0, 1.0, 1.0), "fails", False),
+        ((0.9, None, 1.0), "undecided", None),
+    ],
+)
+def test_a_repetition_that_starves_is_not_averaged_away(
+    shares: tuple[float | None, ...], outcome: str, accepted: bool | None
+) -> None:
+    row = Row("harm", "share_reno", "share", "ratio", {}, claim=not_starved("RFC 9743 §5.2.1", "share", shares))
+    assert (row.verdict, row.accepted) == (outcome, accepted)
+    told = row.as_json()
+    assert told["claim"]["outcome"] == told["verdict"] == outcome
+    assert told["claim"]["bound"] == 0.01
+
+
+@pytest.mark.parametrize(
+    ("harms", "words", "accepted"),
+    [
+        ((0.3, 0.4, 0.35), "higher", False),
+        ((-0.3, -0.4, -0.35), "lower", True),
+        ((0.0, 0.0, 0.0), "equal", True),
+        ((0.01, 0.02, 0.015), "the same within 5 %", True),
+        ((0.03, 0.05, 0.04), "higher", None),
+        ((-0.5, 0.6, 0.2), "no difference shown", None),
+        ((0.4,), "unknown", None),
+    ],
+)
+def test_harm_is_called_as_any_difference(harms: tuple[float, ...], words: str, accepted: bool | None) -> None:
+    values = dict(enumerate(1.0 + harm for harm in harms))
+    pair = Pair.of_values(dict.fromkeys(values, 1.0), values)
+    row = Row("harm", "delay_harm_reno", "harm", "ratio", {}, harm=judged({"harm": pair}, at_least=HARMLESS)["harm"])
+    assert (row.asked, row.verdict, row.accepted) == ("at most 0", words, accepted)
+
+
+def test_a_slope_is_shown_by_its_whole_interval() -> None:
+    def row(*windows: float) -> Row:
+        heavy: list[Reading] = [{"window": window} for window in windows]
+        light: list[Reading] = [{"window": 30.0}] * len(windows)
+        readings: Readings = {("response", loss, "mine"): heavy if loss == LOSSES[-1] else light for loss in LOSSES}
+        return response.rows(readings, "mine", ["mine"])[-1]
+
+    assert [row(5.0, 6.0, 5.5).accepted, row(60.0, 61.0, 62.0).accepted] == [True, False]
+    assert (row(5.0, 60.0).verdict, row(5.0, 60.0).accepted) == ("compatible", None)
+    assert (row(0.0, 5.0).verdict, row(0.0, 5.0).accepted) == ("undecided", None)
+
+
+def test_rows_without_a_criterion_have_no_verdict(card: Card) -> None:
+    criteria = {row.key for row in card.rows if row.asked}
+    assert criteria == {row.key for row in card.rows if row.verdict}
+    assert not any(unfinished([row.claim]) for row in card.rows if row.claim)
+    starving = {f"{key}_{rival}" for key in ("share", "own_share") for rival in RIVALS}
+    assert {row.key for row in card.rows if row.claim} == {"response_exponent", "four_least", *starving}
 
 
 def test_one_that_fails_at_calls_is_not_measured() -> None:
@@ -383,7 +446,7 @@ def test_json_is_what_the_guide_says(card: Card) -> None:
     guide = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
     section = guide.split("\n## parshall check-control\n")[1].split("\n## ")[0]
     told = card.as_json()
-    for each in (told, told["conformance"][0], told["measures"][0]):
+    for each in (told, told["conformance"][0], *told["measures"]):
         for key in each:
             assert f"`{key}`" in section, key
 

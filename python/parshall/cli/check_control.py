@@ -104,6 +104,7 @@ def _write(card: Card, output: Path, drawn: Files) -> Path:
 
 def _show(card: Card) -> None:
     from parshall.control_check.answer import answer
+    from parshall.control_check.card import COLUMNS
 
     out = console()
     kit = table(f"{card.control}: conformance", "check", "what must hold", "found")
@@ -112,7 +113,7 @@ def _show(card: Card) -> None:
     out.print(kit)
     if card.rows:
         out.print()
-        shown = table(f"{card.control} beside Reno and CUBIC", "", *card.controls, "Reno's formula", "verdict")
+        shown = table(f"{card.control} beside Reno and CUBIC", "", *card.controls, *COLUMNS)
         for row in card.rows:
             shown.add_row(*row.cells(card.controls))
         out.print(shown)

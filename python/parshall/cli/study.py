@@ -90,10 +90,10 @@ def carry_out(
 ) -> Findings:
     """Do a study or suite, write its page, and print its findings; a shard has none."""
     from parshall.records import storage
+    from parshall.report.claims import COLUMNS, cells
     from parshall.studies import headline
     from parshall.studies.page import document, write
     from parshall.studies.running import run
-    from parshall.studies.shown import COLUMNS, cells
 
     findings = run(chosen, scale, (lambda _: None) if quiet or as_json else note, by)
     if by.shard is not None:

@@ -1,4 +1,11 @@
-"""The first sentences of a report card: whether it passes, what it is alone, and what it gets beside Reno and CUBIC."""
+"""The first sentences of a report card: whether it passes, what it is alone, and what it gets beside Reno and CUBIC.
+
+| share of an equal one | the control |
+| --- | --- |
+| whole interval below 1 - `EQUAL_WITHIN` | yields; below 1 % of an equal share in a repetition it is starved |
+| whole interval above 1 + `EQUAL_WITHIN` | takes more |
+| whole interval between | shares equally |
+"""
 
 from __future__ import annotations
 
@@ -6,9 +13,16 @@ from parshall.control_check.alone import BUFFERS
 from parshall.control_check.card import RIVALS, Card, Row
 from parshall.properties import title
 from parshall.report.numbers import quantity
+from parshall.stats.confidence import Interval
+from parshall.stats.region import Region
 
 FULL = 0.95
 """From this utilisation on a link is called full, as on the page of a run."""
+
+EQUAL_WITHIN = 0.2
+"""Shares nearer to an equal one are called equal; no standard has a number."""
+
+YIELDS, TAKES, SHARES, STARVES = "it yields", "it takes more", "it shares equally", "it is starved"
 
 
 def answer(card: Card) -> list[str]:
@@ -45,7 +59,8 @@ def _beside(card: Card) -> str:
         row = rows.get(f"own_share_{rival}")
         share = _of(row, card.control)
         if rival != card.control and row is not None and share is not None:
-            told.append((f"beside {title(rival)} {{gets}}{quantity(share, 'ratio', 2)}{{of}}", row.verdict))
+            called = STARVES if row.accepted is False else _standing(row.values[card.control])
+            told.append((f"beside {title(rival)} {{gets}}{quantity(share, 'ratio', 2)}{{of}}", called))
     if not told:
         return ""
     verdicts = {verdict for _, verdict in told}
@@ -59,6 +74,14 @@ def _beside(card: Card) -> str:
     begun = first.format(gets="it gets ", of=" of an equal share")
     whole = ", ".join([begun, *(other.format(gets="", of="") for other in others)])
     return f"{whole[:1].upper()}{whole[1:]}{end}"
+
+
+def _standing(share: Interval | None) -> str:
+    """How a share stands to an equal one, in words; empty where the repetitions do not tell."""
+    outcome = Region(1 - EQUAL_WITHIN, 1 + EQUAL_WITHIN).outcome(share)
+    if share is None or outcome not in {"holds", "fails"}:
+        return ""
+    return SHARES if outcome == "holds" else YIELDS if share.mean < 1 else TAKES
 
 
 def _of(row: Row | None, control: str) -> float | None:

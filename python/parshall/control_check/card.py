@@ -9,12 +9,23 @@ from typing import Any
 from parshall import notebook
 from parshall.control_check.conformance import Finding
 from parshall.has_figures import HasFigures
+from parshall.report import claims
 from parshall.report.numbers import significant
 from parshall.report.uncertainty import interval_text
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.verdict import DIFFERENT, Judgement, Verdict
 
 RIVALS = ("reno", "cubic")
 """Beside which every control is put: the standard ones (RFC 9743 §5.2.1)."""
+
+COLUMNS = ("Reno's formula", "accepted", "verdict")
+"""Of a table of rows, after the controls."""
+
+HARMLESS = 0.05
+"""Harm below this does not matter: no standard has a number."""
+
+_DECIDED = (*DIFFERENT, Verdict.SAME, Verdict.EQUAL)
 
 
 @dataclass(frozen=True)
@@ -34,11 +45,11 @@ class Row:
     values
         Mean and 95 % interval over the repetitions, by control; None where it is not defined.
     formula
-        What a closed form says of Reno, if there is one.
-    verdict
-        Plain words, where there is an accepted criterion.
-    accepted
-        Whether that is met; None without a criterion, and where the repetitions do not tell.
+        What a closed form says of Reno, if there is one. It is no criterion: a control need not be Reno.
+    claim
+        What is asked of the control, if anything is.
+    harm
+        What a harm's difference from 0 shows, which is asked to be 0 at most.
     """
 
     part: str
@@ -47,14 +58,39 @@ class Row:
     unit: str
     values: Mapping[str, Interval | None]
     formula: float | None = None
-    verdict: str = ""
-    accepted: bool | None = None
+    claim: Claim | None = None
+    harm: Judgement | None = None
+
+    @property
+    def asked(self) -> str:
+        """The values that are accepted, in words; empty without a criterion."""
+        if self.claim is not None:
+            return f"{claims.accepted(self.claim)} {self.claim.note}".rstrip()
+        return "" if self.harm is None else "at most 0"
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words; empty without a criterion."""
+        if self.claim is not None:
+            return claims.verdict(self.claim)
+        return "" if self.harm is None else self.harm.verdict.text(HARMLESS)
+
+    @property
+    def accepted(self) -> bool | None:
+        """Whether the criterion is met; None without one, and where the repetitions do not tell."""
+        if self.claim is not None:
+            return {"holds": True, "fails": False}.get(self.claim.outcome)
+        if self.harm is None or self.harm.verdict not in _DECIDED:
+            return None
+        if self.harm.verdict is Verdict.HIGHER:
+            return False if self.harm.matters else None
+        return True
 
     def cells(self, controls: Sequence[str]) -> list[str]:
-        """What is shown of it: label, the value of each control, Reno's formula, verdict."""
+        """What is shown of it: label, the value of each control, then `COLUMNS`."""
         intervals = [interval_text(self.values[name], self.unit) for name in controls]
         formula = "" if self.formula is None else significant(self.formula)
-        return [self.label, *intervals, formula, self.verdict]
+        return [self.label, *intervals, formula, self.asked, self.verdict]
 
     def as_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
@@ -66,6 +102,7 @@ class Row:
             "unit": self.unit,
             "values": values,
             "formula": self.formula,
+            "claim": None if self.claim is None else self.claim.as_json(),
             "verdict": self.verdict,
             "accepted": self.accepted,
         }
@@ -132,7 +169,7 @@ class Card(HasFigures, page="parshall.control_check.page:page"):
         kit = ([each.name, each.sentence, each.text] for each in self.findings)
         tables = [notebook.table(("check", "what must hold", "found"), kit)]
         if self.rows:
-            columns = ("", *self.controls, "Reno's formula", "verdict")
+            columns = ("", *self.controls, *COLUMNS)
             tables.append(notebook.table(columns, (each.cells(self.controls) for each in self.rows)))
         remark = "passes the conformance kit" if self.passed else "fails the conformance kit"
         return notebook.fragment(self.control, remark, *tables)

@@ -14,7 +14,7 @@ SERIES, EVENTS = 50, 300
 
 @dataclass(frozen=True)
 class Finding:
-    """A check of the kit, and what it found.
+    """A check of the kit, and what it found: the yes or no of a program, and no claim, which has a value.
 
     Parameters
     ----------

@@ -1,11 +1,5 @@
 """Beside Reno and CUBIC: what a flow of the control gets, and what the other loses that it has beside its own kind.
 
-| share of an equal one | the control |
-| --- | --- |
-| whole interval below 1 - `EQUAL_WITHIN` | yields; below 1 % of an equal share in a repetition it is starved |
-| whole interval above 1 + `EQUAL_WITHIN` | takes more |
-| whole interval between | shares equally |
-
 Throughput and delay harm are those of `parshall.itb.fairness` (Ware et al. 2019): 0 is as beside its own kind, 1 is
 everything taken. Standard flows are not to be harmed more than they harm each other, and not to be starved.
 
@@ -15,30 +9,19 @@ References: RFC 9743 §5.2.1; R. Ware, M. Mukerjee, S. Seshan, J. Sherry, HotNet
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import product
 
 import polars as pl
 
-from parshall.control_check.card import RIVALS, Row, interval
+from parshall.control_check.card import HARMLESS, RIVALS, Row, interval
 from parshall.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Key, Reading, Readings
-from parshall.control_check.sharing import with_verdict
+from parshall.control_check.sharing import not_starved
 from parshall.itb.fairness import harm
 from parshall.properties import title
 from parshall.quantities.transport import HARMS
-from parshall.report.starved import SHARE
-from parshall.stats.confidence import Interval
 from parshall.stats.families import Pair, judged
-from parshall.stats.verdict import DIFFERENT, Judgement, Verdict
-
-AT_LEAST = 0.05
-"""Harm below this does not matter: no standard has a number."""
-
-EQUAL_WITHIN = 0.2
-"""Shares nearer to an equal one are called equal; no standard has a number."""
-
-YIELDS, TAKES, SHARES, STARVES = "it yields", "it takes more", "it shares equally", "it is starved"
+from parshall.stats.verdict import Judgement
 
 _DURATION_S = 60 + WARM_UP_S
 _HARMS = tuple(HARMS[key] for key in ("throughput_harm", "delay_harm"))
@@ -72,46 +55,23 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
     judgements = _judged(harmed, own)
     made = []
     for rival in RIVALS:
-        made.append(_own_share(readings, own, names, rival))
-        shares = {name: [reading["share"] for reading in readings["beside", name, rival]] for name in names}
+        beside = {name: readings["beside", name, rival] for name in names}
+        gets, left = f"share of its own beside {title(rival)}", f"share left to {title(rival)}"
+        made.append(_share(beside, own, f"own_share_{rival}", gets, "docs/check_control.md"))
         for each in _HARMS:
             values = {name: interval(_values(harmed, name, rival, each.key)) for name in names}
-            verdict, accepted = _verdict(judgements.get((rival, each.key)), title(rival))
-            label = f"{each.label} to {title(rival)}"
-            made.append(Row("harm", f"{each.key}_{rival}", label, each.unit, values, None, verdict, accepted))
-        row = Row(
-            "harm",
-            f"share_{rival}",
-            f"share left to {title(rival)}, of an equal one",
-            "ratio",
-            {name: interval(shares[name]) for name in names},
-        )
-        made.append(with_verdict(row, shares[own], "it is not starved", "it is starved"))
+            label, judgement = f"{each.label} to {title(rival)}", judgements.get((rival, each.key))
+            made.append(Row("harm", f"{each.key}_{rival}", label, each.unit, values, harm=judgement))
+        made.append(_share(beside, own, f"share_{rival}", left, "RFC 9743 §5.2.1"))
     return made
 
 
-def _own_share(readings: Readings, own: str, names: list[str], rival: str) -> Row:
-    """What a flow of each control gets of an equal share beside one of the rival."""
-    shares = {name: [reading["own_share"] for reading in readings["beside", name, rival]] for name in names}
-    values = {name: interval(shares[name]) for name in names}
-    label = f"share of its own beside {title(rival)}, of an equal one"
-    row = Row("harm", f"own_share_{rival}", label, "ratio", values)
-    if own == rival:
-        return row
-    if any(share is not None and share < SHARE for share in shares[own]):
-        return replace(row, verdict=STARVES, accepted=False)
-    return replace(row, verdict=_standing(values[own]))
-
-
-def _standing(share: Interval | None) -> str:
-    """How a share stands to an equal one, in words; empty where the repetitions do not tell."""
-    if share is None or share.low is None or share.high is None:
-        return ""
-    if share.high < 1 - EQUAL_WITHIN:
-        return YIELDS
-    if share.low > 1 + EQUAL_WITHIN:
-        return TAKES
-    return SHARES if share.low >= 1 - EQUAL_WITHIN and share.high <= 1 + EQUAL_WITHIN else ""
+def _share(beside: Mapping[str, list[Reading]], own: str, key: str, label: str, asked_by: str) -> Row:
+    """A share of an equal one, which is not to be starvation."""
+    shares = {name: [reading[key.rpartition("_")[0]] for reading in each] for name, each in beside.items()}
+    label = f"{label}, of an equal one"
+    values = {name: interval(each) for name, each in shares.items()}
+    return Row("harm", key, label, "ratio", values, claim=not_starved(asked_by, label, shares[own]))
 
 
 def _harm(readings: Readings, names: list[str]) -> pl.DataFrame:
@@ -142,22 +102,4 @@ def _judged(harmed: pl.DataFrame, own: str) -> dict[tuple[str, str], Judgement]:
         if values and own != rival:
             shares = {n: 1.0 + value for n, value in values.items()}
             pairs[rival, each.key] = Pair.of_values(dict.fromkeys(values, 1.0), shares)
-    return judged(pairs, at_least=AT_LEAST)
-
-
-def _verdict(found: Judgement | None, rival: str) -> tuple[str, bool | None]:
-    """In words; None where the repetitions do not tell."""
-    if found is None:
-        return "", None
-    shown = found.verdict
-    if shown in DIFFERENT and not found.matters:
-        return f"{shown} than beside another {rival} flow, on average by less than {100 * AT_LEAST:g} %", None
-    as_another = f"what another {rival} flow would do"
-    verdicts = {
-        Verdict.HIGHER: (f"more than another {rival} flow would do", False),
-        Verdict.LOWER: (f"less than another {rival} flow would do", True),
-        Verdict.EQUAL: (as_another, True),
-        Verdict.SAME: (f"{as_another}, within {100 * AT_LEAST:g} %", True),
-        Verdict.NOT_SHOWN: (f"no difference shown to another {rival} flow", None),
-    }
-    return verdicts.get(shown, (str(shown), None))
+    return judged(pairs, at_least=HARMLESS)

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 from parshall.control_check.alone import BUFFERS
 from parshall.control_check.answer import answer
-from parshall.control_check.card import Card, Row
+from parshall.control_check.card import COLUMNS, Card, Row
 from parshall.control_check.response import LOSSES
 from parshall.models.square_root import independent_losses_window
 from parshall.report.document import Chart, Document, Section, Table
-from parshall.report.numbers import significant
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
-from parshall.report.uncertainty import interval_text
 from parshall.version import __version__
 
 _PARTS = {
@@ -62,7 +60,7 @@ def page(card: Card) -> Document:
 def _answer(card: Card) -> Section:
     """Pass or fail, what becomes of it and of others, and every criterion that it misses."""
     missing = () if card.not_measured is None else (f"Nothing was measured: {card.not_measured}.",)
-    missed = [f"{row.label}: {row.verdict}." for row in card.rows if row.accepted is False]
+    missed = [f"{row.label}: {row.verdict}; accepted is {row.asked}." for row in card.rows if row.accepted is False]
     return Section("The answer", (" ".join(answer(card)), *missing, *missed))
 
 
@@ -74,19 +72,11 @@ def _conformance(card: Card) -> Section:
 
 
 def _table(card: Card, rows: Sequence[Row]) -> Table:
-    formula = any(row.formula is not None for row in rows)
-    verdict = any(row.verdict for row in rows)
-    header = ["", *card.controls, *(["closed form"] if formula else []), *(["verdict"] if verdict else [])]
-    cells = [
-        [
-            row.label,
-            *(interval_text(row.values[name], row.unit) for name in card.controls),
-            *([significant(row.formula)] if formula else []),
-            *([row.verdict] if verdict else []),
-        ]
-        for row in rows
-    ]
-    return Table("", header, cells, numbers=range(1, len(card.controls) + 1 + formula))
+    """Without the columns that are empty."""
+    header, cells = ("", *card.controls, *COLUMNS), [row.cells(card.controls) for row in rows]
+    columns = [n for n, name in enumerate(header) if not name or any(row[n] for row in cells)]
+    numbers = range(1, len(card.controls) + 1 + any(row.formula is not None for row in rows))
+    return Table("", [header[n] for n in columns], [[row[n] for n in columns] for row in cells], numbers=numbers)
 
 
 def _response(card: Card) -> list[Chart]:

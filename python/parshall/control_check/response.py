@@ -23,6 +23,7 @@ from parshall.control_check.card import Row, interval
 from parshall.control_check.networks import PACKET_BITS, RTT_S, WARM_UP_S, Control, flow, network
 from parshall.control_check.running import Course, Key, Reading, Readings
 from parshall.models.square_root import independent_losses_window
+from parshall.stats.claims import Claim
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,21 +67,14 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
         )
         for loss in LOSSES
     ]
-    falls = _falls(readings, own)
-    verdict = "sends less where more is lost" if falls else "sends no less where more is lost"
     slopes = {name: interval(_exponents(readings, name)) for name in names}
     label = "exponent d of the response function"
-    return [*made, Row("response", "response_exponent", label, "", slopes, 0.5, verdict, falls)]
+    less_where_more_is_lost = Claim("RFC 9743 §5.1.3", label, slopes[own], "sign", 1.0, basis="asked")
+    return [*made, Row("response", "response_exponent", label, "", slopes, 0.5, less_where_more_is_lost)]
 
 
 def _windows(of_course: list[Reading]) -> list[float]:
     return [reading["window"] for reading in of_course]
-
-
-def _falls(readings: Readings, name: str) -> bool:
-    """Whether the rate at the largest loss is below that at the smallest, in every repetition."""
-    least, most = (_windows(readings["response", loss, name]) for loss in (LOSSES[0], LOSSES[-1]))
-    return all(heavy < light for light, heavy in zip(least, most, strict=True))
 
 
 def _exponents(readings: Readings, name: str) -> list[float | None]:

@@ -13,7 +13,6 @@ References: RFC 9743 §5.1.4; R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import polars as pl
 
@@ -23,7 +22,10 @@ from parshall.control_check.running import Course, Key, Reading, Readings
 from parshall.quantities.tables import Tables
 from parshall.quantities.transport import convergence
 from parshall.report.starved import SHARE
+from parshall.stats.claim_rules import at_least
+from parshall.stats.claims import Claim
 from parshall.stats.fairness import jain
+from parshall.stats.region import exactly
 
 FLOWS = 4
 _DURATION_S = 40 + WARM_UP_S
@@ -80,20 +82,25 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
     def of(course: str, key: str, name: str) -> list[float | None]:
         return [reading[key] for reading in readings[course, name]]
 
-    def row(course: str, key: str, label: str, unit: str = "") -> Row:
+    def row(course: str, key: str, label: str, unit: str = "", claim: Claim | None = None) -> Row:
         values = {name: interval(of(course, key, name)) for name in names}
-        return Row("fairness", f"{course}_{key}", label, unit, values)
+        return Row("fairness", f"{course}_{key}", label, unit, values, claim=claim)
 
-    least = row("four", "least", f"least share of {FLOWS} flows, of an equal one", "ratio")
+    least = f"least share of {FLOWS} flows, of an equal one"
+    fed = not_starved("RFC 9743 §5.1.4", least, of("four", "least", own))
     return [
         row("four", "jain", f"Jain's index of {FLOWS} flows"),
-        with_verdict(least, of("four", "least", own), "no flow starves", "a flow starves"),
+        row("four", "least", least, "ratio", fed),
         row("rtts", "ratio", "goodput at 20 ms over that at 80 ms"),
         row("later", "convergence_s", f"a second flow's convergence ({SEEN_S} s: not seen)", "s"),
     ]
 
 
-def with_verdict(row: Row, shares: Sequence[float | None], fed: str, starved: str) -> Row:
-    """A row of shares of an equal share, with the word of whether one is starvation."""
-    accepted = all(share is not None and share >= SHARE for share in shares)
-    return replace(row, verdict=fed if accepted else starved, accepted=accepted)
+def not_starved(asked_by: str, quantity: str, shares: Sequence[float | None]) -> Claim:
+    """The claim that no share of an equal one is starvation.
+
+    It is of the least of these repetitions, which is known exactly: a mean would hide one that starves.
+    """
+    known = [share for share in shares if share is not None]
+    least = exactly(min(known)) if len(known) == len(shares) else None
+    return at_least(asked_by, quantity, SHARE, least, "in every repetition")

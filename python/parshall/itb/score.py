@@ -75,7 +75,7 @@ BY_KEY: dict[str, Measure] = {measure.key: measure for measure in (*MEASURES, *H
 
 @dataclass(frozen=True)
 class Standing:
-    """A control's place in a case.
+    """A control's place in a case: an order of the controls, and no claim, since no value is asked of any.
 
     Parameters
     ----------

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.files import write_atomically
+from parshall.report.claims import COLUMNS, NUMBERS, cells
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
 from parshall.stats.claims import Claim
 from parshall.studies import headline
 from parshall.studies.forest import against_bounds, forest
 from parshall.studies.register import Register
-from parshall.studies.shown import COLUMNS, NUMBERS, cells
 from parshall.studies.study import Findings, Scale, Study
 from parshall.version import __version__
 

@@ -70,7 +70,7 @@ class Findings(HasFigures, page="parshall.studies.page:shown"):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the claims."""
-        from parshall.studies.shown import COLUMNS, cells  # noqa: PLC0415 - the list of studies is read without it
+        from parshall.report.claims import COLUMNS, cells  # noqa: PLC0415 - the list of studies is read without it
 
         return notebook.fragment("Findings", "", notebook.table(COLUMNS, map(cells, self.checks)))
 
