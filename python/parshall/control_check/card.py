@@ -39,6 +39,8 @@ class Row:
         Plain words, where there is an accepted criterion.
     accepted
         Whether that is met; None without a criterion, and where the repetitions do not tell.
+    lacking
+        Why there is no value, by control, where a reason is known.
     """
 
     part: str
@@ -49,12 +51,16 @@ class Row:
     formula: float | None = None
     verdict: str = ""
     accepted: bool | None = None
+    lacking: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, control: str) -> str:
+        """The value of a control with its unit, or why there is none."""
+        return self.lacking.get(control) or interval_text(self.values[control], self.unit)
 
     def cells(self, controls: Sequence[str]) -> list[str]:
         """What is shown of it: label, the value of each control, Reno's formula, verdict."""
-        intervals = [interval_text(self.values[name], self.unit) for name in controls]
         formula = "" if self.formula is None else significant(self.formula)
-        return [self.label, *intervals, formula, self.verdict]
+        return [self.label, *map(self.text, controls), formula, self.verdict]
 
     def as_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
@@ -68,6 +74,7 @@ class Row:
             "formula": self.formula,
             "verdict": self.verdict,
             "accepted": self.accepted,
+            "lacking": dict(self.lacking),
         }
 
 

@@ -12,7 +12,6 @@ from parshall.models.square_root import independent_losses_window
 from parshall.report.document import Chart, Document, Section, Table
 from parshall.report.numbers import significant
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
-from parshall.report.uncertainty import interval_text
 from parshall.version import __version__
 
 _PARTS = {
@@ -80,7 +79,7 @@ def _table(card: Card, rows: Sequence[Row]) -> Table:
     cells = [
         [
             row.label,
-            *(interval_text(row.values[name], row.unit) for name in card.controls),
+            *map(row.text, card.controls),
             *([significant(row.formula)] if formula else []),
             *([row.verdict] if verdict else []),
         ]

@@ -71,7 +71,7 @@ def _convergence(tables: Mapping[str, pl.DataFrame]) -> Reading:
         )
         .filter(pl.col("time_s") > pl.col("start_s"))
     )
-    return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), float(SEEN_S))}
+    return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), None)}
 
 
 def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
@@ -85,12 +85,22 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
         return Row("fairness", f"{course}_{key}", label, unit, values)
 
     least = row("four", "least", f"least share of {FLOWS} flows, of an equal one", "ratio")
+    later = row("later", "convergence_s", "a second flow's convergence", "s")
     return [
         row("four", "jain", f"Jain's index of {FLOWS} flows"),
         with_verdict(least, of("four", "least", own), "no flow starves", "a flow starves"),
         row("rtts", "ratio", "goodput at 20 ms over that at 80 ms"),
-        row("later", "convergence_s", f"a second flow's convergence ({SEEN_S} s: not seen)", "s"),
+        _with_reasons(later, {name: of("later", "convergence_s", name) for name in names}),
     ]
+
+
+def _with_reasons(row: Row, times: Mapping[str, Sequence[float | None]]) -> Row:
+    """The row of convergence, with how often it was seen where it was not in each repetition: then it has no mean."""
+    seen = {name: sum(time is not None for time in own) for name, own in times.items()}
+    some = {name: number for name, number in seen.items() if number < len(times[name])}
+    return replace(
+        row, lacking={name: f"within {SEEN_S} s in {number} of {len(times[name])}" for name, number in some.items()}
+    )
 
 
 def with_verdict(row: Row, shares: Sequence[float | None], fed: str, starved: str) -> Row:
