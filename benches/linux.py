@@ -36,6 +36,8 @@ import parshall as ps
 from parshall.distributions import student_quantile
 from parshall.emulation import Validity, validity
 from parshall.files import write_atomically
+from parshall.quantities.completion import counts
+from parshall.quantities.measuring import series_of
 from parshall.schema.kernel import AMPLE_BUFFERS
 from parshall.stats.confidence import welch_freedom
 from parshall.studies.study import Emulated, once_more_if_invalid
@@ -247,7 +249,7 @@ def of_file(path: Path) -> Iterator[tuple[Case, dict[str, Measured]]]:
 
 
 def measured(run: ps.Run, case: Case) -> dict[str, Measured | None]:
-    """The quantities that are compared; None where nothing was measured, as of transfers of which none was done."""
+    """The quantities that are compared; None where nothing was measured, or too few transfers ended."""
     link = run.links.filter(pl.col("link") == "bottleneck")
     flows = run.flows.filter(pl.col("group") != TRANSFERS).with_columns(first=pl.col("group") == case.controls[0])
     goodput = flows.group_by("repetition", maintain_order=True).agg(
@@ -263,26 +265,20 @@ def measured(run: ps.Run, case: Case) -> dict[str, Measured | None]:
         del found["mark_rate"]
     if len(case.controls) > 1:
         found["share"] = goodput["share"]
+    made = {quantity: Measured.of(values.to_list()) for quantity, values in found.items()}
     if case.transfer_kb:
-        found |= completions(run)
-    return {quantity: Measured.of(values.to_list()) for quantity, values in found.items()}
+        return {**made, **completions(run)}
+    return made
 
 
-def _done(run: ps.Run) -> pl.DataFrame:
-    """The transfers that were done."""
-    assert run.transfers is not None, "scenarios record them unless they say otherwise"
-    return run.transfers.filter(pl.col("group") == TRANSFERS, pl.col("completion_s").is_not_null())
+def completions(run: ps.Run) -> dict[str, Measured | None]:
+    """Median and 95th percentile of the times that transfers take, those too that had not ended (Kaplan and Meier).
 
-
-def completions(run: ps.Run) -> dict[str, pl.Series]:
-    """Median and 95th percentile of the times that transfers took, of each repetition: of those that were done."""
-    taken = pl.col("completion_s") - pl.col("start_s")
-    found = (
-        _done(run)
-        .group_by("repetition", maintain_order=True)
-        .agg(completion_p50_s=taken.quantile(0.5, "linear"), completion_p95_s=taken.quantile(0.95, "linear"))
-    )
-    return {quantity: found[quantity] for quantity in ("completion_p50_s", "completion_p95_s")}
+    None where too few ended, or too few repetitions bound it.
+    """
+    series = series_of(run.tables, [f"group/{TRANSFERS}/{quantity}" for quantity in FEW_TRANSFERS])
+    pooled = {quantity: series[f"group/{TRANSFERS}/{quantity}"].estimate() for quantity in FEW_TRANSFERS}
+    return {key: None if one is None else Measured.of(list(one.by_repetition.values())) for key, one in pooled.items()}
 
 
 @dataclass(frozen=True)
@@ -303,7 +299,7 @@ def row(case: Case, quantity: str, ours: Measured | None, kernel: Kernel) -> Row
     here, there = (None if one is None else one.mean for one in (ours, theirs))
     unjudged = _unjudged(quantity, kernel)
     if ours is None or theirs is None:
-        cause = unjudged or "few transfers: none was done"
+        cause = unjudged or "few transfers: too few ended"
         return Row(case.name, quantity, here, there, None, None, tolerance, None, cause, kernel.verdict)
     scale = 1.0 if quantity == "share" else theirs.mean
     known = scale != 0
@@ -362,7 +358,7 @@ def kernel_of(run: ps.Run, believed: Validity, case: Case) -> Kernel:
     bottleneck = run.links.filter(pl.col("link") == "bottleneck")
     counted = {rate: int(bottleneck[column].sum()) for rate, column in COUNTS.items()}
     if case.transfer_kb:
-        counted |= dict.fromkeys(FEW_TRANSFERS, len(_done(run)))
+        counted |= dict.fromkeys(FEW_TRANSFERS, counts(run.tables.of("group", TRANSFERS))[0])
     return Kernel(measured(run, case), believed.level, str(believed) if believed.level == "invalid" else "", counted)
 
 
@@ -405,7 +401,9 @@ def _key(case: Case, options: argparse.Namespace) -> str:
     """What makes an emulation another one."""
     repetitions = case.repetitions(options.repetitions)
     hosts = f"Linux {platform.release()}, buffers of {' and '.join(map(str, case.buffers.values()))} B"
-    return f"{case.name}; {repetitions} times {options.seconds:g} s, seed {options.seed}, {hosts}"
+    # Another rule for percentiles is another key: one of the transfers that ended is none of all of them.
+    ended = ", Kaplan-Meier" if case.transfer_kb else ""
+    return f"{case.name}{ended}; {repetitions} times {options.seconds:g} s, seed {options.seed}, {hosts}"
 
 
 def _emulated(case: Case, options: argparse.Namespace) -> Emulated:

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from typer.testing import Result
 
 import parshall as ps
-from parshall.control_check import Card, check, response
+from parshall.control_check import Card, check, response, sharing
 from parshall.control_check.answer import _standing, answer
 from parshall.control_check.card import HARMLESS, RIVALS, Row
 from parshall.control_check.page import page
@@ -453,3 +454,32 @@ def test_json_is_what_the_guide_says(card: Card) -> None:
 
 def test_it_is_reached_from_the_package() -> None:
     assert ps.control_check.check is check
+
+
+def test_a_convergence_that_was_not_seen_is_no_value() -> None:
+    """40 s, as if it was seen at the end, would be a mean of what is known and what is not."""
+    times: dict[str, list[float | None]] = {"mine": [3.0, None, 5.0], "reno": [3.0, 4.0, 5.0]}
+    readings: dict[Any, Any] = {}
+    for name, seen in times.items():
+        readings["four", name] = [{"jain": 1.0, "least": 1.0}] * 3
+        readings["rtts", name] = [{"ratio": 4.0}] * 3
+        readings["later", name] = [{"convergence_s": each} for each in seen]
+    row = next(each for each in sharing.rows(readings, "mine", list(times)) if each.key == "later_convergence_s")
+    assert row.values["mine"] is None
+    assert row.cells(list(times))[1] == "within 40 s in 2 of 3"
+    assert row.as_json()["lacking"] == {"mine": "within 40 s in 2 of 3"}
+    assert row.cells(list(times))[2].startswith("4.0\u202f")
+
+
+def test_flows_that_never_share_evenly_have_no_convergence() -> None:
+    samples = [(flow, 0.5 * n) for flow in (0, 1) for n in range(1, 101)]
+    table = pl.DataFrame(
+        {
+            "repetition": [0] * 200,
+            "group": ["first"] * 100 + ["second"] * 100,
+            "flow": [flow for flow, _ in samples],
+            "time_s": [time_s for _, time_s in samples],
+            "delivered_bytes": [0 if flow else round(1e6 * time_s) for flow, time_s in samples],
+        }
+    )
+    assert sharing._convergence({"flow_samples": table}) == {"convergence_s": None}

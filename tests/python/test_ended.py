@@ -32,8 +32,10 @@ from parshall.report.plot import Plot
 from parshall.report.tables import transfers_table
 from parshall.report.uncertainty import interval_text
 from parshall.stats.censored import Durations
+from parshall.stats.claims import Claim
 from parshall.stats.estimates import Censored, Means
 from parshall.stats.verdict import Verdict
+from parshall.suites import rfc9743
 from parshall.suites.rfc9743 import _over_standard
 
 DURATIONS = ("mean_completion_s", "completion_p50_s", "completion_p95_s")
@@ -323,6 +325,42 @@ def test_the_points_of_a_sweep_have_their_own_repetitions() -> None:
 def test_a_standard_control_without_a_value_is_not_left_out() -> None:
     answers = {("c", "reno"): {"k": [1.0, 1.0]}, ("c", "cubic"): {"k": [2.0, None]}, ("c", "own"): {"k": [4.0, 4.0]}}
     assert _over_standard(answers, "own", max)("c", "k") == [2.0, None]
+
+
+def short_flows(rate: str) -> ps.Run:
+    """Of 200 kB each, for 3 s, of which few end at a low rate."""
+    load = {"name": "open_loop", "arrivals_per_s": 10.0, "size": {"name": "constant", "value": "200 kB"}}
+    short = {"name": "short", "rtt": "20 ms", "workload": load}
+    return ps.run(scenario(rate, flows=[short]))
+
+
+@pytest.fixture(scope="module")
+def starving() -> rfc9743.Answers:
+    """A subject that starves its short flows, beside standard ones that do not."""
+    slow, fast = (rfc9743.measured(short_flows(rate), *rfc9743.TIMES) for rate in ("1 Mbit/s", "100 Mbit/s"))
+    return {("short flows", "own"): slow} | {("short flows", name): fast for name in rfc9743.STANDARD}
+
+
+def short_claim(answers: rfc9743.Answers, bound: float) -> Claim:
+    over, key = _over_standard(answers, "own", max), rfc9743.TIMES[0]
+    longer_than = over("short flows", key, rfc9743.least(key))
+    return rfc9743._criterion("§5.1.5", "times", over("short flows", key), bound, longer_than=longer_than)
+
+
+def test_a_subject_that_starves_its_flows_fails_by_what_its_times_exceed(starving: rfc9743.Answers) -> None:
+    key = rfc9743.TIMES[0]
+    assert starving["short flows", "own"][key] == [None] * 5
+    claim = short_claim(starving, 1.5)
+    assert claim.verdict == "fails"
+    assert claim.note.endswith("at least that: too few ended")
+    unreached = short_claim(starving, 1e6)
+    assert (unreached.verdict, unreached.value) == ("undecided", None), "a bound from below never makes it hold"
+    assert "too few ended" in unreached.note
+
+
+def test_where_a_standard_control_starves_too_nothing_is_decided(starving: rfc9743.Answers) -> None:
+    both = {**starving, ("short flows", "cubic"): starving["short flows", "own"]}
+    assert short_claim(both, 1.5).verdict == "undecided"
 
 
 def test_files_that_were_cut_off_have_no_spread_and_no_fairness() -> None:

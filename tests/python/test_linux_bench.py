@@ -154,3 +154,20 @@ def test_an_invalid_emulation_is_done_once_more(
         # Everything is left out that would be emulated.
         assert list(bench.fitting([case], options(minutes=0), bench.Kept(kept))) == [case]
         assert not list(bench.fitting([case], options(minutes=0, seed=2), bench.Kept(kept)))
+
+
+def test_percentiles_count_the_transfers_that_had_not_ended(bench: Any) -> None:
+    """Where most were cut off there is no percentile; no repetition is left out for having none that ended."""
+    load = {"name": "open_loop", "arrivals_per_s": 20.0, "size": {"name": "constant", "value": "100 kB"}}
+    group = {"name": bench.TRANSFERS, "rtt": "20 ms", "workload": load}
+    made = {"duration": "3 s", "repetitions": 3, "flows": [group]}
+    starved, fed = (bench.ps.run({**made, "bottleneck": {"rate": rate}}) for rate in ("2 Mbit/s", "100 Mbit/s"))
+    assert bench.completions(starved) == dict.fromkeys(bench.FEW_TRANSFERS)
+    found = bench.completions(fed)
+    assert found["completion_p50_s"].mean == pytest.approx(
+        fed.quantity(f"group/{bench.TRANSFERS}/completion_p50_s").value
+    )
+    assert found["completion_p50_s"].count == 3
+    case = bench.Case(("reno",), 10, 10, 40, 33, transfer_kb=100)
+    row = bench.row(case, "completion_p50_s", found["completion_p50_s"], bench.Kernel(bench.completions(starved)))
+    assert (row.within, row.cause) == (None, "few transfers: too few ended")

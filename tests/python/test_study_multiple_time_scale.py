@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from parshall.report.document import Document, document_html
+from parshall.runs.single import Recorded
 from parshall.scenario import Scenario
 from parshall.stats.synthesis import fgn
 from parshall.studies.catalog import find
@@ -36,8 +38,16 @@ from parshall.studies.multiple_time_scale import (
 )
 from parshall.studies.multiple_time_scale.claims import STEERED
 from parshall.studies.multiple_time_scale.grid import Point
-from parshall.studies.multiple_time_scale.measure import Measured, measured
-from parshall.studies.multiple_time_scale.network import SOURCE, Background, Connections, Network, scenario, steered
+from parshall.studies.multiple_time_scale.measure import Measured, _completion, measured
+from parshall.studies.multiple_time_scale.network import (
+    MEASURED,
+    SOURCE,
+    Background,
+    Connections,
+    Network,
+    scenario,
+    steered,
+)
 from parshall.studies.multiple_time_scale.readings import BASE
 from parshall.studies.rio import network as rio
 from parshall.studies.running import answered, run
@@ -338,6 +348,28 @@ def test_durations_of_short_connections_are_cut_from_one_run() -> None:
     assert delivered[round(short.START_S / 2)] == 0, "it starts at 30 s"
     assert 0 < delivered[-1] == max(delivered)
     assert len(delivered) == 40
+
+
+def test_the_time_of_a_transfer_counts_from_its_own_start() -> None:
+    """Four packets take a few round trips of 30 ms, however long the run is."""
+    made = scenario(Background(1.05, 5.0, 1), Connections("reno", 30, 4, transfers=(6.0, 0.5)), 20.0)
+    took_s = measured(made).completion_s
+    assert took_s is not None
+    assert 0.03 < took_s < 0.3
+
+
+def test_transfers_that_were_cut_off_are_not_left_out() -> None:
+    """One that began in time and did not end leaves no mean; those of the first and last tenth are not asked for."""
+    resolved = {"duration_ps": 100 * 10**12, "warm_up_ps": 10 * 10**12}
+    columns = {"group": [MEASURED] * 4, "start_s": [5.0, 20.0, 30.0, 95.0]}
+
+    def mean_s(*completed: float | None) -> float | None:
+        table = pl.DataFrame({**columns, "completion_s": completed}, schema_overrides={"completion_s": pl.Float64})
+        return _completion(Recorded({}, {"transfers": table}), resolved)
+
+    assert mean_s(6.0, 21.0, 33.0, None) == 2.0
+    assert mean_s(6.0, 21.0, None, None) is None
+    assert mean_s(None, 21.0, 33.0, 99.0) == 2.0
 
 
 def test_t_l_follows_the_memory_of_the_background() -> None:

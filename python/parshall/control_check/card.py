@@ -50,6 +50,8 @@ class Row:
         What is asked of the control, if anything is.
     harm
         What a harm's difference from 0 shows, which is asked to be 0 at most.
+    lacking
+        Why there is no value, by control, where a reason is known.
     """
 
     part: str
@@ -60,6 +62,11 @@ class Row:
     formula: float | None = None
     claim: Claim | None = None
     harm: Judgement | None = None
+    lacking: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, control: str) -> str:
+        """The value of a control with its unit, or why there is none."""
+        return self.lacking.get(control) or interval_text(self.values[control], self.unit)
 
     @property
     def asked(self) -> str:
@@ -88,9 +95,8 @@ class Row:
 
     def cells(self, controls: Sequence[str]) -> list[str]:
         """What is shown of it: label, the value of each control, then `COLUMNS`."""
-        intervals = [interval_text(self.values[name], self.unit) for name in controls]
         formula = "" if self.formula is None else significant(self.formula)
-        return [self.label, *intervals, formula, self.asked, self.verdict]
+        return [self.label, *map(self.text, controls), formula, self.asked, self.verdict]
 
     def as_json(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
@@ -105,6 +111,7 @@ class Row:
             "claim": None if self.claim is None else self.claim.as_json(),
             "verdict": self.verdict,
             "accepted": self.accepted,
+            "lacking": dict(self.lacking),
         }
 
 

@@ -13,6 +13,7 @@ References: RFC 9743 §5.1.4; R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -73,7 +74,7 @@ def _convergence(tables: Mapping[str, pl.DataFrame]) -> Reading:
         )
         .filter(pl.col("time_s") > pl.col("start_s"))
     )
-    return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), float(SEEN_S))}
+    return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), None)}
 
 
 def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
@@ -88,11 +89,12 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
 
     least = f"least share of {FLOWS} flows, of an equal one"
     fed = not_starved("RFC 9743 §5.1.4", least, of("four", "least", own))
+    later = row("later", "convergence_s", "a second flow's convergence", "s")
     return [
         row("four", "jain", f"Jain's index of {FLOWS} flows"),
         row("four", "least", least, "ratio", fed),
         row("rtts", "ratio", "goodput at 20 ms over that at 80 ms"),
-        row("later", "convergence_s", f"a second flow's convergence ({SEEN_S} s: not seen)", "s"),
+        _with_reasons(later, {name: of("later", "convergence_s", name) for name in names}),
     ]
 
 
@@ -104,3 +106,12 @@ def not_starved(asked_by: str, quantity: str, shares: Sequence[float | None]) ->
     known = [share for share in shares if share is not None]
     least = exactly(min(known)) if len(known) == len(shares) else None
     return at_least(asked_by, quantity, SHARE, least, "in every repetition")
+
+
+def _with_reasons(row: Row, times: Mapping[str, Sequence[float | None]]) -> Row:
+    """The row of convergence, with how often it was seen where it was not in each repetition: then it has no mean."""
+    seen = {name: sum(time is not None for time in own) for name, own in times.items()}
+    some = {name: number for name, number in seen.items() if number < len(times[name])}
+    return replace(
+        row, lacking={name: f"within {SEEN_S} s in {number} of {len(times[name])}" for name, number in some.items()}
+    )

@@ -39,7 +39,11 @@ def aggregated(table: str, value: pl.Expr) -> Of:
 
 
 def mean_of(name: str) -> pl.Expr:
-    """The mean of the rows that have a value."""
+    """The mean of the rows that have a value.
+
+    Each flow has a goodput and timeouts, be it 0. A round-trip time it has only of packets that were acknowledged: a
+    mean of those leaves out who got nothing through, whose goodput of 0 counts in that of the flows.
+    """
     return pl.col(name).cast(pl.Float64).mean()
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from parshall.errors import InputError
 from parshall.properties import title
+from parshall.quantities.measuring import series_of
 from parshall.report.document import Section
 from parshall.runs import Run
 from parshall.scenario import Scenario
@@ -26,6 +27,8 @@ from parshall.stats import claim_rules
 from parshall.stats.claim_rules import reported
 from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
+from parshall.stats.estimates import Censored, Series
+from parshall.stats.quantiles import pooled_quantile
 from parshall.studies.study import Case, Findings, Part, Scale, simulated
 
 STANDARD = ("reno", "cubic")
@@ -36,6 +39,7 @@ MANAGED = ("codel", "fq_codel", "pie")
 Values = Mapping[str, Sequence[float | None]]
 """Of quantities, one a repetition; None where there is none."""
 Answers = Mapping[Any, Values]
+OverStandard = Callable[..., list[float | None]]
 
 _PACKET_BITS = 12_000
 
@@ -82,8 +86,27 @@ def parts(subject: str) -> list[Part]:
 
 
 def measured(run: Run, *keys: str) -> Values:
-    """What each repetition has of quantities."""
-    return {key: _values(run, key) for key in keys}
+    """What each repetition has of quantities, and what durations of which too few ended are at least (`least`)."""
+    bounds = {least(key): _least(series, run) for key, series in series_of(run.tables, keys).items()}
+    return {key: _values(run, key) for key in keys} | {key: values for key, values in bounds.items() if values}
+
+
+def least(key: str) -> str:
+    """Under which name `measured` has what a quantile of durations is at least."""
+    return f"least/{key}"
+
+
+def _least(series: Series, run: Run) -> list[float | None]:
+    """The quantile as if what was cut off had ended then, by repetition.
+
+    The true one is not below it, whatever cut them off. Empty where all ended, and of quantities without durations.
+    """
+    if not isinstance(series, Censored) or series.probability is None:
+        return []
+    if all(each.all_ended for each in series.durations.values()):
+        return []
+    found = pooled_quantile({number: each.lasted for number, each in series.durations.items()}, series.probability)
+    return [None if found is None else found.by_repetition.get(number) for number in run.repetitions]
 
 
 def _values(run: Run, key: str) -> list[float | None]:
@@ -156,8 +179,9 @@ def _of_alone(answers: Answers, subject: str) -> Iterator[Claim]:
     near, far = answers["two round-trip times"].values()
     yield _criterion("§5.1.4", "goodput at a quarter of the round-trip time, over that at all of it", _over(near, far))
     for statistic, key in zip(STATISTICS, TIMES, strict=True):
-        short = over_higher("short flows", key)
-        yield _criterion("§5.1.5", f"{statistic} of short flows' time over the standard ones'", short, 1.5)
+        short, longer_than = over_higher("short flows", key), over_higher("short flows", key, least(key))
+        quantity = f"{statistic} of short flows' time over the standard ones'"
+        yield _criterion("§5.1.5", quantity, short, 1.5, longer_than=longer_than)
     yield _criterion("§6.1", "used share of the link, four flows", four[USED], 0.9, at_least=True)
     yield _criterion(
         "§6.4", "goodput over the standard ones', 1 % lost", over_lower("1 % lost", GOODPUT), 0.9, at_least=True
@@ -187,7 +211,8 @@ def _of_mixed(answers: Answers, subject: str) -> Iterator[Claim]:
     over_higher = _over_standard(answers, subject, max)
     for statistic, key in zip(STATISTICS, TIMES, strict=True):
         quantity = f"{statistic} of the time of Reno's short flows, over that beside the standard ones"
-        yield _criterion("§5.2.3", quantity, over_higher("short", key), 1.5)
+        longer_than = over_higher("short", key, least(key))
+        yield _criterion("§5.2.3", quantity, over_higher("short", key), 1.5, longer_than=longer_than)
 
 
 def _managed(path: Path, scale: Scale, subject: str) -> Declared:
@@ -249,7 +274,9 @@ def _criterion(
     bound: float | None = None,
     *,
     at_least: bool = False,
+    longer_than: Sequence[float | None] = (),
 ) -> Claim:
+    """The claim of a criterion; `longer_than`: what the values exceed, if they themselves are not known."""
     known = [value for value in values if value is not None]
     value = mean_interval(known) if known and len(known) == len(values) else None
     asked_by = f"RFC 9743 {section}"
@@ -258,6 +285,11 @@ def _criterion(
         return reported(asked_by, quantity, value, having, basis="asked")
     note = "the RFC's bound" if section == "§5.1.1" else "bound of this suite"
     rule = claim_rules.at_least if at_least else claim_rules.at_most
+    if value is None and (beyond := [each for each in longer_than if each is not None]):
+        exceeded = rule(asked_by, quantity, bound, mean_interval(beyond), f"{note}; at least that: too few ended")
+        if len(beyond) == len(values) and exceeded.outcome == "fails":
+            return exceeded
+        having = f"{having}: too few ended"
     return rule(asked_by, quantity, bound, value, f"{note}; {having}" if having else note)
 
 
@@ -267,14 +299,16 @@ def _over(values: Sequence[float | None], reference: Sequence[float | None]) -> 
     return [None if value is None or not other else value / other for value, other in pairs]
 
 
-def _over_standard(
-    answers: Answers, subject: str, worse: Callable[[Sequence[Any]], float]
-) -> Callable[[str, str], list[float | None]]:
-    """What gives, for a case and a quantity, the subject's values over the worse of the standard ones'."""
+def _over_standard(answers: Answers, subject: str, worse: Callable[[Sequence[Any]], float]) -> OverStandard:
+    """What gives, for a case and a quantity, the subject's values over the worse of the standard ones'.
 
-    def ratio(what: str, key: str) -> list[float | None]:
+    The subject's own may be those of a third name, as what its durations are at least.
+    """
+
+    def ratio(what: str, key: str, own: str = "") -> list[float | None]:
         standard = zip(*(answers[what, name][key] for name in STANDARD), strict=True)
         worst = [None if None in pair else worse(pair) for pair in standard]
-        return _over(answers[what, subject][key], worst)
+        values = answers[what, subject].get(own or key)
+        return [None] * len(worst) if values is None else _over(values, worst)
 
     return ratio

@@ -88,7 +88,7 @@ def among_sources(place: int, scale: Scale) -> CaseFindings:
     cells = (
         reading.label,
         f"{100 * lost:.2f} %",
-        f"{measured.on_time_s:.2f} s",
+        measured.on_time,
         f"{100 * measured.utilisation:.0f} %",
         *(f"{each:.1f}" for each in (record.mean, raw.mean, ours.mean, independent.mean)),
     )

@@ -50,7 +50,7 @@ class Measured:
     delivered: tuple[float, ...] = ()
     """Payload of the measured connection by multiples of T_L, bytes since the beginning; only if asked for."""
     completion_s: float | None = None
-    """Mean completion time of its transfers; None: it has none."""
+    """Mean time from start to completion of its transfers; None: it has none, or not all ended (`_completion`)."""
     slopes: tuple[float, ...] = ()
     """Its largest slope A at the same times."""
 
@@ -93,7 +93,7 @@ def measured_of(run: Recorded, resolved: Mapping[str, Any], *, series: bool = Fa
         },
         least_share=_least_share(flows),
         locked_out=tuple(locked_out(flows)["group"].cast(pl.String)),
-        completion_s=_completion(run),
+        completion_s=_completion(run, resolved),
         levels=() if each else tuple(forwarded[int(forwarded.size / 10) :].tolist()),
         **(_series(run, own, forwarded) if series else {}),
     )
@@ -126,12 +126,19 @@ def _least_share(flows: pl.DataFrame) -> float | None:
     return float(competing["share"].to_numpy().min()) if competing.height else None
 
 
-def _completion(run: Recorded) -> float | None:
-    """Mean time that the measured connections' transfers took, of those that began after the warm-up and ended, s."""
+def _completion(run: Recorded, resolved: Mapping[str, Any]) -> float | None:
+    """Mean time that the measured connections' transfers took from start to completion, s; None unless all ended.
+
+    Of those that began after the first tenth of the run and before its last tenth: when a transfer begins says nothing
+    of how long it takes, and the last tenth is there for all of them to end.
+    """
     if "transfers" not in run.tables:
         return None
-    mine = run.tables["transfers"].filter(pl.col("group") == MEASURED)["completion_s"].drop_nulls()
-    return float(mine.to_numpy().mean()) if mine.len() else None
+    end_s = resolved["duration_ps"] / 1e12
+    begun = pl.col("start_s").is_between(resolved["warm_up_ps"] / 1e12, 0.9 * end_s, closed="left")
+    mine = run.tables["transfers"].filter(pl.col("group") == MEASURED, begun)
+    took = (mine["completion_s"] - mine["start_s"]).to_numpy()
+    return float(took.mean()) if took.size and np.isfinite(took).all() else None
 
 
 def _own(run: Recorded, on_the_link: float) -> np.ndarray:

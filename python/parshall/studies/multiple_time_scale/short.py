@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import one_run
+from parshall.stats.claim_rules import one_run, reported
 from parshall.stats.claims import Claim
 from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale import grid
@@ -54,6 +54,7 @@ FEW = (6.0, 0.5)
 """The same of connections of a few segments."""
 FLOWS = 4
 """Of such connections, to one destination."""
+NOT_ALL_ENDED = "not all ended: no mean"
 SHARED = {
     "none": "each with a table of its own",
     "flow": "that inherit the last one's",
@@ -159,6 +160,10 @@ def _delivered(runs: Sequence[Measured], learning_s: float, duration_s: float) -
     return np.array([each.delivered[last] - each.delivered[first] for each in runs])
 
 
+def _ms(times_s: NDArray[np.float64]) -> str:
+    return f"{times_s.mean() * 1e3:.1f}" if np.isfinite(times_s).all() else NOT_ALL_ENDED
+
+
 class ShortConnections:
     """What was found."""
 
@@ -203,8 +208,10 @@ class ShortConnections:
         for rtt_ms in self._rtts:
             for shared, label in SHARED.items():
                 yield beyond(f"gain of short connections {label}, RTT {rtt_ms} ms", self._apart(rtt_ms, shared, None))
+                name = f"completion time of a few segments over plain, {label}, RTT {rtt_ms} ms"
                 change = self._faster(rtt_ms, shared, None)
-                yield beyond(f"completion time of a few segments over plain, {label}, RTT {rtt_ms} ms", change)
+                known = np.isfinite(change).all()
+                yield beyond(name, change) if known else reported("beyond the source", name, None, NOT_ALL_ENDED)
             for shared in ("flow", "group"):
                 name = f"gain of short connections {SHARED[shared]} over a table of their own, RTT {rtt_ms} ms"
                 yield beyond(name, self._apart(rtt_ms, shared, "none"))
@@ -218,7 +225,7 @@ class ShortConnections:
         return np.asarray((with_it - without) / without, dtype=np.float64)
 
     def _completion(self, rtt_ms: int, shared: str | None) -> NDArray[np.float64]:
-        """Mean completion time of a few segments by seed, s."""
+        """Mean completion time of a few segments by seed, s; NaN where not all ended."""
         row = self._results.runs[few(rtt_ms, shared=shared)]
         return np.array([each.completion_s for each in row], dtype=np.float64)
 
@@ -229,9 +236,9 @@ class ShortConnections:
     def _sharing(self) -> Table:
         rows = []
         for rtt_ms in self._rtts:
-            plain_ms = mean_interval(self._completion(rtt_ms, None) * 1e3).mean
-            rows.append((f"{rtt_ms}", "plain", "", "", f"{plain_ms:.1f}", ""))
+            rows.append((f"{rtt_ms}", "plain", "", "", _ms(self._completion(rtt_ms, None)), ""))
             for shared, label in SHARED.items():
+                change = self._faster(rtt_ms, shared, None)
                 own = "" if shared == "none" else signed(mean_interval(self._apart(rtt_ms, shared, "none")), "%")
                 rows.append(
                     (
@@ -239,8 +246,8 @@ class ShortConnections:
                         label,
                         signed(mean_interval(self._apart(rtt_ms, shared, None)), "%"),
                         own,
-                        f"{self._completion(rtt_ms, shared).mean() * 1e3:.1f}",
-                        signed(mean_interval(self._faster(rtt_ms, shared, None)), "%"),
+                        _ms(self._completion(rtt_ms, shared)),
+                        signed(mean_interval(change), "%") if np.isfinite(change).all() else NOT_ALL_ENDED,
                     )
                 )
         header = (

@@ -151,7 +151,11 @@ def measured(tables: Tables) -> Measured:
 
 
 def _with_rate(transfers: pl.DataFrame) -> pl.DataFrame:
-    """Transfers that ended, with ``packets`` and ``mbps``."""
+    """Transfers that ended, with ``packets`` and ``mbps``: a rate is a size over a completion time.
+
+    Those that were under way at the end have none, most of them large and slow; so rates of large transfers are too
+    high, by little where the run is long against a transfer.
+    """
     packets = (pl.col("size_bytes") / PAYLOAD).ceil()
     done = transfers.filter(pl.col("completion_s").is_not_null()).with_columns(packets=packets)
     return done.with_columns(mbps=pl.col("packets") * 1500 * 8 / 1e6 / (pl.col("completion_s") - pl.col("start_s")))
