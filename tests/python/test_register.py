@@ -84,8 +84,8 @@ def test_a_claim_has_the_entry_that_names_it_most_closely() -> None:
     assert second is made[1]
     theory = replace(made[0], basis="theory")
     assert register.annotated([theory]) == [theory]
-    assert register.without_claim(made) == []
-    assert register.without_claim(made[1:]) == ["table1.T: table1", "table1.definition: table1: mean"]
+    assert register.without_claim(made, "quick") == []
+    assert register.without_claim(made[1:], "quick") == ["table1.T: table1", "table1.definition: table1: mean"]
     assert "Calibrated to the published value, not counted: 1." in headline([first, second])
 
 
@@ -141,5 +141,5 @@ def test_each_check_of_a_register_is_a_claim_that_its_study_makes(study: Study) 
     """But for those of real stacks, which are made where a machine can emulate."""
     found = run(study, "quick", lambda _: None, Execution(workers=2))
     assert found.register is not None
-    missing = [each for each in found.register.without_claim(found.checks) if "linux" not in each.lower()]
+    missing = [each for each in found.register.without_claim(found.checks, "quick") if "linux" not in each.lower()]
     assert not missing

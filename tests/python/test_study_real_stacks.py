@@ -719,12 +719,13 @@ def test_theories_are_those_of_the_flow_of_linux() -> None:
     assert len(ranges) == 10  # lowest and highest means over 50, 100, 200, 500 and 1000 RTTs
     # The theory is for ten loss cycles and more, which are 1,260 RTTs; each extreme is in the interval of one record.
     for each in ranges[-4:]:
-        reference, low, high = (float(value or np.nan) for value in (each.theory, each.ci_low, each.ci_high))
-        assert low < reference < high
+        assert each.theory is not None
+        assert each.value is not None
+        assert each.value.contains(each.theory)
     trials, losses = record.after(1)
     (later, beside) = (each for each in checks if "one round after a recovery" in each.quantity)
     assert later.ours == losses / trials
-    assert beside.outcome == "holds"
+    assert beside.outcome == "compatible", "some hundred loss events are too few for more"
 
 
 def test_factors_of_fig_5_are_its_buffer_and_the_bursts_of_its_host() -> None:

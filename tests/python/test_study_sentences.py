@@ -23,8 +23,9 @@ def test_sentences_of_sections_2_to_4() -> None:
         by_artefact.setdefault(each.artefact, []).append(each.verdict)
     # The limit under independent losses is 1.0695; exp(n f) is no probability; nothing leaves 147 packets.
     assert by_artefact["eq1"] == ["not_reproduced"]
-    assert set(by_artefact["eq3"] + by_artefact["note4"] + by_artefact["fig1a"]) == {"reproduced"}
-    assert set(by_artefact["fig1b"]) <= {"reproduced", "compatible"}
+    assert set(by_artefact["eq3"] + by_artefact["note4"]) == {"reproduced"}
+    # One realisation, and the spread of single ones: no more can be said of these.
+    assert set(by_artefact["fig1a"] + by_artefact["fig1b"]) == {"reproduced", "compatible"}
     shares = [each for each in found.checks if each.quantity.startswith("P(")]
     assert [each.verdict for each in shares] == ["not_reproduced"] * 2
     # Exact, by dynamic programming over window and sum: 0.047 and 0.028.

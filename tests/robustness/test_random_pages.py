@@ -11,10 +11,13 @@ import random_scenarios as generator
 
 import parshall as ps
 from parshall.quantities.measuring import busiest
+from parshall.quantities.naming import named
 from parshall.report import page_html
+from parshall.report.disagreement import wrong
 from parshall.report.figures.delays import pooled_delays
 from parshall.report.finding import finding
 from parshall.report.numbers import quantity
+from parshall.report.settling import settling
 from parshall.runs import Run
 
 pytestmark = pytest.mark.filterwarnings("default")  # a warning is no fault of the page
@@ -25,10 +28,21 @@ NUMBER = re.compile(r"\d[\d.,\u202f]*(?:\u202f×\u202f10[⁻⁰¹²³⁴⁵⁶�
 
 
 def printed(run: Run) -> set[str]:
-    """What the sentences may say: quantities of the run, what is free on the busiest link, the least of its queue."""
+    """What the sentences may say: quantities of the run and of its halves, what models that are wrong predicted.
+
+    And of the busiest link what is free, the least of its queue, and which share of its packets is lost where.
+    """
     metrics = run.quantities()
-    found = {quantity(metric.interval.mean, metric.unit) for metric in metrics.values()}
+    found = {quantity(metric.interval.mean, metric.unit) for metric in metrics.values() if metric.estimate}
+    for name, change in settling(run).items():
+        found |= {quantity(half, named(name).unit) for half in (change.first, change.second)}
+    for each in wrong(run):
+        found |= {quantity(value, each.unit) for value in (each.low, each.high, each.measured)}
     link = busiest(run.links)
+    packets = run.links.filter(run.links["link"] == link)
+    if arrived := packets["arrivals_packets"].sum():
+        lost = (packets[name].sum() for name in ("dropped_packets", "medium_losses_packets"))
+        found |= {quantity(each / arrived, "ratio") for each in lost}
     used = metrics.get(f"link/{link}/utilisation")
     if used is not None:
         found.add(quantity(1.0 - used.interval.mean, "ratio"))
@@ -63,7 +77,7 @@ def faults(page: str) -> list[str]:
 @pytest.mark.slow
 def test_sentences_say_what_is_in_the_records(tmp_path: Path) -> None:
     generator.write_files(tmp_path)
-    wrong, told, pages = [], 0, 0
+    faulty, told, pages = [], 0, 0
     for seed in range(RUNS):
         try:
             run = ps.run(ps.Scenario.from_document(generator.valid(seed), tmp_path))
@@ -73,13 +87,13 @@ def test_sentences_say_what_is_in_the_records(tmp_path: Path) -> None:
         told += bool(text)
         unknown = set(NUMBER.findall(text)) - printed(run)
         if unknown or re.search(r"\b(nan|inf|None)\b|  |\.\.", text):
-            wrong.append(f"{seed}: {unknown or text}")
+            faulty.append(f"{seed}: {unknown or text}")
         again = ps.Scenario.load(run.directory / "scenario.toml") if run.directory else None
         if again is None or again.resolve() != run.scenario.resolve():
-            wrong.append(f"{seed}: scenario.toml is another scenario")
+            faulty.append(f"{seed}: scenario.toml is another scenario")
         if seed % PAGE_IN == 0:
             pages += 1
-            wrong += [f"{seed}: {fault}" for fault in faults(page_html(run))]
-    assert not wrong, "\n".join(wrong)
+            faulty += [f"{seed}: {fault}" for fault in faults(page_html(run))]
+    assert not faulty, "\n".join(faulty)
     assert told > RUNS // 2
     assert pages

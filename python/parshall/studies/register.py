@@ -59,6 +59,7 @@ class Entry(BaseModel):
     not_checked: Text | None = Field(None, description="Why it cannot be checked")
     readings: tuple[Text, ...] = Field((), description="Readings of what the source leaves open, in which it is tried")
     calibrated: Text | None = Field(None, description="Which parameter was fitted to this very value")
+    scale: Literal["quick", "paper"] = Field("quick", description="The shortest scale at which its check is made")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -96,13 +97,13 @@ class Register:
             return claim
         return replace(claim, kind=entry.kind, calibrated=claim.calibrated or entry.calibrated or "")
 
-    def without_claim(self, claims: Sequence[Claim]) -> list[str]:
-        """Ids and checks that name no claim among those that were made."""
+    def without_claim(self, claims: Sequence[Claim], scale: str) -> list[str]:
+        """Ids and checks that name no claim among those that were made at a scale, though they should be made there."""
         return [
             f"{entry.id}: {check}"
             for entry in self.entries
             for check in entry.check or ()
-            if not any(_begins(claim.name, check) for claim in claims)
+            if entry.scale in ("quick", scale) and not any(_begins(claim.name, check) for claim in claims)
         ]
 
 
