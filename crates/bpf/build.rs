@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What dpkg writes whenever it installs something.
+/// The file that dpkg writes whenever it installs something.
 const PACKAGES: &str = "/var/lib/dpkg/status";
 
 fn main() {

@@ -22,7 +22,7 @@ PURPOSES = {
     "check": "`make check`",
     "bench": "benchmarks, recordings",
 }
-"""What packages are for, in words."""
+"""The purposes of packages, in words."""
 
 _ELSEWHERE = {"cargo": "https://rustup.rs"}
 """Where programs come from that are in no package of the list."""

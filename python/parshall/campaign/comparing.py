@@ -234,7 +234,7 @@ def _difference(metric: str, point: Mapping[str, str], pair: Pair, found: Judgem
 
 
 def _without_value(a: Sweep, b: Sweep, metric: str, places: tuple[int, int], at_least: float) -> Difference | None:
-    """What can be said where too few transfers ended on one side at least; None where both have a value or nothing."""
+    """The difference where too few transfers ended on one side at least; None where both have a value or nothing."""
     lacking = a.lacking(metric, places[0]), b.lacking(metric, places[1])
     one, two = a.interval(metric, places[0]), b.interval(metric, places[1])
     sides = lacking[0] or one, lacking[1] or two

@@ -282,4 +282,4 @@ _READERS: Mapping[str, Callable[[_Reader, Any], Any]] = {
     "text": _Reader.text_of,
     "tuple": lambda reader, content: tuple(map(reader.value, content)),
 }
-"""What each kind of object of the JSON is read by."""
+"""The function that reads each kind of object of the JSON."""

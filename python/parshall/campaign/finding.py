@@ -132,7 +132,7 @@ def _sentence(of: _Metric, extremes: Judgement, course: tuple[int, int] | None) 
 
 
 def _of_few(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> str:
-    """What is said before the points without a value, where one point has one at most."""
+    """The sentence before the points without a value, where one point has one at most."""
     if not _lacking(sweep, metric):
         return ""
     title = _title(sweep, metric)

@@ -54,7 +54,7 @@ def merge(store: Store, other: Store) -> Merged:
 
 @dataclass
 class _Merging:
-    """What was taken over until now; looked at again where the other store's runs were compacted meanwhile."""
+    """The counts so far; runs are looked for again where the other store was compacted meanwhile."""
 
     store: Store
     known: set[str]

@@ -208,7 +208,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         return self.record.seed is not None and self.record.random_numbers == "common"
 
     def judged(self, wanted: Iterable[Difference], of: int = 0) -> dict[Difference, Judgement]:
-        """What the differences of a family show; those without a value at one of their points are left out.
+        """The judgements of a family of differences; those without a value at one of their points are left out.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         return judged(pairs, at_least=self.at_least, of=of)
 
     def incomparable(self, metric: str, point: int, baseline: int) -> str:
-        """What is said of a point against another where one of them has no value."""
+        """The words for a point against another where one of them has no value."""
         here, there = (self.lacking(metric, each) or self.interval(metric, each) for each in (point, baseline))
         if here is None or there is None:
             lacking = [each for each in (here, there) if isinstance(each, NoValue)]

@@ -52,7 +52,7 @@ def _alone(card: Card) -> str:
 
 
 def _beside(card: Card) -> str:
-    """What it gets of an equal share beside each rival, and how that is called."""
+    """The control's share of an equal one beside each rival, and the word for it."""
     rows = {row.key: row for row in card.rows}
     told = []
     for rival in RIVALS:

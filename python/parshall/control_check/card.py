@@ -94,7 +94,7 @@ class Row:
         return True
 
     def cells(self, controls: Sequence[str]) -> list[str]:
-        """What is shown of it: label, the value of each control, then `COLUMNS`."""
+        """The cells of its row: label, the value of each control, then `COLUMNS`."""
         formula = "" if self.formula is None else significant(self.formula)
         return [self.label, *map(self.text, controls), formula, self.asked, self.verdict]
 

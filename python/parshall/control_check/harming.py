@@ -50,7 +50,7 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
 
 
 def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
-    """What a flow of the control gets beside each rival, harm to it, and what it is left."""
+    """The rows of each rival: the control's share, harm to the rival, and the share left to it."""
     harmed = _harm(readings, names)
     judgements = _judged(harmed, own)
     made = []

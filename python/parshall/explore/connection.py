@@ -27,7 +27,7 @@ class Connection(H11Protocol):
     most_owing = MOST_OWING
 
     _owed: object = None
-    """What the client owes; it changes when the client goes on."""
+    """The part of the request or answer that the client owes; it changes when the client goes on."""
     _since_s = 0.0
     _look: asyncio.TimerHandle | None = None
 

@@ -94,7 +94,7 @@ class _Process:
         return self.connection.recv()
 
     def used_s(self) -> float:
-        """What it has used of the processor's time; of the clock's where the system does not say."""
+        """Processor seconds that it has used; seconds on the clock where the system does not say."""
         try:
             return time.clock_gettime((~self.process.pid << 3) | 2)  # clock_getcpuclockid(3) of Linux
         except OSError:

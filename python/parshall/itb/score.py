@@ -136,7 +136,7 @@ def ratio(after: dict[int, float], before: dict[int, float]) -> Interval | None:
 
 @dataclass(frozen=True)
 class Differences:
-    """What the completion times of all pairs of controls in all cases show, as one family.
+    """The judgements of completion times of all pairs of controls in all cases, as one family.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ Pairs = Mapping[Key, tuple[Mapping[int, float], Mapping[int, float]]]
 
 
 def verdicts(pairs: Pairs[Key], at_least: float = AT_LEAST) -> dict[Key, Verdict]:
-    """What the first values of each pair show against the second, in the repetitions that both have, as one family."""
+    """The judgement of each pair's first values against the second, over common repetitions, as one family."""
     family = {}
     for key, (a, b) in pairs.items():
         common = sorted(a.keys() & b.keys())

@@ -144,7 +144,7 @@ class Problem:
         return np.broadcast_to(delivered, contender.group.weights.shape)
 
     def load_bps(self, link: int, solution: Solution) -> float:
-        """What of the flows' packets a link would carry, bit/s."""
+        """The load that a link would carry of the flows' packets, bit/s."""
         load = float(self.given_bps[link])
         for contender in self.contenders:
             group = contender.group

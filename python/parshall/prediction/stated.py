@@ -97,7 +97,7 @@ def _over_groups(predicted: Predicted, field: str, weights: Mapping[str, float])
 
 
 def _at(answers: Sequence[Any], reading: Reading | None, field: str) -> float | None:
-    """What a group's answer in a reading has.
+    """The value of a field of a group's answer in a reading.
 
     An only answer holds in all. A group whose links stay full where losses come together has that of empty buffers.
     """

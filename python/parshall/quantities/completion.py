@@ -53,7 +53,7 @@ def counts(tables: Tables) -> tuple[int, int]:
 
 
 def durations(transfers: pl.DataFrame) -> dict[int, Durations]:
-    """What `lasted` gives, by repetition."""
+    """The durations of `lasted`, by repetition."""
     return {int(n): Durations(rows["lasted_s"].to_numpy(), rows["ended"].to_numpy()) for n, rows in parted(transfers)}
 
 

@@ -1,4 +1,4 @@
-"""What arrives, and how much of a link's capacity is used.
+"""The arriving traffic, and the share of a link's capacity that it uses.
 
 `goodput_bps` is a sum wherever it stands: over all flows, over those of a group, or of the one flow that is
 named. The mean of a flow is `flow_goodput_bps`.

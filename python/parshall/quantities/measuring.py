@@ -161,7 +161,7 @@ def everything(tables: Tables, link: str | None = None, groups: Collection[str] 
 
 
 def lacking(tables: Tables, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
-    """What was measured and has no estimate, as a quantile that too few transfers reached; `Metric.lacking` says why.
+    """The metrics without an estimate, as a quantile that too few transfers reached, with the reason.
 
     Parameters
     ----------

@@ -257,7 +257,7 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         return everything(self.tables, link, groups)
 
     def lacking(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
-        """What was measured and has no value, as a quantile that too few transfers reached; `Metric.lacking` says why.
+        """The metrics without a value, as a quantile that too few transfers reached, with the reason.
 
         Parameters
         ----------

@@ -20,7 +20,7 @@ def cells(claim: Claim) -> tuple[str, ...]:
 
 
 def accepted(claim: Claim) -> str:
-    """What a claim accepts, in words; empty: it has no bound."""
+    """The accepted values of a claim, in words; empty: it has no bound."""
     r, d = claim.reference, claim.tolerance
     near = f" ± {d:.3g}" if d else ""
     text = {

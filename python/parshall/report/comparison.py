@@ -333,7 +333,7 @@ def _place(results: Sequence[Result], names: Sequence[str], baseline: Result | s
 
 
 def _metrics(results: Sequence[Result], link: str | None) -> list[Metrics]:
-    """What each result has or lacks a value of, nameless links being `link`; else all flows as one group."""
+    """The metrics of each result, with or without a value, nameless links being `link`; else all flows as one group."""
     groups = [set(each.group_names()) for each in results]
     every = []
     for place, (result, own) in enumerate(zip(results, groups, strict=True)):
@@ -452,7 +452,7 @@ def _compared(a: Metric | None, b: Metric | None, shown: Judgement | None, at_le
 
 
 def _to_range(a: Metric, b: Metric, at_least: float) -> Judgement:
-    """What B shows against A, where a model states one of both: a difference if it leaves out the whole range."""
+    """The judgement of B against A, where a model states one of both: a difference if it leaves out the whole range."""
     difference = difference_of_ranges(b.number, a.number)
     verdict = verdict_of(
         difference,

@@ -57,7 +57,7 @@ class Wrong:
 
 
 def wrong(run: Result) -> list[Wrong]:
-    """What models predict wrongly of a run, the worst first."""
+    """The wrong predictions of a run, the worst first."""
     found = [each for answer in _brackets(run) if (each := _held(run, *answer)) is not None]
     return sorted(found, key=lambda each: -each.factor)
 

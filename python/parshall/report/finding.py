@@ -131,7 +131,7 @@ class _State:
         return self.text(f"group/{group}/{key}")
 
     def judged(self, a: str, b: str, key: str) -> Judgement:
-        """What a quantity of one group shows against another's, as a pair that was chosen among all pairs of groups.
+        """The judgement of a quantity of one group against another's, as a pair chosen among all pairs of groups.
 
         Both are measured in the same repetitions.
         """

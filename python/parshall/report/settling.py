@@ -30,7 +30,7 @@ def settling(run: Result) -> dict[str, Change]:
 
 
 def as_json(run: Result) -> list[dict[str, Any]]:
-    """What ``--json`` prints under ``halves``; docs/json.md describes it."""
+    """Plain values for ``halves`` of ``--json``; docs/json.md describes them."""
     return [
         {"quantity": name, "unit": named(name).unit, **asdict(change), "differs": change.differs}
         for name, change in settling(run).items()
@@ -38,7 +38,7 @@ def as_json(run: Result) -> list[dict[str, Any]]:
 
 
 def sentence(run: Result) -> Sentence | None:
-    """What has not settled, the largest change of it; None where nothing differs, or that is not known."""
+    """The sentence on the largest change between both halves; None where nothing differs, or that is not known."""
     differing = {name: each for name, each in settling(run).items() if each.differs}
     if not differing:
         return None

@@ -177,7 +177,7 @@ class KaplanMeier:
         return shares, np.repeat(self.at_s, 2)
 
     def influence(self, durations: Durations, lasted: float) -> FloatArray:
-        """What each duration adds to the error of n F(t), shape (n,): Reid 1981; the sum over all is 0."""
+        """The influence of each duration on n F(t), shape (n,): Reid 1981; the sum over all is 0."""
         known = int(np.searchsorted(self.at_s, lasted, side="right"))
         survived = 1.0 - self.share_at(lasted)
         if known == 0 or survived <= 0.0:
@@ -267,7 +267,7 @@ def _ordinal(probability: float) -> str:
 def _linearised(
     parts: Mapping[int, Durations], curve: KaplanMeier, lasted: float, probability: float, level: float
 ) -> Linearised:
-    """What an interval of F(t) is made of; k d_i / n is what repetition i adds to its error."""
+    """The parts of an interval of F(t); k d_i / n is the share of repetition i in its error."""
     # Where F jumps over p, the deviation from p is shared out by the numbers of transfers, as where all ended.
     jump = curve.share_at(lasted) - probability
     added = [float(curve.influence(each, lasted).sum()) + jump * each.lasted.size for each in parts.values()]

@@ -160,7 +160,7 @@ class Claim:
 
     @property
     def region(self) -> Region | None:
-        """What the rule accepts; None: it has no bound."""
+        """The region that the rule accepts; None: it has no bound."""
         r, d = self.reference or 0.0, self.tolerance
         if self.rule == "sign" and r:
             return Region(d, math.inf, is_open=True) if r > 0 else Region(-math.inf, -d, is_open=True)
@@ -283,5 +283,5 @@ def _automatic(claim: Claim) -> tuple[Null, ...]:
 
 
 def unfinished(claims: Sequence[Claim]) -> list[str]:
-    """What is missing of claims: tolerances without a reason, nulls that were not computed."""
+    """The problems of claims: tolerances without a reason, nulls that were not computed."""
     return [problem for each in claims if (problem := each.problem()) is not None]

@@ -130,7 +130,7 @@ def cutoff(p_values: Iterable[float | None], of: int = 0, level: float = LEVEL) 
 def judged(
     pairs: Mapping[Key, Pair], *, at_least: float = AT_LEAST, of: int = 0, again: Collection[Key] = ()
 ) -> dict[Key, Judgement]:
-    """What the differences of a family show, under the keys of `pairs`.
+    """The judgements of a family of differences, under the keys of `pairs`.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ Halves = tuple[Mapping[int, float], Mapping[int, float]]
 
 
 def changes(halves: Mapping[str, Halves]) -> dict[str, Change]:
-    """What the halves of each quantity show, judged together.
+    """The changes of each quantity between both halves, judged together.
 
     Parameters
     ----------

@@ -209,7 +209,7 @@ def pooled_histogram_quantile(
 
 @dataclass(frozen=True)
 class Linearised:
-    """What intervals are made of; the names are those of the module's table.
+    """The parts of an interval; the names are those of the module's table.
 
     Parameters
     ----------

@@ -73,7 +73,7 @@ class Range:
 
 
 Number = Interval | Range
-"""What is known of a quantity: both kinds have `value`, `low` and `high`; those of an interval may be `None`."""
+"""An interval or a range: both have `value`, `low` and `high`; the ends of an interval may be `None`."""
 
 
 def difference_of_ranges(after: Number, before: Number) -> Number:

@@ -257,7 +257,7 @@ def judgement(
 
 @dataclass(frozen=True)
 class WithoutValue:
-    """What can be said of B against A where one of them, or both, have no value.
+    """The verdict on B against A where one of them, or both, have no value.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class WithoutValue:
 def without_value(
     a: Interval | NoValue, b: Interval | NoValue, *, at_least: float = AT_LEAST, names: tuple[str, str] = ("A", "B")
 ) -> WithoutValue:
-    """What can be said of B against A where one of them at least has no value.
+    """Judge B against A where one of them at least has no value.
 
     Both bounds hold with 97.5 %, so that a difference is shown by chance in less than 1 of 20.
 

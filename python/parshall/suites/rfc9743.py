@@ -86,7 +86,7 @@ def parts(subject: str) -> list[Part]:
 
 
 def measured(run: Run, *keys: str) -> Values:
-    """What each repetition has of quantities, and what durations of which too few ended are at least (`least`)."""
+    """Values of quantities by repetition, and lower bounds of durations of which too few ended (`least`)."""
     bounds = {least(key): _least(series, run) for key, series in series_of(run.tables, keys).items()}
     return {key: _values(run, key) for key in keys} | {key: values for key, values in bounds.items() if values}
 
@@ -300,7 +300,7 @@ def _over(values: Sequence[float | None], reference: Sequence[float | None]) -> 
 
 
 def _over_standard(answers: Answers, subject: str, worse: Callable[[Sequence[Any]], float]) -> OverStandard:
-    """What gives, for a case and a quantity, the subject's values over the worse of the standard ones'.
+    """A function that gives, for a case and a quantity, the subject's values over the worse of the standard ones'.
 
     The subject's own may be those of a third name, as what its durations are at least.
     """

@@ -180,7 +180,7 @@ def _annexe() -> Iterator[Claim]:
 
 
 def borders(p_in: FloatArray, p_out: FloatArray, burst: FloatArray) -> dict[str, FloatArray]:
-    """What is 0 at each printed border.
+    """The value that is 0 at each printed border.
 
     The windows of the cases are W with p_in S_in + p_out S_out = 1: `spent` of a bucket that never fills, `unspent` of
     one that never runs empty, and `after` of one that is full at the beginning.

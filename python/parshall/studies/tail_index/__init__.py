@@ -121,7 +121,7 @@ def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
 
 
 def stated(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
-    """What the text says beside the figures' signs, of the same answers."""
+    """The claims of the text beside the figures' signs, of the same answers."""
     groups = _grouped(answers)
     return statements.findings(
         grid.by_point(size.grid, groups["asked"]),
