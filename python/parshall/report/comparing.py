@@ -78,11 +78,11 @@ class Judged(Protocol):
 
     @property
     def verdict(self) -> Verdict:
-        """What it shows."""
+        """The verdict on the difference."""
 
     @property
     def resolution(self) -> float:
-        """What it is known to at best."""
+        """The smallest difference that can be told, in the unit of the values."""
 
     @property
     def why(self) -> str:

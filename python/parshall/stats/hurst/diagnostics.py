@@ -85,7 +85,7 @@ def not_below_one(h: float) -> tuple[str, ...]:
 
 
 def warnings_about(z: FloatArray, h: float, *, diagnose: bool) -> tuple[str, ...]:
-    """What an estimate `h` of `z` is warned of: contradictions, if they are to be looked for, and `not_below_one`."""
+    """The warnings of an estimate `h` of `z`: contradictions, if they are to be looked for, and `not_below_one`."""
     return (*contradictions(z), *not_below_one(h)) if diagnose else not_below_one(h)
 
 

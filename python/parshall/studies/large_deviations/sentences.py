@@ -1,4 +1,4 @@
-"""What the source says in sentences of sections 2 to 4.2, and can be computed or drawn without a packet.
+"""Sentences of sections 2 to 4.2 of the source that can be computed or drawn without a packet.
 
 | sentence | what is compared |
 | --- | --- |

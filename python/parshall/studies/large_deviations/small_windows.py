@@ -1,4 +1,4 @@
-"""What the source says of small windows, and of eq. (2) as a whole, beside a simulated flow in ON/OFF cross traffic.
+"""Claims of the source on small windows, and on eq. (2) as a whole, beside a simulated flow in ON/OFF cross traffic.
 
 | sentence of §4.2 | what is compared |
 | --- | --- |
