@@ -1,5 +1,6 @@
 //! From a row type to Arrow: what a column is, and the macro that declares a table.
 
+use crate::error::RecordsError;
 use arrow_array::builder::{
     ArrayBuilder, BooleanBuilder, Float64Builder, StringBuilder, UInt32Builder, UInt64Builder,
 };
@@ -69,15 +70,6 @@ impl Column {
     }
 }
 
-/// A number that a row must not hold, and the column it is in.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NotFinite {
-    /// The column's name.
-    pub column: &'static str,
-    /// NaN or an infinity.
-    pub value: f64,
-}
-
 /// A row of a table; implemented by the [`schema`](crate::schema)'s row types.
 pub trait Row: Sized {
     /// The table's name, and its file's without the extension.
@@ -89,11 +81,14 @@ pub trait Row: Sized {
     /// A builder for each column.
     type Builders: Default + Send;
 
-    /// Appends the row to the columns; all of it or, if a number is not finite, nothing.
+    /// Refuses a row that no table may hold.
     ///
     /// # Errors
-    /// A number is NaN or infinite.
-    fn append(self, builders: &mut Self::Builders) -> Result<(), NotFinite>;
+    /// [`RecordsError::NotFinite`]: a number is NaN or infinite.
+    fn check(&self) -> Result<(), RecordsError>;
+
+    /// Appends the row to the columns.
+    fn append(self, builders: &mut Self::Builders);
 
     /// The columns' arrays, in order; the builders are empty afterwards.
     fn arrays(builders: &mut Self::Builders) -> Vec<ArrayRef>;
@@ -214,7 +209,7 @@ macro_rules! table {
         }
     ) => {
         $(#[doc = $about])+
-        #[derive(Clone, Debug, Default, PartialEq)]
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
         pub struct $row {
             $($(#[doc = $doc])+ pub $field: $type,)+
         }
@@ -239,12 +234,16 @@ macro_rules! table {
                 ];
                 type Builders = Builders;
 
-                fn append(self, builders: &mut Builders) -> Result<(), $crate::column::NotFinite> {
+                fn check(&self) -> Result<(), $crate::RecordsError> {
                     $(if let Some(value) = $crate::column::Cell::not_finite(&self.$field) {
-                        return Err($crate::column::NotFinite { column: stringify!($field), value });
+                        let (table, column) = ($table, stringify!($field));
+                        return Err($crate::RecordsError::NotFinite { table, column, value });
                     })+
-                    $($crate::column::Cell::append(self.$field, &mut builders.$field);)+
                     Ok(())
+                }
+
+                fn append(self, builders: &mut Builders) {
+                    $($crate::column::Cell::append(self.$field, &mut builders.$field);)+
                 }
 
                 fn arrays(builders: &mut Builders) -> Vec<arrow_array::ArrayRef> {

@@ -7,8 +7,8 @@
 //! | module | what |
 //! | --- | --- |
 //! | [`schema`] | the tables: one row type each |
-//! | [`Table`] | rows in, a Parquet file out |
-//! | [`Tables`] | the files of one repetition |
+//! | [`Table`] | rows in, a Parquet file out (or rows in memory) |
+//! | [`Tables`] | the tables of one repetition |
 //! | [`DelayHistogram`] | percentiles of delays in constant memory |
 //!
 //! ```
@@ -30,7 +30,7 @@ pub mod schema;
 mod table;
 mod tables;
 
-pub use column::{Column, ColumnType, NotFinite, Row};
+pub use column::{Column, ColumnType, Row};
 pub use error::RecordsError;
 pub use histogram::DelayHistogram;
 pub use schema::{

@@ -35,12 +35,14 @@ const REPETITION: Column = Column {
     description: "The repetition's number.",
 };
 
-/// Writes the rows of one table.
+/// Takes the rows of one table: to a file, to memory, or nowhere.
 pub struct Table<R: Row>(State<R>);
 
 enum State<R: Row> {
     /// Rows are discarded.
     Off,
+    /// Rows stay in memory, in order.
+    InMemory(Vec<R>),
     Open(Box<Writer<R>>),
     /// Writing failed: the file is not to be continued.
     Failed(PathBuf, io::ErrorKind),
@@ -61,10 +63,23 @@ impl<R: Row> Table<R> {
         Self(State::Off)
     }
 
+    /// Keeps its rows in memory, for [`rows`](Self::rows).
+    pub(crate) fn in_memory() -> Self {
+        Self(State::InMemory(Vec::new()))
+    }
+
     /// Whether rows are kept: where not, the caller need not make them.
     #[inline]
     pub fn is_active(&self) -> bool {
-        matches!(self.0, State::Open(_))
+        matches!(self.0, State::Open(_) | State::InMemory(_))
+    }
+
+    /// The rows so far of a table that is in memory; no rows of any other.
+    pub fn rows(&self) -> &[R] {
+        match &self.0 {
+            State::InMemory(rows) => rows,
+            State::Off | State::Open(_) | State::Failed(..) => &[],
+        }
     }
 
     /// Creates the table's file in `directory`, in place of any older one.
@@ -81,6 +96,11 @@ impl<R: Row> Table<R> {
         match &mut self.0 {
             State::Off => Ok(()),
             State::Failed(path, kind) => Err(RecordsError::io(path, (*kind).into())),
+            State::InMemory(rows) => {
+                row.check()?;
+                rows.push(row);
+                Ok(())
+            }
             State::Open(writer) => {
                 let result = writer.push(row);
                 if let Err(RecordsError::Write { path, source }) = &result {
@@ -94,7 +114,7 @@ impl<R: Row> Table<R> {
     /// Writes what is left; if `durable`, makes sure that it is on the disk.
     pub(crate) fn finish(self, durable: bool) -> Result<(), RecordsError> {
         match self.0 {
-            State::Off => Ok(()),
+            State::Off | State::InMemory(_) => Ok(()),
             State::Failed(path, kind) => Err(RecordsError::io(&path, kind.into())),
             State::Open(writer) => writer.finish(durable),
         }
@@ -111,11 +131,8 @@ impl<R: Row> Writer<R> {
     }
 
     fn push(&mut self, row: R) -> Result<(), RecordsError> {
-        row.append(&mut self.builders).map_err(|error| RecordsError::NotFinite {
-            table: R::TABLE,
-            column: error.column,
-            value: error.value,
-        })?;
+        row.check()?;
+        row.append(&mut self.builders);
         self.rows += 1;
         if self.rows == BATCH_ROWS {
             self.encode()?;
@@ -185,6 +202,7 @@ impl<R: Row> fmt::Debug for Table<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             State::Off => write!(f, "{} (off)", R::TABLE),
+            State::InMemory(rows) => write!(f, "{} ({} rows in memory)", R::TABLE, rows.len()),
             State::Open(writer) => write!(f, "{}", writer.path.display()),
             State::Failed(path, kind) => write!(f, "{} ({kind})", path.display()),
         }

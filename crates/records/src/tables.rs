@@ -88,6 +88,11 @@ macro_rules! tables {
                 })
             }
 
+            /// Keeps all rows in memory; a table that is not selected discards its rows.
+            pub fn in_memory(selection: TableSelection) -> Self {
+                Self { directory: None, $($field: in_memory($written(selection)),)* }
+            }
+
             /// Discards all rows, at no cost.
             pub fn none() -> Self {
                 Self { directory: None, $($field: Table::none(),)* }
@@ -151,6 +156,14 @@ fn open<R: Row>(directory: &Path, repetition: u32, written: bool) -> Result<Tabl
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RecordsError::io(&path, error)),
         _ => Ok(Table::none()),
+    }
+}
+
+fn in_memory<R: Row>(kept: bool) -> Table<R> {
+    if kept {
+        Table::in_memory()
+    } else {
+        Table::none()
     }
 }
 

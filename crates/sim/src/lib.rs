@@ -40,6 +40,7 @@
 //! | [`output`] | files beside the tables |
 //! | [`series`] | series that fit a run of unknown length |
 //! | [`results`] | what is written when it ends |
+//! | [`stopwatch`] | CPU and wall-clock time of the event loop |
 
 mod build;
 mod capture;
@@ -59,6 +60,7 @@ pub mod scenario;
 mod series;
 mod shared;
 mod simulation;
+mod stopwatch;
 #[cfg(test)]
 mod testing;
 mod waiting_packets;

@@ -47,15 +47,14 @@ fn prefetch_line(address: *const u8) {
     let _ = address;
 }
 
-/// Bytes from which on large pages are worth asking for: some of them.
-const LARGE: usize = 8 << 20;
-
 /// Asks for large pages behind memory that is not used yet; where the kernel has none, nothing happens.
 #[allow(unsafe_code)]
 pub(crate) fn in_large_pages<T>(unused: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;
+        /// Bytes from which on large pages are worth asking for: some of them.
+        const LARGE: usize = 8 << 20;
         let bytes = size_of_val(unused);
         let start = unused.as_mut_ptr().cast::<u8>();
         let before = start.align_offset(PAGE);

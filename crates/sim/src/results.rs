@@ -3,10 +3,10 @@
 use crate::endpoints::Edge;
 use crate::latency::{FlowLatency, Latency};
 use crate::network::{path_delay, LinkState, Network};
+use crate::stopwatch::Spent;
 use crate::SimError;
 use parshall_records::{DelayHistogramRow, FlowRow, LinkRow, Tables};
 use parshall_units::{Duration, Instant};
-use rustix::time::{clock_gettime, ClockId};
 use serde::Serialize;
 
 /// The totals of a simulation.
@@ -16,10 +16,10 @@ pub struct Summary {
     pub repetition: u32,
     /// Simulated time.
     pub simulated_s: f64,
-    /// CPU time of the event loop.
-    pub cpu_s: f64,
-    /// Wall-clock time of the event loop.
-    pub wall_s: f64,
+    /// CPU time of the event loop; none on a platform without that clock.
+    pub cpu_s: Option<f64>,
+    /// Wall-clock time of the event loop; none on a platform without a clock.
+    pub wall_s: Option<f64>,
     /// Events handled.
     pub events: u64,
     /// Flows, connections of open loops included.
@@ -45,32 +45,6 @@ pub struct LinkTotals {
     pub dropped: u64,
     /// Packets held at the end, less those held when the warm-up ended that were transmitted since.
     pub queued: i64,
-}
-
-/// CPU and wall-clock time spent.
-pub(crate) struct Spent {
-    cpu_s: f64,
-    wall_s: f64,
-}
-
-pub(crate) struct Stopwatch {
-    cpu: f64,
-    wall: std::time::Instant,
-}
-
-impl Stopwatch {
-    pub(crate) fn start() -> Self {
-        Self { cpu: thread_cpu_s(), wall: std::time::Instant::now() }
-    }
-
-    pub(crate) fn stop(&self) -> Spent {
-        Spent { cpu_s: thread_cpu_s() - self.cpu, wall_s: self.wall.elapsed().as_secs_f64() }
-    }
-}
-
-fn thread_cpu_s() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -> Result<Summary, SimError> {

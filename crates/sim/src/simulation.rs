@@ -1,7 +1,8 @@
 //! A simulation that is stepped: whoever owns the clock says how far.
 
 use crate::network::Network;
-use crate::results::{self, Stopwatch};
+use crate::results;
+use crate::stopwatch::Stopwatch;
 use crate::{build, Monitor, Scenario, SimError, Summary};
 use parshall_records::Tables;
 use parshall_units::Instant;
