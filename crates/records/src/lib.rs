@@ -35,7 +35,7 @@ pub use error::RecordsError;
 pub use histogram::DelayHistogram;
 pub use schema::{
     DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, InternalRow, LatencyHistogramRow, LinkRow,
-    LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
+    GroupSampleRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
 };
 pub use table::Table;
 pub use tables::{schema_catalog, TableDescription, TableSelection, Tables};

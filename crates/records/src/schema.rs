@@ -248,6 +248,22 @@ table! {
 }
 
 table! {
+    /// What a group's flows delivered in each of a series of equal intervals (bins). Of the kernel's TCP there is none: only the hosts know
+    /// their payload.
+    pub struct GroupSampleRow in "group_samples" {
+        /// The group's name in the scenario.
+        group: Arc<str>, "";
+        /// Start of the bin.
+        time_s: f64, "s";
+        /// Length of the bin.
+        bin_s: f64, "s";
+        /// Payload of all its flows that reached the receiver for the first time, warm-up included, by when it had crossed the
+        /// last link of its path.
+        delivered_bytes: u64, "bytes";
+    }
+}
+
+table! {
     /// How many packets waited how long: the buckets of a histogram that hold any. The packets are those of `mean_queueing_delay_s`.
     pub struct DelayHistogramRow in "delay_histogram" {
         /// The link's name in the scenario.

@@ -3,7 +3,7 @@
 use crate::column::{Column, Row};
 use crate::error::RecordsError;
 use crate::schema::{
-    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, InternalRow, LatencyHistogramRow, LinkRow,
+    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow, LinkRow,
     LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
@@ -24,6 +24,8 @@ pub struct TableSelection {
     pub flow_samples: bool,
     /// `link_samples`.
     pub link_samples: bool,
+    /// `group_samples`.
+    pub group_samples: bool,
     /// `groups` and `latency_histogram`.
     pub latency: bool,
     /// `internals`.
@@ -39,6 +41,7 @@ impl TableSelection {
         rounds: true,
         flow_samples: true,
         link_samples: true,
+        group_samples: true,
         latency: true,
         internals: true,
         trace_flows: true,
@@ -137,6 +140,7 @@ tables! {
     rounds: RoundRow, |selection: TableSelection| selection.rounds;
     flow_samples: FlowSampleRow, |selection: TableSelection| selection.flow_samples;
     link_samples: LinkSampleRow, |selection: TableSelection| selection.link_samples;
+    group_samples: GroupSampleRow, |selection: TableSelection| selection.group_samples;
     groups: GroupRow, |selection: TableSelection| selection.latency;
     latency_histogram: LatencyHistogramRow, |selection: TableSelection| selection.latency;
     internals: InternalRow, |selection: TableSelection| selection.internals;

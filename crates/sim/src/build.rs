@@ -14,6 +14,7 @@ pub(crate) use group::GroupPlan;
 
 use crate::endpoints::{EndpointKind, Endpoints};
 use crate::event::{Entity, MAX_INDEX};
+use crate::delivered::Delivered;
 use crate::latency::Latency;
 use crate::network::{Bins, LinkState, Network};
 use crate::probe::LinkProbe;
@@ -78,6 +79,11 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
         let names = scenario.flows.iter().map(|group| group.name.as_str());
         let flows = scenario.flows.iter().map(|group| u64::from(group.count)).sum();
         network.core.latency = Some(Box::new(Latency::of_groups(names, flows)));
+    }
+    if let Some(bins) = network.bins {
+        let simulated = scenario.flows.iter().any(|group| !group.external);
+        let names = scenario.flows.iter().map(|group| group.name.as_str().into()).collect();
+        network.core.delivered = simulated.then(|| Box::new(Delivered::of_groups(names, bins.width())));
     }
     make_room(&mut network, scenario)?;
     for index in 0..scenario.flows.len() {

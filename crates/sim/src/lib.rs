@@ -47,6 +47,7 @@ mod capture;
 mod endpoints;
 mod event;
 mod event_queue;
+mod delivered;
 mod latency;
 mod memory;
 mod network;

@@ -54,6 +54,9 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
         write_flows(network, tables)?;
     }
     write_latency(network, tables)?;
+    if let Some(delivered) = network.core.delivered.take() {
+        delivered.write(end, tables)?;
+    }
     let mut links = Vec::new();
     for state in &mut network.links {
         let row = link_row(state, warm_up, end);

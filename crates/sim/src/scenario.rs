@@ -191,7 +191,7 @@ pub struct Probes {
     pub pcap: Vec<u32>,
     /// Whether the TCP flows that are sampled are logged in qlog.
     pub qlog: bool,
-    /// Bin width of `link_samples`; `None`: no such table.
+    /// Bin width of `link_samples`, and the least of `group_samples`; `None`: no such tables.
     pub link_samples: Option<Sampling>,
     /// Whether each finished transfer is a row of `transfers`.
     pub transfers: bool,
@@ -215,6 +215,7 @@ impl Probes {
             rounds: self.rounds_flows > 0,
             flow_samples: self.flow_samples.is_some() && self.flows_sampled > 0,
             link_samples: self.link_samples.is_some(),
+            group_samples: self.link_samples.is_some(),
             latency: self.latency,
             internals: self.internals,
             trace_flows: false,

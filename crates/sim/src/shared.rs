@@ -4,6 +4,7 @@ use crate::capture::Captures;
 use crate::endpoints::tcp::SackSlots;
 use crate::event::Entity;
 use crate::event_queue::EventQueue;
+use crate::delivered::Delivered;
 use crate::latency::Latency;
 use crate::qlog::Logs;
 use crate::SimError;
@@ -28,6 +29,8 @@ pub(crate) struct Core {
     pub(crate) tables: Tables,
     /// Delays from end to end, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
+    /// What each group delivered over time, if that is recorded.
+    pub(crate) delivered: Option<Box<Delivered>>,
     /// Captures of links, if there are any.
     pub(crate) captures: Option<Box<Captures>>,
     /// Logs of flows.
@@ -54,6 +57,7 @@ impl Core {
             freed: Vec::new(),
             tables: Tables::none(),
             latency: None,
+            delivered: None,
             captures: None,
             logs: None,
             error: None,

@@ -188,6 +188,11 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         return self.table("link_samples")
 
     @property
+    def group_samples(self) -> pl.DataFrame | None:
+        """Bytes that the flows of each group delivered, in bins of time."""
+        return self.table("group_samples")
+
+    @property
     def internals(self) -> pl.DataFrame | None:
         """Inner variables of congestion controls and queues over time."""
         return self.table("internals")

@@ -1,7 +1,11 @@
 """The run at a glance: goodput of the groups, stacked below the capacity of the busiest link, and the delay there.
 
-Goodput over time comes from what sampled flows had delivered. Of a group with more flows than are sampled, the sampled
-ones show the course, and the group's goodput the mean: flows of a group may be unequal.
+Goodput over time is counted: every byte that the flows of a group delivered is in `group_samples`. The kernel's TCP and
+older records have no such count. There it comes from what sampled flows had delivered. Of a group with more flows than
+are sampled, the sampled ones show the course, and the group's goodput the mean: flows of a group may be unequal.
+
+A packet counts whole when its last bit leaves. What a bin has above the rate of the link was under way in the bin
+before, and is drawn there.
 """
 
 from __future__ import annotations
@@ -85,7 +89,7 @@ def course(run: Result, link: str | None = None) -> Course | Missing:
         return Missing(f"No series of {link} was recorded.")
     last = float((bins["time_s"] + bins["bin_s"]).to_numpy().max())
     edges = np.linspace(0.0, max(end_s(run, last), last), BINS + 1)
-    goodput = _goodput(run, link, edges) or _carried(bins, edges)
+    goodput = _goodput(run, link, edges, bins) or _carried(bins, edges)
     return Course(link, edges, goodput.groups, _rate(bins, edges), _delay(bins, edges), goodput.note)
 
 
@@ -129,42 +133,86 @@ class _Goodput:
     note: str
 
 
-def _goodput(run: Result, link: str, edges: Values) -> _Goodput | None:
+def _goodput(run: Result, link: str, edges: Values, bins: pl.DataFrame) -> _Goodput | None:
+    """Of the groups that cross a link, at most its rate; None without any, or if nothing was counted nor sampled of them."""
+    counts, flows = run.tables.get("group_samples"), run.tables.get("flows")
+    groups = crossing(run, link)
+    if flows is None or not groups:
+        return None
+    numbers = repetitions(flows)
+    if counts is not None and not counts.is_empty():
+        rates, note = _counted(counts, groups, numbers, edges), ""
+    else:
+        sampled = _sampled(run, groups, numbers, edges)
+        if sampled is None:
+            return None
+        rates, note = sampled
+    if "rate_bps" in bins.columns:
+        together = np.stack(list(rates.values()))
+        for index, number in enumerate(numbers):
+            capacity_bps = _binned(bins.filter(pl.col("repetition") == number), "rate_bps", edges).mean
+            _move_back(together[:, index], capacity_bps)
+        rates = dict(zip(rates, together, strict=True))
+    return _Goodput({group: each.mean(axis=0) for group, each in rates.items()}, note)
+
+
+def _counted(counts: pl.DataFrame, groups: list[str], numbers: list[int], edges: Values) -> dict[str, Values]:
+    """Goodput of each group, bit/s, shape (repetitions, BINS)."""
+    rates = {group: np.zeros((len(numbers), BINS)) for group in groups}
+    counts = counts.filter(pl.col("group").is_in(groups)).sort("time_s")
+    for (repetition, group), series in counts.partition_by("repetition", "group", as_dict=True).items():
+        ends = (series["time_s"] + series["bin_s"]).to_numpy()
+        delivered = np.interp(edges, [0.0, *ends], [0, *series["delivered_bytes"].cum_sum()])
+        rates[str(group)][numbers.index(int(repetition))] = _rates_bps(delivered, edges, float(ends[-1]))
+    return rates
+
+
+def _rates_bps(delivered_bytes: Values, edges: Values, end_s: float) -> Values:
+    """What was delivered in each bin over the time that the repetition took of it, bit/s."""
+    seconds = np.diff(np.minimum(edges, end_s))
+    return np.asarray(np.where(seconds > 0, np.diff(delivered_bytes) * 8.0, 0.0) / np.where(seconds > 0, seconds, 1.0))
+
+
+def _move_back(rates_bps: Values, capacity_bps: Values) -> None:
+    """What all groups have above the capacity of a bin goes to the bin before, in place; shape (groups, BINS)."""
+    for place in range(BINS - 1, 0, -1):
+        total = float(rates_bps[:, place].sum())
+        if total > capacity_bps[place]:
+            above = rates_bps[:, place] * (1.0 - capacity_bps[place] / total)
+            rates_bps[:, place] -= above
+            rates_bps[:, place - 1] += above
+
+
+def _sampled(
+    run: Result, groups: list[str], numbers: list[int], edges: Values
+) -> tuple[dict[str, Values], str] | None:
+    """The same as `_counted` of sampled flows, scaled to the goodput of all; and what is to be said of it."""
     samples, flows = run.tables.get("flow_samples"), run.tables.get("flows")
     if samples is None or flows is None or "delivered_bytes" not in samples.columns:
         return None
     samples = samples.drop_nulls("delivered_bytes").select("repetition", "flow", "time_s", "delivered_bytes")
-    groups = crossing(run, link)
     who = flows.filter(pl.col("group").is_in(groups)).select("repetition", "flow", "group")
     population = dict(who.group_by("group").len().iter_rows())
     who = who.join(samples.select("repetition", "flow").unique(), on=["repetition", "flow"], how="semi")
     sampled = dict(who.group_by("group").len().iter_rows())
     if not sampled:
         return None
-    numbers = repetitions(flows)
     rates = {group: np.zeros((len(numbers), BINS)) for group in groups if group in sampled}
     owner = {(repetition, flow): group for repetition, flow, group in who.iter_rows()}
     ends = dict(samples.group_by("repetition").agg(pl.col("time_s").max()).iter_rows())
-    covered = {repetition: np.diff(np.minimum(edges, end)) for repetition, end in ends.items()}
     for (repetition, flow), series in samples.sort("time_s").partition_by("repetition", "flow", as_dict=True).items():
         group = owner.get((repetition, flow))
         if group is not None:
             delivered = np.interp(edges, series["time_s"].to_numpy(), series["delivered_bytes"].to_numpy(), left=0.0)
-            seconds = covered[repetition]
-            bits = np.where(seconds > 0, np.diff(delivered) * 8.0, 0.0)
-            rates[group][numbers.index(repetition)] += bits / np.where(seconds > 0, seconds, 1.0)
-    means = {group: each.mean(axis=0) for group, each in rates.items()}
+            rates[group][numbers.index(int(repetition))] += _rates_bps(delivered, edges, ends[repetition])
     total = dict(flows.group_by("group").agg(pl.col("goodput_bps").sum() / len(numbers)).iter_rows())
-    some = [group for group in means if population[group] > sampled[group]]
+    some = [group for group in rates if population[group] > sampled[group]]
     for group in some:
-        measured = float(means[group][edges[:-1] >= warm_up_s(run)].mean()) if edges[-2] >= warm_up_s(run) else 0.0
-        means[group] *= total[group] / measured if measured > 0 else population[group] / sampled[group]
-    note = (
-        "Of groups with more flows than were sampled, the course is that of the sampled ones, the mean that of all."
-        if some
-        else ""
-    )
-    return _Goodput(means, note)
+        after = rates[group].mean(axis=0)[edges[:-1] >= warm_up_s(run)]
+        measured = float(after.mean()) if after.size else 0.0
+        rates[group] *= total[group] / measured if measured > 0 else population[group] / sampled[group]
+    note = "Of groups with more flows than were sampled, the course is that of the sampled ones, the mean that of all."
+    return rates, note if some else ""
 
 
 def _carried(bins: pl.DataFrame, edges: Values) -> _Goodput:

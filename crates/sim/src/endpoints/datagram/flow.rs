@@ -126,6 +126,9 @@ impl DatagramFlow {
         if let Some(probe) = self.probe.as_mut().filter(|_| at < core.end) {
             probe.arrive(at, payload);
         }
+        if let Some(delivered) = core.delivered.as_mut().filter(|_| at < core.end) {
+            delivered.add(group.number, (at, self.to_receiver), payload);
+        }
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
             if let Some(latency) = &mut core.latency {

@@ -174,7 +174,11 @@ impl TcpFlow {
         }
         let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
         if reception.fresh {
-            self.delivered += u64::from(packet.bytes() - group.header_bytes);
+            let payload = u64::from(packet.bytes() - group.header_bytes);
+            self.delivered += payload;
+            if let Some(delivered) = core.delivered.as_mut().filter(|_| group.role != Some(Role::Client)) {
+                delivered.add(group.number, (at, self.propagation.to_receiver), payload);
+            }
             if let Some(role) = group.role {
                 self.turn(role, core, at);
             }
