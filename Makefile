@@ -25,7 +25,7 @@ WITHOUT_BPF := .venv/.without-bpf
 
 .PHONY: help setup lock demo test test-rust test-python test-slow test-random test-studies packetdrill build-rust-tests check check-all
 .PHONY: check-emulation check-beside check-python lint types docs docs-tables docs-site docs-crates bench bench-emulation
-.PHONY: fuzz fuzz-build fuzz-briefly fuzz/seeds/scenario wheel release clean
+.PHONY: simulator fuzz fuzz-build fuzz-briefly fuzz/seeds/scenario wheel release clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -139,7 +139,17 @@ docs: setup ## The guides' generated tables brought up to date, the site (build/
 docs-tables: setup
 	$(STEP) docs-tables $(BIN)/python -m parshall.documentation --check
 
-docs-site: setup
+# The simulator in a page (`parshall explore --offline`). A page waits for its download, so it is built as small and quick as it goes.
+SIMULATOR := python/parshall/explore/assets/simulator.wasm.gz
+WEB := --profile web --target wasm32-unknown-unknown --package parshall-web
+
+simulator: $(SIMULATOR) ## The simulator as WebAssembly (once before: rustup target add wasm32-unknown-unknown)
+
+$(SIMULATOR): $(RUST)
+	$(STEP) simulator cargo build --quiet --locked $(WEB)
+	gzip -9 --no-name --stdout target/wasm32-unknown-unknown/web/parshall_web.wasm > $@.new && mv $@.new $@
+
+docs-site: setup $(SIMULATOR)
 	$(STEP) docs-site $(BIN)/sphinx-build --builder html --conf-dir docs --fail-on-warning --keep-going --quiet . build/docs/html
 	@touch build/docs/.complete
 
@@ -187,11 +197,11 @@ fuzz-%: fuzz/seeds/% fuzz-build
 		-artifact_prefix=fuzz/artifacts/$*/ -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
 		-print_final_stats=1 $(FUZZ_OPTIONS)
 
-wheel: setup ## dist/: an abi3 wheel that needs no compiler where it is installed
+wheel: setup $(SIMULATOR) ## dist/: an abi3 wheel that needs no compiler where it is installed
 	$(PGO_HINT)
 	$(STEP) wheel env VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release $(PGO) --quiet --locked --out dist
 
-release: setup ## dist/: wheel and source distribution, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
+release: setup $(SIMULATOR) ## dist/: wheel and source distribution, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
 	$(BIN)/python .ci/release.py
 	rm -rf dist
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --pgo --locked --out dist

@@ -14,7 +14,10 @@
 
 mod memory;
 
-use parshall_records::{FlowRow, FlowSampleRow, GroupRow, LinkRow, LinkSampleRow, Tables, TransferRow};
+use parshall_records::{
+    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, LatencyHistogramRow, LinkRow,
+    LinkSampleRow, Tables, TransferRow,
+};
 use parshall_sim::{simulate, Monitor, Scenario, SimError, Summary};
 use serde::Serialize;
 
@@ -43,7 +46,10 @@ struct Records<'a> {
     links: &'a [LinkRow],
     transfers: &'a [TransferRow],
     flow_samples: &'a [FlowSampleRow],
+    group_samples: &'a [GroupSampleRow],
     link_samples: &'a [LinkSampleRow],
+    delay_histogram: &'a [DelayHistogramRow],
+    latency_histogram: &'a [LatencyHistogramRow],
 }
 
 /// Simulates one repetition of a resolved scenario, of at most about `most_events` events, and returns the answer as JSON: an
@@ -63,7 +69,10 @@ pub fn answer(scenario: &[u8], repetition: u32, most_events: u64) -> String {
             links: tables.links.rows(),
             transfers: tables.transfers.rows(),
             flow_samples: tables.flow_samples.rows(),
+            group_samples: tables.group_samples.rows(),
             link_samples: tables.link_samples.rows(),
+            delay_histogram: tables.delay_histogram.rows(),
+            latency_histogram: tables.latency_histogram.rows(),
         }))),
         Err(SimError::Invalid { key, problem }) => json(&Answer::Refused { key: &key, problem: &problem }),
         Err(SimError::Interrupted { simulated_s }) => json(&Answer::Interrupted { simulated_s }),

@@ -27,6 +27,16 @@ def explore(
             "--save-in", metavar="DIR", help="A directory into which the page may save scenarios.", show_default="none"
         ),
     ] = None,
+    offline: Annotated[
+        Path | None,
+        typer.Option(
+            "--offline",
+            metavar="FILE.html",
+            help="Write one file that needs no server: a page with the simulator in it, of this scenario or of five.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --offline.")] = False,
     controls: Controls = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the browser.")] = True,
     quiet: Quiet = False,
@@ -36,6 +46,13 @@ def explore(
     from parshall.explore.server import serve
     from parshall.extras import extra
 
+    if offline is not None:
+        from parshall.explore.offline import write
+        from parshall.scenario import Scenario
+
+        write(offline, [] if place is None else [Scenario.load(place)], overwrite=force)
+        print(offline, flush=True)
+        return
     if save_in is not None and not save_in.is_dir():
         raise InputError(f"--save-in: {save_in} is no directory")
     declare_controls(controls)

@@ -4,6 +4,7 @@
 | --- | --- | --- |
 | `pictures/NAME-light.svg`, `-dark.svg` | the gallery's pictures, simulated now | docs/gallery.md, docs/index.md |
 | `gallery.md` | each picture with its scenario | docs/gallery.md |
+| `extra/playground.html` | the simulator in a page | docs/index.md |
 
 Sphinx calls it before it reads the guides (docs/conf.py).
 """
@@ -13,13 +14,29 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from markupsafe import escape
+
 from parshall.documentation.gallery import GALLERY, draw
+from parshall.errors import InputError
+from parshall.explore.offline import page
 
 
 def write(folder: Path) -> None:
     """Write all of it into a folder."""
     draw(folder / "pictures")
     (folder / "gallery.md").write_text(gallery(folder.name), encoding="utf-8")
+    (folder / "extra").mkdir(parents=True, exist_ok=True)
+    (folder / "extra/playground.html").write_text(_playground(), encoding="utf-8")
+
+
+def _playground() -> str:
+    """The page with the simulator in it, or what is to be done for it."""
+    try:
+        return page()
+    except InputError as error:
+        return (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Playground</title><p>{escape(str(error))}</p>'
+        )
 
 
 def picture(source: str, text: str) -> str:

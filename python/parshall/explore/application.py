@@ -49,7 +49,7 @@ class _Routes:
         own = resources.files("parshall.explore") / "assets"
         self._assets = {
             "style.css": style_sheet() + (own / "explore.css").read_text(encoding="utf-8"),
-            **{name: (own / name).read_text(encoding="utf-8") for name in ("explore.js", "results.js")},
+            **{name: (own / name).read_text(encoding="utf-8") for name in ("explore.js", "server.js", "results.js")},
         }
         routes = [
             Route("/", self.start),

@@ -6,6 +6,7 @@ a request only these are taken, as short texts: no value of a request is a table
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -115,7 +116,18 @@ def _assign(assigned: dict[str, Any], complete: Any, given: Any, key: str, text:
             table = {**table, "limit": text}
         assigned[path] = table
     else:
-        assigned[key] = int(text) if last == "count" and text.isdecimal() else text
+        assigned[key] = typed(key, text)
+
+
+def typed(key: str, text: str) -> str | int | float:
+    """The value of a field from its text: a number where the scenario has one; what is none is refused there."""
+    name = key.rpartition(".")[2]
+    if name == "count" and text.isdecimal():
+        return int(text)
+    if name == "probability":
+        with contextlib.suppress(ValueError):
+            return float(text)
+    return text
 
 
 def _at(document: Any, path: list[str]) -> Any:
@@ -142,6 +154,10 @@ def _of_link(key: str, link: Mapping[str, Any]) -> Iterator[Knob]:
         yield Knob(f"{key}.queue.name", "Queue", queue["name"], tuple(each.name for each in family("queues")))
         if "limit" in queue:
             yield _amount(f"{key}.queue.limit", "Buffer", queue["limit"])
+    if link.get("loss"):
+        loss = _table(link["loss"])
+        if loss["name"] == "bernoulli":
+            yield _probability(f"{key}.loss.probability", "Random loss", loss["probability"])
 
 
 def _of_group(key: str, group: Mapping[str, Any]) -> Iterator[Knob]:
@@ -171,6 +187,12 @@ def _amount(key: str, label: str, text: str) -> Knob:
         return Knob(key, label, text)
     number = float(match[1])
     return Knob(key, label, text, unit=match[2], low=number / _AROUND, high=number * _AROUND)
+
+
+def _probability(key: str, label: str, value: float) -> Knob:
+    if value <= 0:
+        return Knob(key, label, f"{value:g}")
+    return Knob(key, label, f"{value:g}", low=value / _AROUND, high=min(1.0, value * _AROUND))
 
 
 def _table(entry: Any) -> dict[str, Any]:

@@ -1,20 +1,19 @@
-// Sends the values of the fields when one changes, and shows what comes back. One request is under way at a time; of
-// those that come meanwhile, the newest is sent next.
-(() => {
+// The page of a scenario: sends the values of the fields when one changes, and shows what comes back. One request is under
+// way at a time; of those that come meanwhile, the newest is sent next. Who answers is another script's business: the
+// server (server.js), or the page itself (offline/page.js). The address keeps the values, so that a link is a figure.
+globalThis.Parshall = { ...globalThis.Parshall, explore: (ask) => {
   "use strict";
   const form = document.getElementById("fields");
   const place = (id) => document.getElementById(id);
   const answers = place("answers");
-  const tab = crypto.randomUUID();
-  const narrow = matchMedia("(max-width: 640px)");
-  const NARROW_IN = 4;
   let wanted = 0;
   let sent = 0;
   let isSending = false;
 
   // --- fields and their sliders ---
 
-  const sliders = [...form.querySelectorAll("input.slider")];
+  const sliders = () => [...form.querySelectorAll("input.slider")];
+  const fields = () => [...form.querySelectorAll(".knob input[type=text], .knob select")];
   const amount = /^\s*([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([A-Za-z/%]*)\s*$/i;
   const rounded = (number, whole) => (whole ? Math.round(number) : Number(number.toPrecision(2)));
 
@@ -39,9 +38,32 @@
     slider.setAttribute("aria-valuetext", place(slider.dataset.for).value);
   };
 
-  const values = () => Object.fromEntries(
-    [...form.querySelectorAll(".knob input[type=text], .knob select")].map((field) => [field.name, field.value]));
+  const values = () => Object.fromEntries(fields().map((field) => [field.name, field.value]));
   const figures = () => [...form.querySelectorAll("input[name=figure]:checked")].map((box) => box.value);
+
+  // --- the address ---
+
+  const given = (field) => field.defaultValue ?? [...field.options].find((option) => option.defaultSelected)?.value;
+
+  let writing = 0;
+  const remember = () => {  // not at each step of a slider: browsers bound how often an address changes
+    clearTimeout(writing);
+    writing = setTimeout(write, 250);
+  };
+  const write = () => {
+    const kept = new URLSearchParams(form.dataset.scenario ? { scenario: form.dataset.scenario } : {});
+    for (const field of fields().filter((each) => each.value !== given(each))) kept.set(field.name, field.value);
+    history.replaceState(null, "", [...kept].length ? `#${kept}` : location.pathname + location.search);
+  };
+
+  const restore = () => {
+    const kept = new URLSearchParams(location.hash.slice(1));
+    for (const field of fields()) {
+      const value = kept.get(field.name) ?? given(field);
+      if (field.matches("input") || [...field.options].some((option) => option.value === value)) field.value = value;
+    }
+    sliders().forEach(follow);
+  };
 
   // --- what comes back ---
 
@@ -70,6 +92,7 @@
 
   const show = (answer) => {
     if (answer.problems) showProblems(answer.problems);
+    answers.classList.toggle("outdated", Boolean(answer.problems?.length));
     if ("simulated" in answer) {
       showProblems([]);
       place("simulated").innerHTML = answer.simulated;
@@ -90,46 +113,18 @@
     }
   };
 
-  const ask = async () => {
-    const request = { values: values(), figures: figures(), of: form.dataset.of, tab, number: sent };
-    if (narrow.matches) request.width = NARROW_IN;
-    const stop = new AbortController();
-    const response = await fetch("/simulate", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(request),
-      signal: stop.signal,
-    });
-    if (!response.ok) {
-      show(await response.json());
-      return;
-    }
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const lines = (text + value).split("\n");
-      text = lines.pop();
-      lines.forEach((line) => show(JSON.parse(line)));
-      if (lines.length && wanted > sent) {  // what models say of values that have changed is not wanted
-        stop.abort();
-        return;
-      }
-    }
-  };
-
   const refresh = async () => {
     wanted += 1;
+    remember();
     if (isSending) return;
     isSending = true;
     answers.setAttribute("aria-busy", "true");
     while (sent < wanted) {
       sent = wanted;
       try {
-        await ask();
+        await ask({ values: values(), figures: figures(), of: form.dataset.of, number: sent }, show, () => wanted > sent);
       } catch (error) {
-        if (error.name !== "AbortError") showProblems([`No answer from the server (${error.message}). Does it still run?`]);
+        show({ problems: [error.message] });
       }
     }
     answers.setAttribute("aria-busy", "false");
@@ -138,12 +133,12 @@
 
   form.addEventListener("input", (event) => {
     if (event.target.matches(".slider")) moved(event.target);
-    else sliders.filter((slider) => slider.dataset.for === event.target.id).forEach(follow);
+    else sliders().filter((slider) => slider.dataset.for === event.target.id).forEach(follow);
     refresh();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(() => {
-    sliders.forEach(follow);
+    sliders().forEach(follow);
     refresh();
   }));
 
@@ -160,16 +155,11 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
-  place("save")?.addEventListener("click", async () => {
-    const response = await fetch("/save", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ values: values(), of: form.dataset.of, name: place("name").value }),
-    });
-    const answer = await response.json();
-    place("said").textContent = answer.saved ? `Saved as ${answer.saved}.` : answer.problem;
+  addEventListener("hashchange", () => {
+    restore();
+    refresh();
   });
-
-  sliders.forEach(follow);
-  refresh();  // a browser may have kept values of fields; and the models are asked
-})();
+  restore();
+  refresh();
+  return { values, restore, refresh };
+} };
