@@ -4,6 +4,7 @@ mod path;
 
 use parshall_congestion::CongestionControl;
 use parshall_tcp::ranges::Range;
+use parshall_tcp::segment::NO_SACK;
 use parshall_tcp::sender::Phase;
 use parshall_tcp::{Ack, Recovery, Rules, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
@@ -51,6 +52,34 @@ fn what_was_sacked_before_counts_once_in_linux() {
     };
     assert_eq!(grown(Rules::Rfc), 8.0);
     assert_eq!(grown(Rules::Linux), 6.0);
+}
+
+/// Without SACK a duplicate ACK says that a packet arrived: in Linux the ACK after it counts the others only, whatever came before
+/// (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`). RFC 5681 knows no packets behind a hole.
+#[test]
+fn what_duplicate_acks_said_counts_once_in_linux() {
+    for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno] {
+        for (duplicates, acked) in
+            (0..=2).flat_map(|duplicates| (1..=8).map(move |acked| (duplicates, acked)))
+        {
+            let grown = |rules| {
+                let config = TcpConfig { rules, initial_window: Packets(10), ..config(recovery) };
+                let mut sender = sender(&config);
+                sender.supply(100);
+                let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+                let mut hear = |ms, cumulative| {
+                    while sender.poll_transmit(&config, at(ms)).is_some() {}
+                    sender.on_ack(&config, at(ms), &ack(at(ms), Instant::ZERO, cumulative, NO_SACK));
+                    sender.control().window() - 10.0
+                };
+                (0..duplicates).for_each(|number| assert_eq!(hear(100 + number, 1), 0.0));
+                hear(110, 1 + acked)
+            };
+            let case = format!("{recovery:?}: {duplicates} duplicates, {acked} acknowledged");
+            assert_eq!(grown(Rules::Rfc), acked as f64, "{case}");
+            assert_eq!(grown(Rules::Linux), acked.saturating_sub(duplicates).max(1) as f64, "{case}");
+        }
+    }
 }
 
 /// Ten packets of a window of ten, the first of which comes marked: the RFCs' sender waits until half of them are acknowledged, Linux's sends one
