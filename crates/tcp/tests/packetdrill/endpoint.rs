@@ -317,6 +317,12 @@ impl Endpoint {
         self.their_number(self.received() + u64::from(self.their_fin))
     }
 
+    /// Returns whether a packet of this number without data is a probe of the receiver's window, which is closed: it begins one byte early.
+    pub fn would_probe_window(&self, seq: u32) -> bool {
+        let una = self.sender.as_ref().map_or(BASE, Sender::una);
+        self.last_window == Some(0) && seq.wrapping_add(1) == self.our_number(self.written.stream.start(una))
+    }
+
     /// Whether windows are scaled.
     pub fn is_scaled(&self) -> bool {
         self.scale > 0
