@@ -403,6 +403,35 @@ fn in_linux_the_second_lost_syn_cuts_the_window() {
     }
 }
 
+/// `tcp_try_undo_spurious_syn`: the timestamp that the SYN-ACK echoes says that the first SYN was not lost, however many timeouts there were.
+#[test]
+fn linux_undoes_the_cut_for_syns_that_were_only_late() {
+    let timeouts = [120, 60, 45, 30, 15];
+    for (rules, timestamps, lost, timeout) in [Rules::Rfc, Rules::Linux]
+        .into_iter()
+        .flat_map(|rules| [true, false].map(|timestamps| (rules, timestamps)))
+        .flat_map(|(rules, timestamps)| {
+            [vec![], vec![0], vec![1], vec![0, 1]].map(|lost| (rules, timestamps, lost))
+        })
+        .flat_map(|(rules, timestamps, lost)| {
+            timeouts.map(|timeout| (rules, timestamps, lost.clone(), timeout))
+        })
+    {
+        let initial_rto = Duration::from_millis(timeout);
+        let config = TcpConfig { handshake: true, rules, timestamps, initial_rto, ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 1).losing(&lost);
+        path.pump();
+        while path.sender.phase() == Phase::Connecting {
+            assert!(path.step());
+        }
+        let cut = path.sender.statistics().timeouts >= 2;
+        let undone = rules == Rules::Linux && timestamps && cut && !lost.contains(&0);
+        let case = format!("{rules:?}, timestamps {timestamps}, lost {lost:?}, after {timeout} ms");
+        assert_eq!(path.sender.take_needless_cut(), undone, "{case}");
+        assert!(!path.sender.take_needless_cut(), "{case}: once");
+    }
+}
+
 /// `tcp_schedule_loss_probe`: the least timeout, here 300 ms, for the delayed ACK of a packet that is alone, but no later than the retransmission
 /// timeout; 2 ms otherwise.
 #[test]

@@ -203,8 +203,8 @@ impl Endpoint {
         let mut was_open = false;
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.rto_deadline() <= now) {
             was_open = sender.phase() == Phase::Open;
-            if sender.phase() == Phase::Connecting {
-                let start = Start { window: 1.0, ..Start::NEW }; // RFC 5681 §3.1: the SYN was lost
+            if sender.syn_timeout_cuts_window(&self.config) {
+                let start = Start { window: 1.0, ..Start::NEW };
                 let control = self.control.build_with(start, self.config.slow_start());
                 sender.replace_control(now, control);
             }

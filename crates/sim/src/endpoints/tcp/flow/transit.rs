@@ -36,6 +36,10 @@ impl TcpFlow {
     /// The data behind it says the same, so that nothing comes of a loss.
     #[cold]
     pub(super) fn end_handshake(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.sender.take_needless_cut() {
+            let start = self.start(group, now);
+            self.sender.replace_control(now, group.new_control(start));
+        }
         if group.tcp.rules == Rules::Linux && group.role.is_none() && !group.path.is_empty() {
             let segment = Segment { ecn_capable: false, ..Segment::plain(self.sender.una(), now) };
             self.enter_transit(group, core, Waiting::of_segment(&segment, group.header_bytes));
