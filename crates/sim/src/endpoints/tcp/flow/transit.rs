@@ -85,11 +85,7 @@ impl TcpFlow {
     #[inline(never)]
     fn lose_in_host(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) {
         self.in_transit.pop_front();
-        self.dropped += u64::from(packet.sent >= warm_up);
-        let bare = group.is_bare(&packet.arriving(packet.sent));
-        if let Some(probe) = self.probe.as_mut().filter(|_| !bare) {
-            probe.mark_lost(packet.sent);
-        }
+        self.count_loss(group, warm_up, &packet.arriving(packet.sent));
     }
 
     /// The host processes packets one after another, in their order, then its access link sends them; behind
