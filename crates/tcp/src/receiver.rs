@@ -223,7 +223,7 @@ impl Receiver {
     }
 
     /// What the handshake took, us: the receiver's only RTT, as it sends no data (`srtt_us`); [`UNTIMED`] if there was none.
-    fn handshake(&self) -> u32 {
+    pub(crate) fn handshake(&self) -> u32 {
         match &self.store {
             Some(store) if self.rtt != UNTIMED => store.syn.saturating_add(store.back),
             _ => UNTIMED,

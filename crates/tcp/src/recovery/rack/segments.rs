@@ -21,9 +21,6 @@
 //!
 //! Whether an ACK is for the first copy of a packet that was sent again, the echoed timestamp says of packets acknowledged cumulatively only; of
 //! those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no retransmitted probe would find a loss.
-//!
-//! Choices and deviations: the smallest RTT is the connection's, not that of the last minutes; the timer for reordering waits for the
-//! first packet in doubt, not for the last.
 
 use crate::ranges::{Range, RangeSet};
 use crate::rules::Rules;
