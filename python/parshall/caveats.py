@@ -91,7 +91,7 @@ def _hasty_timers(resolved: Mapping[str, Any]) -> Iterator[str]:
         tcp = group["tcp"]
         if tcp is None:
             continue
-        allowed = 1
+        allowed: float = 1
         if tcp["handshake"] and tcp["rules"] == "linux":
             allowed = math.inf if tcp["timestamps"] else 2
         rtt_ps = _largest(group["rtt_ps"], group["count"])

@@ -12,6 +12,7 @@ from parshall import debian
 from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
+from parshall.documentation.scripts import packetdrill
 from parshall.models.catalog import CATALOG
 from parshall.quantities.catalog import OURS
 from parshall.records.schema import tables
@@ -207,6 +208,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "tcp-keys": keys.tcp_keys,
     "tcp-profiles": tcp_profiles,
     "deviations": declared_deviations,
+    "packetdrill": packetdrill,
     "debian-packages": debian_packages,
     "debian-build": debian_build,
     "kernel-keys": keys.kernel_keys,
