@@ -3,6 +3,27 @@
 //! Each entry has a test in `still_deviates.rs` that fails when the deviation is gone.
 
 parshall_units::deviations! {
+    bbr_first_rtt_sets_its_rate {
+        source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+        there: "the pacing rate of an RTT of 1 ms stays until the pipe is full, which is no pacing",
+        here: "the first RTT sets the rate",
+        why: "Linux and later drafts have it so",
+        file: "src/bbr.rs",
+    }
+    bbr_window_grows_while_it_is_used {
+        source: "drafts of BBR",
+        there: "the window grows with what is delivered, up to its bound",
+        here: "it does so while it is in use",
+        why: "as the windows of all controls here (RFC 5681 §3.1, RFC 7661)",
+        file: "src/bbr.rs",
+    }
+    bbr3_timeout_leaves_one_packet {
+        source: "draft-ietf-ccwg-bbr, `BBROnEnterRTO`",
+        there: "a timeout leaves a window of what is in flight and one packet",
+        here: "one packet, which Linux's rules raise to that",
+        why: "the control knows no packets in flight after a timeout, the endpoint does",
+        file: "src/bbr3.rs",
+    }
     bic_remembers_small_maxima {
         source: "Xu, Harfoush & Rhee 2004",
         there: "a loss below low_window leaves max_win as it was",

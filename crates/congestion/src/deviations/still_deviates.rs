@@ -1,8 +1,11 @@
 //! A test for each declared deviation: it fails when the control does what the source asks. Then the entry goes, and the test with it.
 
+use crate::bbr::{Bbr, BbrConfig};
+use crate::bbr3::{Bbr3, Bbr3Config};
 use crate::bic::{Bic, BicConfig};
 use crate::cubic_2005::{Cubic2005, Cubic2005Config};
 use crate::nv::{Nv, NvConfig};
+use crate::path_model::testing::Feed;
 use crate::{
     AckEvent, CongestionControl, CongestionEvent, ControlConfig, RateSample, RenoConfig, Signal, SlowStart,
     SlowStartChoice, Start,
@@ -25,6 +28,30 @@ fn variable(control: &impl CongestionControl, name: &str) -> f64 {
     let mut found = f64::NAN;
     control.read_variables(&mut |key, value| found = if key == name { value } else { found });
     found
+}
+
+pub(super) fn bbr_first_rtt_sets_its_rate() {
+    let start = Start { window: 10.0, ..Start::NEW };
+    let (mut bbr, mut feed) = (Bbr::new(&defaults(BbrConfig::PARAMETERS), start), Feed::new());
+    let assumed = bbr.pacing_rate().unwrap();
+    bbr.on_ack(&feed.round(|sample| sample.rate = Some(10.0)));
+    assert!(bbr.pacing_rate().unwrap() < assumed / 50.0, "100 ms for 1 ms");
+}
+
+pub(super) fn bbr_window_grows_while_it_is_used() {
+    let [used, unused] = [false, true].map(|app_limited| {
+        let start = Start { window: 10.0, ..Start::NEW };
+        let (mut bbr, mut feed) = (Bbr::new(&defaults(BbrConfig::PARAMETERS), start), Feed::new());
+        (0..5).for_each(|_| bbr.on_ack(&feed.round(|sample| sample.app_limited = app_limited)));
+        bbr.window()
+    });
+    assert!(used > 10.0 && unused <= 10.0, "{used}, {unused}");
+}
+
+pub(super) fn bbr3_timeout_leaves_one_packet() {
+    let mut bbr = Bbr3::new(&defaults(Bbr3Config::PARAMETERS), Start { window: 10.0, ..Start::NEW });
+    bbr.on_timeout(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 5 });
+    assert_eq!(bbr.window(), 1.0);
 }
 
 pub(super) fn bic_remembers_small_maxima() {
