@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,13 +25,16 @@ Eight is BBR's (Cardwell et al., ACM Queue 14(5), 2016). Thirty is what simulati
 and 4, 8, 16 and 32 bandwidth-delay products: the share of BBR had settled after 40 to 60, 60 to 100, 120 and 300 s.
 """
 
+ROUND_TRIP_MARGIN = 1.1
+"""A first round trip takes longer than RTT and queue: packets are transmitted, and hosts take their time."""
+
 _KNOWN_VALUES = {"constant", "linear", "list"}
 """Forms of a resolved value of each flow that draw nothing."""
 
 
 def caveats(resolved: Mapping[str, Any], repetitions: int) -> list[str]:
     """One sentence or two for each reason to doubt the numbers of a resolved scenario."""
-    reasons = [*_phase_effects(resolved), *_out_of_reach(resolved), *_unsettled(resolved)]
+    reasons = [*_phase_effects(resolved), *_out_of_reach(resolved), *_hasty_timers(resolved), *_unsettled(resolved)]
     if repetitions > 1 and not _is_random(resolved):
         reasons.append(
             f"nothing in it is random, so its {repetitions} repetitions are copies and intervals mean "
@@ -76,6 +80,53 @@ def _out_of_reach(resolved: Mapping[str, Any]) -> Iterator[str]:
                     f"is {queue[key]} packets, so it is full, and drops whatever comes, before it does what {key} "
                     f"says. Make limit larger, or {key} smaller"
                 )
+
+
+def _hasty_timers(resolved: Mapping[str, Any]) -> Iterator[str]:
+    """Groups whose round trips may last longer than the timeout before the first RTT sample (RFC 6298 (2.1)).
+
+    Where Linux sends a SYN again, the second timeout is the first that cuts the window; with timestamps that is undone.
+    """
+    for group in resolved["flows"]:
+        tcp = group["tcp"]
+        if tcp is None:
+            continue
+        allowed: float = 1
+        if tcp["handshake"] and tcp["rules"] == "linux":
+            allowed = math.inf if tcp["timestamps"] else 2
+        rtt_ps = _largest(group["rtt_ps"], group["count"])
+        queued_ps = sum(_full_queue_ps(resolved, index) for index in group["path"])
+        worst_ps = rtt_ps + queued_ps
+        if worst_ps <= allowed * tcp["initial_rto"]:
+            continue
+        full = ", behind full queues" if rtt_ps <= allowed * tcp["initial_rto"] else ""
+        enough_s = math.floor(ROUND_TRIP_MARGIN * worst_ps / PS_PER_S) + 1
+        yield (
+            f"connections of group {group['name']} begin with needless timeouts, as a round trip takes up to "
+            f"{worst_ps / PS_PER_S:.2g} s{full}, and they wait {tcp['initial_rto'] / PS_PER_S:.2g} s for the first "
+            f'answer: set initial_rto = "{enough_s} s"'
+        )
+
+
+def _largest(spread: dict[str, Any], count: int) -> float:
+    """The largest value of a group's spread; of a distribution without an end, 0."""
+    match spread:
+        case {"uniform": {"high": high}}:
+            return float(high)
+        case _:
+            return float(max(_known(spread, count), default=0))
+
+
+def _full_queue_ps(resolved: Mapping[str, Any], index: int) -> float:
+    """The wait behind a full queue that connections may find when they begin, ps; 0 where they find none."""
+    link = resolved["links"][index]
+    groups = [group for group in resolved["flows"] if index in group["path"]]
+    alone = sum(group["count"] for group in groups) == 1 and all(_sends_without_end(group) for group in groups)
+    if alone or "constant" not in link["rate"] or not _is_plain(link["queue"]["name"]):
+        return 0.0
+    packets = _packets(link["queue"]["limit"], groups)
+    packet_bits = 8 * max(group["packet_bytes"] for group in groups)
+    return packets * packet_bits / link["rate"]["constant"] * PS_PER_S if math.isfinite(packets) else 0.0
 
 
 def _unsettled(resolved: Mapping[str, Any]) -> Iterator[str]:

@@ -94,6 +94,60 @@ def test_repetitions_that_are_copies() -> None:
     assert scenario("30 ms", flows=flows, repetitions=3).warnings() == []
 
 
+# --- timers ---
+
+
+def hasty(rtt: Any = "40 ms", queue: str = "1 BDP", **group: Any) -> ps.Scenario:
+    """A group of one flow, on 10 Mbit/s."""
+    flow = {"name": "far", "rtt": rtt, "congestion_control": "reno", **group}
+    bottleneck = {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": queue}}
+    return ps.Scenario.from_document({"duration": "12 s", "bottleneck": bottleneck, "flows": [flow]})
+
+
+TIMERS: list[tuple[Document, bool]] = [
+    ({"rtt": "0.9 s"}, False),
+    ({"rtt": "2.5 s"}, True),
+    ({"rtt": "2.5 s", "initial_rto": "3 s"}, False),
+    ({"rtt": "2.5 s", "handshake": True}, True),
+    ({"rtt": "2.5 s", "handshake": True, "initial_rto": "3 s"}, False),
+    ({"rtt": "2.5 s", "tcp": "linux", "timestamps": False}, True),
+    ({"rtt": "1.5 s", "tcp": "linux", "timestamps": False}, False),
+    ({"rtt": "2.5 s", "tcp": "linux", "handshake": False}, True),
+    ({"count": 4, "queue": "1500 packets", "start": {"staggered": "2 s"}}, True),
+    ({"count": 4, "queue": "1500 packets", "start": {"staggered": "2 s"}, "initial_rto": "3 s"}, False),
+    ({"queue": "1500 packets"}, False),
+]
+
+
+@pytest.mark.parametrize(("keys", "needless"), TIMERS)
+def test_needless_timeouts_are_warned_of(keys: Document, needless: bool) -> None:
+    """And a run has them: sent again before anything was lost, in the first five seconds of a connection."""
+    far = hasty(**keys)
+    warnings = [warning for warning in far.warnings() if "needless timeouts" in warning]
+    assert bool(warnings) == needless
+    run = ps.run(far)
+    if run.links["dropped_packets"].sum() == 0:
+        assert bool(run.flows["timeouts"].sum() > (1 if keys.get("rtt") == "1.5 s" else 0)) == needless
+
+
+def test_late_syns_cost_linux_nothing_with_timestamps() -> None:
+    far = hasty(rtt="2.5 s", tcp="linux")
+    assert far.warnings() == []
+    assert ps.run(far).flows["timeouts"].to_list() == [2]
+
+
+def test_the_warning_of_timers_says_what_to_set() -> None:
+    (warning,) = hasty(rtt={"uniform": ["0.1 s", "2.5 s"]}).warnings()
+    assert warning == (
+        "connections of group far begin with needless timeouts, as a round trip takes up to 2.5 s, "
+        'and they wait 1 s for the first answer: set initial_rto = "3 s"'
+    )
+    assert hasty(rtt={"uniform": ["0.1 s", "2.5 s"]}, initial_rto="3 s").warnings() == []
+    (queued,) = hasty(queue="1500 packets", count=2, start={"uniform": "5 s"}).warnings()
+    assert "up to 1.8 s, behind full queues, and" in queued
+    assert queued.endswith('set initial_rto = "3 s"')
+
+
 # --- thresholds ---
 
 

@@ -14,10 +14,6 @@
 //! binary search near. Where the step would be less than S_min the window is set to `w_max`, and max probing begins:
 //! steps that double from 1 to S_max. A flow that loses before it reaches its last maximum aims lower (fast convergence).
 //!
-//! Deviations: a loss below `low_window` sets `max_win` too, as in Linux; the paper leaves it as it was, so that a flow which came down
-//! to 14 packets would climb by S_max a round trip towards a maximum that may be long gone. Before the first loss there is no
-//! maximum: the paper takes a large constant, which is additive increase by S_max; here probing begins at 1 packet, as in Linux.
-//!
 //! Linux' version of that time differs: it keeps 819/1024 instead of 7/8, has S_max = 16, goes a quarter of the way, grows by a twentieth
 //! of the window at least until the first loss, ends slow start at 100 packets, forgets all after a timeout, and adds 1/5 packet a
 //! round trip from 8 packets below the maximum to 4 above it, then a third of what it is above. All but the last two can be

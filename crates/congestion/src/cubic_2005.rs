@@ -28,9 +28,6 @@
 //!
 //! Read: Linux' net/ipv4/tcp_cubic.c, version 2.0, for its constants and conditions, and its correction "cubic: grow too
 //! slowly" (stable kernels, 31 October 2006); RFC 9438 for what came later. Not read: the paper of 2005.
-//!
-//! Deviations: K is counted from the window and W_max as they are after fast convergence, cbrt((W_max - cwnd)/C), as in Linux: with
-//! K = cbrt(beta W_max/C) the curve would not begin at the window.
 
 use crate::epoch::Epoch;
 use crate::last_maximum::{after_loss, K, W_MAX};

@@ -9,9 +9,6 @@
 //! Up to `max_ssthresh` it is the standard slow start; above, an ACK counts for 1/K of one, K = cwnd / (max_ssthresh / 2), so that a
 //! round trip adds max_ssthresh / 2 packets at most. It stands before a control with the standard slow start, and holds in every slow
 //! start, also those after a timeout.
-//!
-//! Deviation: the RFC rounds K down, by which a round trip adds up to half as much again (just below cwnd = 3/2 max_ssthresh, K is 2).
-//! Windows are fractional here, so K is not rounded, and the bound that the RFC states holds.
 
 use crate::slow_start::{Behind, SlowStartRule};
 use crate::{AckEvent, CongestionControl, Kind};

@@ -19,7 +19,6 @@
 //! A loss leaves 80 %, and growth waits for a decision, after a timeout too. A timeout halves the increase, down to 2^-8; eight decisions to grow double it. The
 //! base is forgotten every 5 s, times 3/4 to 5/4 at random, the first time after 2 s: it becomes the smallest average since the last time.
 //!
-//! Deviations. Decisions are made while the window is in use, since a rate that the application set says nothing of the path.
 //! Left out: what Linux does about segmentation offload and merged interrupts, where an ACK a round trip is all that comes, and RTTs
 //! that somebody else knows (base_rtt). A mark counts as a loss, as in Linux.
 //!

@@ -6,6 +6,7 @@
 //!
 //! A new queue is a file in [`queues`] and a line in its catalog; a new marker one in [`markers`].
 
+mod deviations;
 pub mod ecn;
 pub mod link;
 pub mod loss;
@@ -13,6 +14,8 @@ pub mod markers;
 pub mod occupancy;
 pub mod queues;
 pub mod rate;
+
+pub use deviations::DEVIATIONS;
 
 /// A uniform number in `[0, 1)` from 64 random bits, at the resolution of an `f64`.
 pub(crate) fn unit_interval(bits: u64) -> f64 {

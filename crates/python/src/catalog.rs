@@ -2,6 +2,7 @@
 
 use parshall_net::queues::traits::Traits;
 use parshall_units::parameters::{Entry, Parameter, Variable};
+use parshall_units::Deviation;
 use parshall_workload::workloads::traits::Traits as WorkloadTraits;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,6 +27,14 @@ struct Properties {
     queues: &'static [(&'static str, Traits)],
     workloads: &'static [(&'static str, WorkloadTraits)],
     control_titles: &'static [(&'static str, &'static str)],
+}
+
+/// Where the code does otherwise than its sources, on purpose, by the folder of the crate that declares it.
+#[derive(Serialize)]
+struct Declared {
+    tcp: &'static [Deviation],
+    congestion: &'static [Deviation],
+    net: &'static [Deviation],
 }
 
 /// The TCP endpoint, which has parameters but no alternatives.
@@ -70,4 +79,15 @@ pub fn properties() -> PyResult<String> {
         control_titles: parshall_congestion::catalog::TITLES,
     };
     serde_json::to_string(&properties).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The deviations from RFCs, papers and Linux that crates declare, as JSON.
+#[pyfunction]
+pub fn deviations() -> PyResult<String> {
+    let declared = Declared {
+        tcp: parshall_tcp::DEVIATIONS,
+        congestion: parshall_congestion::DEVIATIONS,
+        net: parshall_net::DEVIATIONS,
+    };
+    serde_json::to_string(&declared).map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -19,7 +19,7 @@ mod core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalog::{catalog, properties};
+    use super::catalog::{catalog, deviations, properties};
     #[pymodule_export]
     use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
     #[pymodule_export]

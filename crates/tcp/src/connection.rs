@@ -100,6 +100,10 @@ struct OfLinux {
     deviation: Deviation,
     /// One past the last packet that the receiver takes, if it has said so since packets are missing there.
     window_end: Option<u64>,
+    /// When the first SYN was sent.
+    first_syn: Instant,
+    /// The window was cut for timeouts of SYNs, and the answer to the first SYN has come.
+    cut_is_needless: bool,
 }
 
 impl Connection {
@@ -154,6 +158,8 @@ impl Connection {
                     window_use: WindowUse::new(base),
                     deviation: Deviation::default(),
                     window_end: None,
+                    first_syn: Instant::ZERO,
+                    cut_is_needless: false,
                 })
             }),
             send_syn: config.handshake,

@@ -23,6 +23,7 @@
 //! | `timer_wheel` | timers that expire at ticks of a clock | Linux |
 //! | `rules` | where Linux does otherwise than the RFCs: whose rules hold | Linux |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
+//! | [`DEVIATIONS`] | where all this does otherwise than its sources, on purpose | |
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
 //! | `info` | what a sender knows, in the terms of `TCP_INFO` | Linux |
 //! | [`ranges`] | run-length sets of packet numbers | |
@@ -31,6 +32,7 @@
 
 pub mod config;
 mod connection;
+mod deviations;
 mod info;
 mod pacing;
 pub mod ranges;
@@ -45,6 +47,7 @@ pub mod statistics;
 mod timer_wheel;
 
 pub use config::TcpConfig;
+pub use deviations::DEVIATIONS;
 pub use info::Info;
 pub use receiver::Receiver;
 pub use recovery::Recovery;

@@ -5,7 +5,8 @@
 //! most recently changed others (RFC 2018 §4); for senders that use it (RACK), before them a segment that had arrived before
 //! (D-SACK, RFC 2883). ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is
 //! echoed packet by packet (RFC 8257 §3.2): where CE changes, an ACK that waits goes out first, with the echo of the packets that
-//! it is for ([`Receiver::ack_before`]), and the packet that differs is acknowledged at once.
+//! it is for ([`Receiver::ack_before`]), and the packet that differs is acknowledged at once. The timestamp that ACKs echo is TS.Recent
+//! (RFC 7323 §4.3): where a hole is reported, that of the last segment before it.
 //!
 //! With Linux's rules, ACKs that report holes wait for others ([`held_back`]), and ACKs go at once after a pause of a timeout and while the
 //! window that is offered grows ([`window`]); where segments come slowly, ACKs wait longer for a second one ([`ack_timeout`]).
@@ -70,10 +71,11 @@ pub struct Receiver {
     ecn_seen: bool,
     /// With Linux's rules: when the last segment in order came, or the SYN, us; it begins again after 71 minutes.
     last: u32,
-    /// `sent` of the segment whose ACK waits.
-    waiting: Instant,
-    /// Whether that was a retransmission.
-    waiting_again: bool,
+    /// The timestamp that the next ACK echoes (TS.Recent, RFC 7323 §4.3): of the last segment that began where the last ACK ended, or before;
+    /// [`Instant::MAX`] until one has come.
+    recent: Instant,
+    /// The packet before `next` is in no ACK yet.
+    unacknowledged: bool,
     /// With Linux's rules: [`GROWS`], [`SPACED`] or both. Most receivers are in neither state.
     states: u8,
     /// With Linux's rules: when the round trip began of which the window's growth is measured, ms; it begins again after 65 s.
@@ -143,8 +145,8 @@ impl Receiver {
             quick: QUICK_ACKS,
             ecn_seen: false,
             last: 0,
-            waiting: Instant::ZERO,
-            waiting_again: false,
+            recent: Instant::MAX,
+            unacknowledged: false,
             states: 0,
             round: 0,
             rtt: UNTIMED,
@@ -221,7 +223,7 @@ impl Receiver {
     }
 
     /// What the handshake took, us: the receiver's only RTT, as it sends no data (`srtt_us`); [`UNTIMED`] if there was none.
-    fn handshake(&self) -> u32 {
+    pub(crate) fn handshake(&self) -> u32 {
         match &self.store {
             Some(store) if self.rtt != UNTIMED => store.syn.saturating_add(store.back),
             _ => UNTIMED,
@@ -306,7 +308,8 @@ impl Receiver {
         }
         self.next += 1;
         self.last = us;
-        (self.waiting, self.waiting_again) = echo_of(segment);
+        self.recent = segment.sent; // no ACK waits, so the last one ended here
+        self.unacknowledged = true;
         let delay = if slow { self.slow_delay(delay, now, pause, segment) } else { delay };
         self.deadline = now + if pause < READING { READ_IN } else { delay };
         true
@@ -341,7 +344,8 @@ impl Receiver {
         segment: &Segment,
     ) -> Reception {
         if segment.syn {
-            let mut ack = self.acknowledge::<LINUX>(now, echo_of(segment), NO_SACK);
+            self.recent = segment.sent;
+            let mut ack = self.acknowledge::<LINUX>(now, NO_SACK);
             self.quick = QUICK_ACKS;
             (self.last, self.rtt) = (in_us(now), 0);
             if LINUX {
@@ -352,9 +356,11 @@ impl Receiver {
                 store.syn = in_us(now).wrapping_sub(in_us(segment.sent));
             }
             ack.syn = true;
+            ack.echo_retransmission = segment.retransmission;
             ack.congestion_echo = segment.cwr;
             return Reception { fresh: false, ack: Some(ack) };
         }
+        self.note_timestamp(segment);
         let at_once = match (config.accurate_ecn, LINUX) {
             (true, _) => self.mark_changes(config, segment),
             (false, false) => segment.congestion_experienced,
@@ -374,15 +380,14 @@ impl Receiver {
             }
             // The reader has read all, as nothing is out of order (`__tcp_cleanup_rbuf`).
             let at_once = at_once || (segment.push && LINUX);
-            let ack = self.maybe_delay::<LINUX>(config, now, segment, at_once);
+            let ack = self.maybe_delay::<LINUX>(config, now, at_once);
             if follows && ack.is_none() {
                 self.deadline = now + READ_IN;
             }
             return Reception { fresh: true, ack };
         }
         let reports_blocks = config.recovery.uses_sack();
-        let unacknowledged = self.deadline != Instant::MAX && !self.has_holes;
-        let acknowledged = self.next - u64::from(unacknowledged);
+        let acknowledged = self.acknowledged();
         let before = self.next;
         let fresh = self.accept(segment.seq, reports_blocks);
         if LINUX && fresh {
@@ -393,7 +398,8 @@ impl Receiver {
         }
         if LINUX && reports_blocks && fresh && !at_once {
             let advanced = self.next - acknowledged;
-            if self.has_holes && advanced <= 1 && self.quick == 0 && self.holds_back(now, segment) {
+            if self.has_holes && advanced <= 1 && self.quick == 0 && self.holds_back(now) {
+                self.unacknowledged = advanced == 1;
                 return Reception { fresh, ack: None };
             }
         }
@@ -407,16 +413,30 @@ impl Receiver {
         if LINUX {
             self.reset_held_back();
         }
-        let ack = self.acknowledge::<LINUX>(now, echo_of(segment), sack);
+        let ack = self.acknowledge::<LINUX>(now, sack);
         Reception { fresh, ack: Some(ack) }
     }
 
+    /// Where the last ACK ended (Last.ACK.sent).
+    fn acknowledged(&self) -> u64 {
+        self.next - u64::from(self.unacknowledged)
+    }
+
+    /// RFC 7323 §4.3 (2): what arrives behind a hole, or while an ACK waits, is not echoed. Without a handshake, the first segment's timestamp stands
+    /// for that of the SYN.
+    #[inline]
+    fn note_timestamp(&mut self, segment: &Segment) {
+        let is_older = segment.sent < self.recent && self.recent != Instant::MAX;
+        if !is_older && (segment.seq <= self.acknowledged() || self.recent == Instant::MAX) {
+            self.recent = segment.sent;
+        }
+    }
+
     /// Whether the ACK of a segment that leaves a hole waits for others.
-    fn holds_back(&mut self, now: Instant, segment: &Segment) -> bool {
+    fn holds_back(&mut self, now: Instant) -> bool {
         let next = self.next;
         let holds = self.store.as_mut().is_some_and(|store| store.held_back.holds(next));
         if holds && self.deadline == Instant::MAX {
-            (self.waiting, self.waiting_again) = echo_of(segment);
             self.deadline = now + held_back::delay(self.handshake());
         }
         holds
@@ -550,20 +570,17 @@ impl Receiver {
         &mut self,
         config: &TcpConfig,
         now: Instant,
-        segment: &Segment,
         at_once: bool,
     ) -> Option<Ack> {
         let quick = LINUX && self.quick > 0;
-        let echo = match config.delayed_ack {
+        match config.delayed_ack {
             Some(least) if self.deadline == Instant::MAX && !at_once && !quick => {
-                (self.waiting, self.waiting_again) = echo_of(segment);
                 self.deadline = now + self.delay(least);
-                return None;
+                self.unacknowledged = true;
+                None
             }
-            Some(_) if self.deadline != Instant::MAX => (self.waiting, self.waiting_again),
-            _ => echo_of(segment),
-        };
-        Some(self.acknowledge::<LINUX>(now, echo, NO_SACK))
+            _ => Some(self.acknowledge::<LINUX>(now, NO_SACK)),
+        }
     }
 
     /// Takes a packet into the out-of-order store; whether it is new.
@@ -593,24 +610,20 @@ impl Receiver {
         self.store().map_or(NO_SACK, |store| store.recent)
     }
 
-    /// The ACK that waits, now. RFC 7323: it echoes the earliest segment
+    /// The ACK that waits, now.
     fn acknowledge_waiting(&mut self, now: Instant) -> Ack {
         let mut sack = NO_SACK;
         if self.has_holes {
             sack = self.blocks(); // it was held back
             self.reset_held_back();
         }
-        self.acknowledge::<true>(now, (self.waiting, self.waiting_again), sack)
+        self.acknowledge::<true>(now, sack)
     }
 
     #[inline]
-    fn acknowledge<const LINUX: bool>(
-        &mut self,
-        now: Instant,
-        (echo, echo_retransmission): (Instant, bool),
-        sack: SackBlocks,
-    ) -> Ack {
+    fn acknowledge<const LINUX: bool>(&mut self, now: Instant, sack: SackBlocks) -> Ack {
         self.deadline = Instant::MAX;
+        self.unacknowledged = false;
         if LINUX && self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
@@ -621,8 +634,8 @@ impl Receiver {
         Ack {
             cumulative: self.next,
             sent: now,
-            echo,
-            echo_retransmission,
+            echo: self.recent,
+            echo_retransmission: false,
             congestion_echo: self.congestion_echo,
             syn: false,
             sack,
@@ -638,12 +651,6 @@ fn in_us(now: Instant) -> u32 {
 /// The same in ms; it begins again after 65 s.
 fn in_ms(now: Instant) -> u16 {
     (now.as_ps() / 1_000_000_000) as u16
-}
-
-/// What an ACK echoes of a segment: when it was sent, and whether again.
-#[inline]
-fn echo_of(segment: &Segment) -> (Instant, bool) {
-    (segment.sent, segment.retransmission)
 }
 
 #[cfg(test)]
@@ -736,6 +743,42 @@ mod tests {
     }
 
     proptest! {
+        /// RFC 7323 §4.3, as it is written: of segments that begin at Last.ACK.sent or before, the latest timestamp, whatever waits or is missing.
+        #[test]
+        fn acks_echo_ts_recent(
+            segments in prop::collection::vec((0u64..12, 0u64..60_000), 1..80),
+            linux in any::<bool>(), delayed in any::<bool>(), quick in 0u8..3,
+        ) {
+            let rules = if linux { Rules::Linux } else { Rules::Rfc };
+            let delayed_ack = delayed.then(|| Duration::from_millis(40));
+            let config = TcpConfig { rules, delayed_ack, recovery: Recovery::Rack, ..config() };
+            let mut receiver = Receiver { quick, ..Receiver::new(0) };
+            let (mut now, mut last_ack_sent, mut recent) = (Instant::ZERO, 0, Instant::MAX);
+            for (ahead, pause_us) in segments {
+                let seq = (receiver.next() + ahead).saturating_sub(8);
+                let sent = now + Duration::from_ps(pause_us * 1_000_000);
+                let mut acks = Vec::new();
+                while receiver.deadline() < sent {
+                    acks.extend(receiver.on_timer(&config, receiver.deadline()));
+                }
+                now = sent;
+                let segment = Segment::plain(seq, sent);
+                acks.extend(receiver.ack_before(&config, now, &segment));
+                for ack in acks {
+                    prop_assert_eq!(ack.echo, recent);
+                    last_ack_sent = ack.cumulative;
+                }
+                let reception = receiver.on_segment(&config, now, &segment);
+                if seq <= last_ack_sent || recent == Instant::MAX {
+                    recent = sent;
+                }
+                if let Some(ack) = reception.ack {
+                    prop_assert_eq!(ack.echo, recent);
+                    last_ack_sent = ack.cumulative;
+                }
+            }
+        }
+
         /// RFC 2018 §4: the block of the segment first, then those that were reported before and are blocks still.
         #[test]
         fn reports_as_many_blocks_as_it_remembers(segments in prop::collection::vec(0u64..24, 1..80)) {
@@ -815,6 +858,29 @@ mod tests {
         assert_eq!(receiver.deadline(), Instant::MAX);
         // Out of order: at once.
         assert!(receiver.on_segment(&config, now, &segment(9)).ack.is_some());
+    }
+
+    #[test]
+    fn an_ack_of_a_hole_echoes_the_last_segment_before_it() {
+        let config = TcpConfig { recovery: Recovery::Rack, ..config() };
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let echo = |receiver: &mut Receiver, config: &TcpConfig, seq, sent| {
+            let segment = Segment::plain(seq, at(sent));
+            let ack = receiver.on_segment(config, at(sent + 50), &segment).ack;
+            ack.map(|ack| (ack.cumulative, ack.echo))
+        };
+        let mut receiver = Receiver::new(0);
+        assert_eq!(echo(&mut receiver, &config, 0, 50), Some((1, at(50))));
+        assert_eq!(echo(&mut receiver, &config, 2, 70), Some((1, at(50))));
+        assert_eq!(echo(&mut receiver, &config, 1, 90), Some((3, at(90))), "the retransmission");
+        let delays = TcpConfig { delayed_ack: Some(Duration::from_millis(40)), ..config };
+        let mut receiver = Receiver::new(0);
+        assert_eq!(echo(&mut receiver, &delays, 0, 50), None);
+        assert_eq!(
+            echo(&mut receiver, &delays, 2, 70),
+            Some((1, at(50))),
+            "the earliest that the ACK is for"
+        );
     }
 
     #[test]

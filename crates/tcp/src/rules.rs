@@ -17,7 +17,7 @@
 //! | ACKs at the beginning of a connection | delayed as all others | sixteen at once (`tcp_enter_quickack_mode`, `tcp_event_data_recv`, `tcp_dec_quickack_mode`) | `receiver.rs` |
 //! | ACKs after a mark | at once for each marked packet | at once for two packets after the first mark that is not yet answered, after a retransmission, and for a packet that says that the window is reduced (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`) | `receiver.rs` |
 //! | a SYN that is not answered | sent again after twice the time (RFC 6298 (5.5)) | after the same time, five times (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`) | `connection/handshake.rs` |
-//! | the window after a lost SYN | one packet (RFC 5681 §3.1) | that after two (`tcp_init_transfer`) | `connection/handshake.rs` |
+//! | the window after a lost SYN | one packet (RFC 5681 §3.1) | that after two timeouts, unless the answer's timestamp says that the first SYN was only late (`tcp_init_transfer`, `tcp_try_undo_spurious_syn`) | `connection/handshake.rs` |
 //! | the RTT of a SYN that was sent again | unknown, and the first timeout of data is 3 s (RFC 6298 (5.7)) | by its timestamp (`tcp_ack_update_rtt`) | `connection/handshake.rs` |
 //! | the loss probe | after 2 SRTT, and the delay of an ACK for a single packet (RFC 8985 §7.2) | the same and 2 ms, or 200 ms for a single packet; no later than the timeout; after a transmission no later than the timeout of the first packet, counted from when that was sent (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`) | `recovery/rack.rs` |
 //! | packets in doubt | lost when the reordering window has passed | looked at 2 ms later, if no ACK comes (`tcp_rack_mark_lost`) | `recovery/rack.rs` |

@@ -56,9 +56,9 @@ pub struct Ack {
     pub cumulative: u64,
     /// When it was sent (its timestamp, RFC 7323).
     pub sent: Instant,
-    /// `sent` of the segment that caused this ACK (of the first one, if ACKs are delayed).
+    /// The timestamp that it echoes: `sent` of the last segment in order, of the first one if its ACK was delayed (TS.Recent, RFC 7323 §4.3).
     pub echo: Instant,
-    /// Whether that segment was a retransmission.
+    /// Of the answer to a SYN: whether that was a retransmission.
     pub echo_retransmission: bool,
     /// A mark was seen and not yet answered (ECE); of the answer to a SYN: ECN is agreed.
     pub congestion_echo: bool,

@@ -89,6 +89,12 @@ impl Sender {
         self.connection.phase == Phase::Connecting && self.connection.syn_timeout_cuts_window(config)
     }
 
+    /// Returns whether the connection that has just opened is to begin with its initial window, though the window was cut for timeouts of SYNs: none
+    /// was lost. It says so once; who opened the connection then [replaces](Self::replace_control) its control.
+    pub fn take_needless_cut(&mut self) -> bool {
+        self.connection.take_needless_cut()
+    }
+
     /// Another control takes over: a connection whose SYN was lost begins with one packet (RFC 5681 §3.1), and who
     /// opened it knows how its controls are made.
     pub fn replace_control(&mut self, now: Instant, mut control: Control) {

@@ -4,6 +4,7 @@ mod path;
 
 use parshall_congestion::CongestionControl;
 use parshall_tcp::ranges::Range;
+use parshall_tcp::segment::NO_SACK;
 use parshall_tcp::sender::Phase;
 use parshall_tcp::{Ack, Recovery, Rules, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
@@ -51,6 +52,34 @@ fn what_was_sacked_before_counts_once_in_linux() {
     };
     assert_eq!(grown(Rules::Rfc), 8.0);
     assert_eq!(grown(Rules::Linux), 6.0);
+}
+
+/// Without SACK a duplicate ACK says that a packet arrived: in Linux the ACK after it counts the others only, whatever came before
+/// (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`). RFC 5681 knows no packets behind a hole.
+#[test]
+fn what_duplicate_acks_said_counts_once_in_linux() {
+    for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno] {
+        for (duplicates, acked) in
+            (0..=2).flat_map(|duplicates| (1..=8).map(move |acked| (duplicates, acked)))
+        {
+            let grown = |rules| {
+                let config = TcpConfig { rules, initial_window: Packets(10), ..config(recovery) };
+                let mut sender = sender(&config);
+                sender.supply(100);
+                let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+                let mut hear = |ms, cumulative| {
+                    while sender.poll_transmit(&config, at(ms)).is_some() {}
+                    sender.on_ack(&config, at(ms), &ack(at(ms), Instant::ZERO, cumulative, NO_SACK));
+                    sender.control().window() - 10.0
+                };
+                (0..duplicates).for_each(|number| assert_eq!(hear(100 + number, 1), 0.0));
+                hear(110, 1 + acked)
+            };
+            let case = format!("{recovery:?}: {duplicates} duplicates, {acked} acknowledged");
+            assert_eq!(grown(Rules::Rfc), acked as f64, "{case}");
+            assert_eq!(grown(Rules::Linux), acked.saturating_sub(duplicates).max(1) as f64, "{case}");
+        }
+    }
 }
 
 /// Ten packets of a window of ten, the first of which comes marked: the RFCs' sender waits until half of them are acknowledged, Linux's sends one
@@ -371,6 +400,35 @@ fn in_linux_the_second_lost_syn_cuts_the_window() {
         }
         path.run();
         assert!(!path.sender.syn_timeout_cuts_window(&path.config));
+    }
+}
+
+/// `tcp_try_undo_spurious_syn`: the timestamp that the SYN-ACK echoes says that the first SYN was not lost, however many timeouts there were.
+#[test]
+fn linux_undoes_the_cut_for_syns_that_were_only_late() {
+    let timeouts = [120, 60, 45, 30, 15];
+    for (rules, timestamps, lost, timeout) in [Rules::Rfc, Rules::Linux]
+        .into_iter()
+        .flat_map(|rules| [true, false].map(|timestamps| (rules, timestamps)))
+        .flat_map(|(rules, timestamps)| {
+            [vec![], vec![0], vec![1], vec![0, 1]].map(|lost| (rules, timestamps, lost))
+        })
+        .flat_map(|(rules, timestamps, lost)| {
+            timeouts.map(|timeout| (rules, timestamps, lost.clone(), timeout))
+        })
+    {
+        let initial_rto = Duration::from_millis(timeout);
+        let config = TcpConfig { handshake: true, rules, timestamps, initial_rto, ..config(Recovery::Rack) };
+        let mut path = Path::new(config, 1).losing(&lost);
+        path.pump();
+        while path.sender.phase() == Phase::Connecting {
+            assert!(path.step());
+        }
+        let cut = path.sender.statistics().timeouts >= 2;
+        let undone = rules == Rules::Linux && timestamps && cut && !lost.contains(&0);
+        let case = format!("{rules:?}, timestamps {timestamps}, lost {lost:?}, after {timeout} ms");
+        assert_eq!(path.sender.take_needless_cut(), undone, "{case}");
+        assert!(!path.sender.take_needless_cut(), "{case}: once");
     }
 }
 

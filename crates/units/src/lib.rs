@@ -11,8 +11,10 @@
 //! fast links by several per cent. 2^64 ps are 213 days of simulated time ([`Instant::MAX`]).
 //!
 //! [`parameters`] declares what a catalog entry can be configured with; a [`ConfigError`] says why a value is refused.
+//! [`deviations!`] declares where code does otherwise than its sources.
 
 mod config_error;
+mod deviation;
 pub mod parameters;
 mod parse;
 mod quantity;
@@ -20,5 +22,6 @@ mod quantity;
 pub mod testing;
 
 pub use config_error::ConfigError;
+pub use deviation::Deviation;
 pub use parse::{parse_bytes, parse_duration, parse_packets, parse_rate, ParseQuantityError};
 pub use quantity::{Bytes, Duration, Instant, Packets, Rate};

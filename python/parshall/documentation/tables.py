@@ -12,10 +12,11 @@ from parshall import debian
 from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
+from parshall.documentation.scripts import packetdrill
 from parshall.models.catalog import CATALOG
 from parshall.quantities.catalog import OURS
 from parshall.records.schema import tables
-from parshall.schema.catalog import Entry, Parameter, family
+from parshall.schema.catalog import Entry, Parameter, deviations, family
 from parshall.schema.profiles import PROFILES
 
 ROOT = Path(__file__).parents[3]
@@ -183,6 +184,15 @@ def tcp_profiles() -> str:
     return "\n\n".join(parts)
 
 
+def declared_deviations() -> str:
+    """Where the simulator does otherwise than RFCs, papers and Linux, on purpose."""
+    rows = [
+        (each.source, each.there, each.here, each.why, f"`{each.id}` in `crates/{each.crate}/{each.file}`")
+        for each in deviations()
+    ]
+    return table(("source", "there", "here", "why", "test, file"), rows)
+
+
 FAMILIES = ("congestion_controls", "recoveries", "queues", "markers", "losses", "workloads", "distributions")
 
 SECTIONS: Mapping[str, Callable[[], str]] = {
@@ -197,6 +207,8 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "flow-keys": keys.flow_keys,
     "tcp-keys": keys.tcp_keys,
     "tcp-profiles": tcp_profiles,
+    "deviations": declared_deviations,
+    "packetdrill": packetdrill,
     "debian-packages": debian_packages,
     "debian-build": debian_build,
     "kernel-keys": keys.kernel_keys,

@@ -52,6 +52,30 @@ class Entry:
     """What ``probes.internals`` records of it."""
 
 
+@dataclass(frozen=True)
+class Deviation:
+    """Where the code does otherwise than the source that it follows, on purpose: a test of this name holds it."""
+
+    crate: str
+    """The folder in ``crates``."""
+    id: str
+    source: str
+    there: str
+    """What the source has."""
+    here: str
+    """What the code does."""
+    why: str
+    file: str
+    """From the crate's folder on."""
+
+
+@cache
+def deviations() -> tuple[Deviation, ...]:
+    """Every declared deviation, crate by crate, in the order of the lists."""
+    declared: dict[str, list[dict[str, str]]] = json.loads(_core.deviations())
+    return tuple(Deviation(crate=crate, **each) for crate, listed in declared.items() for each in listed)
+
+
 @cache
 def families() -> Mapping[str, tuple[Entry, ...]]:
     """Every family by its name."""

@@ -3,8 +3,7 @@
 //! The queues and the order of service are those of [`FlowQueues`]. When the limit is exceeded, packets are dropped from the head of
 //! the queue with the most bytes (§4.1.2).
 //!
-//! Choices and deviations: one packet is dropped at a time, where Linux drops up to 64. "No more than one largest packet"
-//! of CoDel is judged on the flow's queue. The limit counts packets (or bytes), the one being transmitted included.
+//! Choices: "no more than one largest packet" of CoDel is judged on the flow's queue. The limit counts packets (or bytes), the one being transmitted included.
 
 use super::codel::{Controller, Law};
 use super::flow_queues::FlowQueues;

@@ -16,7 +16,6 @@
 //! The usual RIO (Clark & Fang 1998, §IV) is `in_length = "in"`, `out_length = "total"`, an average and a spaced coin;
 //! Malouch & Liu take the total for both, instantaneous, and an independent coin.
 //!
-//! Deviations: ns-2's queues do not count the packet being transmitted (their thresholds are one packet lower here);
 //! Clark & Fang do not say how q_in ages while the link is idle: here it decays as RED's average does.
 
 use super::early_drop::{Average, Coin, Curve};

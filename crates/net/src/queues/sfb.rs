@@ -19,9 +19,8 @@
 //! interval, packets of non-responsive flows train the bins of the next one too, so that it knows these flows from its beginning.
 //!
 //! From Linux are the defaults, the drop of a packet whose bins all hold `bin_limit`, and that above a probability of 1/2 some packets
-//! are dropped even if they could be marked (2 p - 1 of them). Not as in Linux: the penalty is in bit/s and bytes, not in packets, and
-//! its bucket fills all the time; `freeze_time` is 0 s by default, as Linux has none; all packets that wait are counted in the
-//! bins of both sets from the beginning of the warm-up on.
+//! are dropped even if they could be marked (2 p - 1 of them). `freeze_time` is 0 s by default, as Linux has none; all packets that wait are
+//! counted in the bins of both sets from the beginning of the warm-up on.
 //!
 //! Read: what `sch_sfb.c` of Linux does. Not read: the paper (`freeze_time` is that of BLUE).
 

@@ -3,7 +3,7 @@
 use super::{link_row, Measured};
 use crate::endpoints::EndpointKind;
 use crate::network::Network;
-use crate::testing::{datagram_group, drop_tail, link, run, tcp_group, MS};
+use crate::testing::{datagram_group, drop_tail, exchanges, link, run, tcp_group, MS};
 use crate::{testing, Monitor, Scenario};
 use parshall_records::{FlowRow, LinkRow, Tables};
 use proptest::prelude::*;
@@ -155,6 +155,74 @@ fn repetitions_of_bbr_differ_and_each_is_itself() {
     };
     assert_ne!(outcome("bbr", 0), outcome("bbr", 1));
     assert_eq!(outcome("bbr", 1), outcome("bbr", 1));
+}
+
+/// One of some queues that drop at arrival, at departure, or by a rate of their own.
+fn any_queue() -> impl Strategy<Value = Value> {
+    (0usize..3, 1u64..30).prop_map(|(kind, packets)| match kind {
+        0 => drop_tail(packets),
+        1 => codel(packets),
+        _ => json!({"name": "policer", "limit": {"bytes": 30_000}, "rate": 100_000 * packets, "burst": 1500 * packets}),
+    })
+}
+
+/// TCP of any rules over these links, on connections that begin and end all the time; some packets are lost in the host.
+fn any_group() -> impl Strategy<Value = (Value, Vec<u32>)> {
+    let paths = prop::sample::select(vec![vec![0], vec![1], vec![0, 1], vec![1, 0]]);
+    let workload = prop::sample::select(vec![
+        json!({"name": "transfer", "sizes": [3000, 50_000, 1000, 1000, 1000, 90_000]}),
+        json!({"name": "open_loop", "size": {"name": "exponential", "mean": 4000.0}, "size_granularity": 1, "arrivals_per_s": 40.0}),
+        exchanges(300, 20_000.0, 0.05),
+    ]);
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (paths, workload, switches, 1u64..20).prop_map(
+        |(path, workload, (linux, rack, handshake, access, marked), window)| {
+            let count = if workload["name"] == "open_loop" { 1 } else { 3 };
+            let mut group = tcp_group("tcp", count, &workload);
+            group["tcp"]["rules"] = json!(if linux { "linux" } else { "rfc" });
+            group["tcp"]["recovery"] = json!(if rack { "rack" } else { "newreno" });
+            group["tcp"]["handshake"] = json!(handshake);
+            group["tcp"]["initial_window"] = json!(window);
+            group["tcp"]["initial_rto"] = json!(150 * MS);
+            group["start_ps"] = json!({"uniform": {"low": 0, "high": 500 * MS}});
+            if access {
+                group["access_bps"] = json!(1_000_000);
+                group["access_packets"] = json!(2);
+            }
+            if marked {
+                group["marker"] = json!({"name": "token_bucket", "rate": 100_000, "burst": 6000});
+            }
+            (group, path)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    /// A packet's loss counts where its sending was counted: whatever the path, the host, the rules and the warm-up.
+    #[test]
+    fn no_flow_loses_more_than_it_sent(
+        queues in [any_queue(), any_queue()],
+        loss in prop_oneof![Just(0.0), 0.0f64..0.9],
+        groups in prop::collection::vec(any_group(), 1..3),
+        warm_up_ms in 0u64..999,
+        seed: u64,
+    ) {
+        let mut links = [link("first", 2_000_000, &queues[0]), link("second", 1_500_000, &queues[1])];
+        links[1]["loss"] = json!({"name": "bernoulli", "probability": loss});
+        let groups: Vec<Value> = groups.into_iter().enumerate().map(|(number, (mut group, path))| {
+            group["name"] = json!(format!("tcp{number}"));
+            group["path"] = json!(path);
+            group
+        }).collect();
+        let mut any = testing::scenario(&links, &groups, 1000);
+        any["warm_up_ps"] = json!(warm_up_ms * MS);
+        any["seed"] = json!(seed);
+        for flow in &rows(&mut run(&any, 0)).0 {
+            prop_assert!(flow.packets_dropped <= flow.packets_sent, "{flow:?}");
+            prop_assert!(flow.loss_rate.is_none_or(|rate| (0.0..=1.0).contains(&rate)), "{flow:?}");
+        }
+    }
 }
 
 proptest! {

@@ -9,6 +9,9 @@ use parshall_units::{Duration, Instant};
 /// Timeouts of a SYN that Linux does not back off after: `tcp_syn_linear_timeouts`.
 const LINEAR_SYN_TIMEOUTS: u32 = 4;
 
+/// Timeouts of a SYN after which Linux begins with its initial window all the same: `tcp_init_transfer`.
+const TIMEOUTS_BEFORE_CUT: u32 = 1;
+
 impl Connection {
     /// The SYN, if it is to be sent at `now`.
     pub(crate) fn next_syn(&mut self, config: &TcpConfig, now: Instant) -> Option<Segment> {
@@ -18,6 +21,9 @@ impl Connection {
         self.send_syn = false;
         self.deadline = now + self.syn_timeout(config);
         let retransmission = self.rto.backoff() > 0;
+        if let Some(linux) = self.linux.as_mut().filter(|_| !retransmission) {
+            linux.first_syn = now;
+        }
         self.statistics.packets_sent += 1;
         self.statistics.syns += 1;
         self.statistics.retransmissions += u64::from(retransmission);
@@ -41,7 +47,13 @@ impl Connection {
     /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681 §3.1), or the
     /// second one (`tcp_init_transfer`).
     pub(crate) fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
-        config.rules == Rules::Rfc || self.rto.backoff() > 0
+        config.rules == Rules::Rfc || self.rto.backoff() >= TIMEOUTS_BEFORE_CUT
+    }
+
+    /// Returns whether the window was cut for timeouts of SYNs although the answer to the first one was on its way, as the echo of its timestamp
+    /// says; once. Then the connection begins with its initial window (`tcp_try_undo_spurious_syn`, `tcp_init_transfer`).
+    pub(crate) fn take_needless_cut(&mut self) -> bool {
+        self.linux.as_mut().is_some_and(|linux| std::mem::take(&mut linux.cut_is_needless))
     }
 
     /// An ACK arrived before the connection was open. Its timestamp tells which SYN it answers, and Linux takes the sample of each
@@ -51,6 +63,10 @@ impl Connection {
             return;
         }
         let told = config.timestamps && config.rules == Rules::Linux;
+        let cut = self.rto.backoff() > TIMEOUTS_BEFORE_CUT;
+        if let Some(linux) = self.linux.as_mut().filter(|_| told && cut) {
+            linux.cut_is_needless = ack.echo == linux.first_syn; // `tcp_try_undo_spurious_syn`
+        }
         if told || !ack.echo_retransmission {
             self.take_sample(config, now.since(ack.echo), 1, false);
         }

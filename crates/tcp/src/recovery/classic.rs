@@ -4,12 +4,16 @@
 //! not reduce again (RFC 6582 §3.2 step 2; without it Reno halves several times for one burst of losses). A second loss in
 //! the window of a Reno sender then waits for the timer.
 //!
+//! With Linux's rules a duplicate ACK counts one packet as delivered, so that the ACK which ends a row of them counts only the others
+//! (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+//!
 //! Choices the RFCs leave open: a full ACK sets cwnd to ssthresh (RFC 6582 §3.2 step 3 option 2); the first
 //! partial ACK, and no later one, restarts the timer ("impatient").
 
 use super::scoreboard::DUP_THRESH;
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
+use crate::rules::Rules;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
@@ -103,13 +107,19 @@ impl Repair for Classic {
         if connection.phase == Phase::Loss && connection.una >= connection.recover {
             self.end(connection);
         }
-        self.dupacks = 0;
-        Some(acked)
+        let duplicates = u64::from(std::mem::take(&mut self.dupacks));
+        Some(match config.rules {
+            Rules::Rfc => acked,
+            Rules::Linux => acked.saturating_sub(duplicates).max(1),
+        })
     }
 
     /// A duplicate ACK.
     #[inline]
     fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, _ack: &Ack) {
+        if connection.phase == Phase::Loss && connection.nxt <= connection.recover {
+            return; // it answers a packet that was sent again, whether or not it was lost
+        }
         self.dupacks += 1;
         match connection.phase {
             // RFC 6582 §3.2 step 2: not for what was sent before the last recovery.

@@ -46,6 +46,9 @@ pub fn check(script: &Script, settings: &mut Settings) -> Result<SetUp, String> 
             Action::Python(_) => {}
         }
     }
+    if !script.events.iter().any(|event| matches!(event.action, Action::Tcp(_))) {
+        return Err("has no packet of TCP".into());
+    }
     if opened > 1 {
         return Err("opens more than one connection".into());
     }

@@ -169,7 +169,7 @@ impl Driver {
                 self.socket = socket;
                 self.endpoint.connect(self.now);
             }
-            _ if socket != self.socket => {} // the one that listens
+            _ if socket != self.socket && !(call.name == "setsockopt" && self.socket.is_none()) => {} // the one that listens
             "write" | "send" | "sendto" | "writev" | "sendmsg" => self.endpoint.write(self.now, count),
             "shutdown" if argument(1).and_then(Expression::text) == Some("SHUT_RD") => {}
             "close" | "shutdown" if self.endpoint.state == State::Established => {
@@ -198,6 +198,9 @@ impl Driver {
     fn expect(&mut self, event: &Event, packet: &TcpPacket, (from, to): (f64, f64)) -> Result<(), Break> {
         if self.reset || packet.flags.reset {
             return Err("resets a connection".to_string().into());
+        }
+        if packet.length == 0 && self.endpoint.would_probe_window(packet.seq) {
+            return Err("expects probes of a window of zero".to_string().into());
         }
         let share = self.tolerance.share * (from - self.before_s);
         let tolerance = share.max(self.tolerance.fixed_s) + 1e-9;

@@ -144,6 +144,21 @@ fn packets_below_the_mss_wait_unless_told_not_to() {
 }
 
 #[test]
+fn an_option_of_the_socket_may_come_before_it_is_connected() {
+    let script = "0 socket(...) = 4\n+0 setsockopt(4, SOL_TCP, TCP_NODELAY, [1], 4) = 0\n\
+        +0 ... 0.05 connect(4, ..., ...) = 0\n+0 > S 0:0(0) <...>\n\
+        +.05 < S. 0:0(0) ack 1 win 60000 <mss 1000,sackOK>\n+0 > . 1:1(0) ack 1\n+0 write(4, ..., 10) = 10\n\
+        +0 > P. 1:11(10) ack 1\n+0 write(4, ..., 10) = 10\n+0 > P. 11:21(10) ack 1";
+    let verdict = run(&parse(script).unwrap(), Path::new("/nowhere"));
+    assert!(matches!(&verdict, Verdict::Passed(missing) if missing.is_empty()), "{verdict:?}");
+}
+
+#[test]
+fn data_with_an_old_ack_is_taken() {
+    passes("+0 < . 701:1701(1000) win 500\n+0 > . 1:1(0) ack 1701");
+}
+
+#[test]
 fn timestamps_of_the_script_are_times_of_packets() {
     let script = "0 socket(...) = 3\n+0 listen(3, 1) = 0\n\
         +0 < S 0:0(0) win 60000 <mss 1000,sackOK,TS val 1 ecr 0,wscale 7>\n+0 > S. 0:0(0) ack 1 <mss 1460,sackOK,TS val 900 ecr 1,wscale 8>\n\
@@ -180,6 +195,10 @@ fn what_a_sender_of_packets_cannot_be_asked_does_not_apply() {
         ("+0 `tc qdisc replace dev tun0 root pfifo limit 0`", "limit 0"),
         ("+0 %{ for x in y: pass }%", "Python"),
         ("+0 < . 701:701(0) ack 1 urg 3", "urgent"),
+        (
+            "+0 < . 701:701(0) ack 1 win 0\n+0 write(4, ..., 1000) = 1000\n+.2 > . 0:0(0) ack 701",
+            "window of zero",
+        ),
     ] {
         match verdict(events) {
             Verdict::NotApplicable(reason) => assert!(reason.contains(part), "{events}: {reason}"),

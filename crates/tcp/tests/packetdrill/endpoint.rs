@@ -203,8 +203,8 @@ impl Endpoint {
         let mut was_open = false;
         if let Some(sender) = self.sender.as_mut().filter(|sender| sender.rto_deadline() <= now) {
             was_open = sender.phase() == Phase::Open;
-            if sender.phase() == Phase::Connecting {
-                let start = Start { window: 1.0, ..Start::NEW }; // RFC 5681 §3.1: the SYN was lost
+            if sender.syn_timeout_cuts_window(&self.config) {
+                let start = Start { window: 1.0, ..Start::NEW };
                 let control = self.control.build_with(start, self.config.slow_start());
                 sender.replace_control(now, control);
             }
@@ -315,6 +315,12 @@ impl Endpoint {
 
     fn ack_number(&self) -> u32 {
         self.their_number(self.received() + u64::from(self.their_fin))
+    }
+
+    /// Returns whether a packet of this number without data is a probe of the receiver's window, which is closed: it begins one byte early.
+    pub fn would_probe_window(&self, seq: u32) -> bool {
+        let una = self.sender.as_ref().map_or(BASE, Sender::una);
+        self.last_window == Some(0) && seq.wrapping_add(1) == self.our_number(self.written.stream.start(una))
     }
 
     /// Whether windows are scaled.

@@ -73,6 +73,7 @@ fn packets_have_flags_numbers_and_options() {
     let syn = packet("< SEW 0:0(0) win 100 <mss 1000,sackOK,wscale 7,eol,FO abcd12,FOEXP,md5 0011>");
     assert_eq!(syn.flags, Flags { syn: true, echo: true, reduced: true, ..Flags::default() });
     assert_eq!(syn.options.as_ref().map(Vec::len), Some(7));
+    assert_eq!(packet("> S. 0:0(0) ack 1 <mss MSS>").options, Some(vec![TcpOption::Mss(None)]));
     assert_eq!(packet("> S. 0:0(0) ack 1 <...>").options, None);
     assert_eq!(packet("< - 1:1(0)").flags, Flags::default());
     assert_eq!(packet("< P.5 1:2(1) ack 1").flags.counter, Some(5));

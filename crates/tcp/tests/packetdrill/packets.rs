@@ -220,7 +220,8 @@ impl Parser<'_> {
         Ok(match name {
             "nop" => TcpOption::NoOperation,
             "eol" => TcpOption::End,
-            "mss" => TcpOption::Mss(self.number("a size")?),
+            "mss" if self.accepts_kind(Kind::Word).is_some() => TcpOption::Mss(None),
+            "mss" => TcpOption::Mss(Some(self.number("a size")?)),
             "wscale" => TcpOption::WindowScale(self.number("a shift")?),
             "sackOK" => TcpOption::SackPermitted,
             "sack" => TcpOption::Sack(self.sack_blocks()?),

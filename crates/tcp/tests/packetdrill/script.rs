@@ -107,7 +107,8 @@ pub struct Flags {
 pub enum TcpOption {
     NoOperation,
     End,
-    Mss(u16),
+    /// `None`: a name that whoever runs the script defines.
+    Mss(Option<u16>),
     WindowScale(u8),
     SackPermitted,
     Sack(Vec<(u32, u32)>),

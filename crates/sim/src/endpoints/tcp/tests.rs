@@ -68,6 +68,26 @@ fn the_ack_that_ends_a_handshake_of_linux_takes_its_place_in_the_queue() {
     assert_eq!(flow(&network).delivered_measured(), 1460);
 }
 
+/// `tcp_try_undo_spurious_syn`: with timestamps a transfer takes as long as if the timer of the SYN had waited for the answer.
+#[test]
+fn timeouts_of_syns_that_are_only_late_cost_linux_nothing() {
+    for (timestamps, equal) in [(true, true), (false, false)] {
+        let [hasty, patient] = [1, 30].map(|seconds| {
+            let mut group = sends(&[100]);
+            group["rtt_ps"] = json!({"constant": 2500 * MS});
+            group["tcp"]["handshake"] = json!(true);
+            group["tcp"]["rules"] = json!("linux");
+            group["tcp"]["timestamps"] = json!(timestamps);
+            group["tcp"]["initial_rto"] = json!(seconds * 1000 * MS);
+            let network = alone(1_000_000_000, group, 60_000);
+            let statistics = flow(&network).sender.statistics();
+            assert_eq!(statistics.timeouts, if seconds == 1 { 2 } else { 0 });
+            flow(&network).application.begun
+        });
+        assert!(hasty >= patient && (hasty == patient) == equal, "{timestamps}: {hasty:?}, {patient:?}");
+    }
+}
+
 #[test]
 fn a_transfer_follows_another_when_that_is_acknowledged() {
     let network = alone(1_000_000, sends(&[1, 1, 2]), 1000);

@@ -19,8 +19,8 @@
 //! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that
 //! was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
 //!
-//! Choices and deviations: the smallest RTT is the connection's, not that of the last minutes; the timer for reordering waits for the
-//! first packet in doubt, not for the last.
+//! Whether an ACK is for the first copy of a packet that was sent again, the echoed timestamp says of packets acknowledged cumulatively only; of
+//! those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no retransmitted probe would find a loss.
 
 use crate::ranges::{Range, RangeSet};
 use crate::rules::Rules;
@@ -163,6 +163,7 @@ impl Segments {
         (echo, min_rtt): (Option<Instant>, Duration),
         mut sacked: impl FnMut(Range),
     ) -> u64 {
+        let echo = echo.filter(|_| self.rules == Rules::Rfc); // Linux asks the RTT alone (`tcp_rack_advance`)
         let mut delivery =
             Delivery { now, echo, min_rtt, newest: None, last: None, originals: None, count: 0 };
         self.lowest_original = u64::MAX;
@@ -181,6 +182,7 @@ impl Segments {
             self.sacked.remove_below(una, |_| {});
         }
         if !blocks[0].is_empty() {
+            delivery.echo = None; // it says nothing of what is behind a hole (RFC 7323 §4.3)
             self.take_blocks(*blocks, &mut delivery, &mut sacked);
         }
         let sacked = delivery.originals;
@@ -471,6 +473,7 @@ impl Segments {
 /// What an ACK reports as delivered.
 struct Delivery {
     now: Instant,
+    /// The timestamp that it echoes, where that tells which copy of a packet arrived.
     echo: Option<Instant>,
     min_rtt: Duration,
     /// When the one sent last was sent, and its number.

@@ -117,7 +117,11 @@ impl Endpoint {
             return Ok(false);
         };
         let number = packet.ack.unwrap_or(0);
-        let offset = u64::from(number.wrapping_sub(self.origins.ours.wrapping_add(1)));
+        let ahead = number.wrapping_sub(self.origins.ours.wrapping_add(1));
+        if ahead.cast_signed() < 0 {
+            return Ok(true); // it acknowledges what an earlier packet has: its data counts
+        }
+        let offset = u64::from(ahead);
         let end = self.written.stream.end();
         let offset = if self.fin_sent && offset == end + 1 { end } else { offset };
         if offset > self.written.stream.start(max) {
@@ -250,7 +254,7 @@ fn offer(packet: &TcpPacket) -> Offer {
     let mut offer = Offer { mss: 536, sack: false, timestamps: false, scale: None };
     for option in packet.options.iter().flatten() {
         match option {
-            TcpOption::Mss(mss) => offer.mss = u64::from(*mss),
+            TcpOption::Mss(Some(mss)) => offer.mss = u64::from(*mss),
             TcpOption::SackPermitted => offer.sack = true,
             TcpOption::Timestamps { .. } => offer.timestamps = true,
             TcpOption::WindowScale(scale) => offer.scale = Some(*scale),

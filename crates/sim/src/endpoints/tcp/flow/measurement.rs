@@ -29,14 +29,21 @@ impl TcpFlow {
         statistics.restart(warm_up);
     }
 
-    /// A link lost a packet of this flow. It counts if it was counted when it was sent.
+    /// A link lost a packet of this flow.
     pub(crate) fn on_drop(&mut self, group: &TcpGroup, warm_up: Instant, packet: &Packet) {
-        let measured = packet.sent >= warm_up;
-        self.dropped += u64::from(measured);
         if let Some(edge) = &mut self.edge {
-            edge.dropped(packet, measured);
+            edge.dropped(packet, packet.sent >= warm_up);
         }
-        if let Some(probe) = self.probe.as_mut().filter(|_| !group.is_bare(packet)) {
+        self.count_loss(group, warm_up, packet);
+    }
+
+    /// The loss of a packet counts if the packet was counted when it was sent: none from before the warm-up, and no ACK of a handshake.
+    pub(super) fn count_loss(&mut self, group: &TcpGroup, warm_up: Instant, packet: &Packet) {
+        if group.is_bare(packet) {
+            return;
+        }
+        self.dropped += u64::from(packet.sent >= warm_up);
+        if let Some(probe) = &mut self.probe {
             probe.mark_lost(packet.sent);
         }
     }

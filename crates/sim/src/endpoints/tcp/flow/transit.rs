@@ -36,6 +36,10 @@ impl TcpFlow {
     /// The data behind it says the same, so that nothing comes of a loss.
     #[cold]
     pub(super) fn end_handshake(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        if self.sender.take_needless_cut() {
+            let start = self.start(group, now);
+            self.sender.replace_control(now, group.new_control(start));
+        }
         if group.tcp.rules == Rules::Linux && group.role.is_none() && !group.path.is_empty() {
             let segment = Segment { ecn_capable: false, ..Segment::plain(self.sender.una(), now) };
             self.enter_transit(group, core, Waiting::of_segment(&segment, group.header_bytes));
@@ -81,11 +85,7 @@ impl TcpFlow {
     #[inline(never)]
     fn lose_in_host(&mut self, group: &TcpGroup, packet: Waiting, warm_up: Instant) {
         self.in_transit.pop_front();
-        self.dropped += u64::from(packet.sent >= warm_up);
-        let bare = group.is_bare(&packet.arriving(packet.sent));
-        if let Some(probe) = self.probe.as_mut().filter(|_| !bare) {
-            probe.mark_lost(packet.sent);
-        }
+        self.count_loss(group, warm_up, &packet.arriving(packet.sent));
     }
 
     /// The host processes packets one after another, in their order, then its access link sends them; behind
