@@ -1,15 +1,18 @@
 """Controls that count the packets which they have queued: what they keep, and how their slow start ends.
 
-Vegas keeps alpha to beta packets of each flow in the queue, so n flows keep n alpha to n beta (Brakmo & Peterson 1995; Low, Peterson &
-Wang 2002). That holds by the smallest RTT which a flow has measured: one that starts behind others takes what they have queued for a part of
-the path, and keeps alpha to beta packets beyond that (Low et al., section V: persistent congestion). So the law is asked of each
-flow by its own smallest RTT, and of the whole queue where all flows began on an empty path. Starts are drawn twenty times: a single draw says little.
+Vegas keeps alpha to beta packets of each flow in the queue, so n flows keep n alpha to n beta (Brakmo & Peterson 1995;
+Low, Peterson & Wang 2002). That holds by the smallest RTT which a flow has measured: one that starts behind others
+takes what they have queued for a part of the path, and keeps alpha to beta packets beyond that (persistent congestion
+in Low et al.). So the law is asked of each flow by its own smallest RTT, and of the whole queue where all flows began on an
+empty path. Starts are drawn twenty times: a single draw says little.
 
-Veno and YeAH answer a loss by what is queued then. A slow start that overflows the queue has filled it within a round trip.
+Veno and YeAH answer a loss by what is queued then. A slow start that overflows the queue has filled it within a round
+trip.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,6 @@ FLOWS = 6
 DRAWS = 20
 ALPHA, BETA = 2, 4
 PAYLOAD_BITS = 1460 * 8
-WIRE_BITS = 1500 * 8
 
 
 def vegas(spread: str, *, warm_up: str, **keys: Any) -> Any:
@@ -53,13 +55,15 @@ def test_each_flow_keeps_alpha_to_beta_packets_by_the_smallest_rtt_that_it_saw()
         own=(pl.col("mean_rtt_s") - pl.col("smallest")) * pl.col("goodput_bps") / PAYLOAD_BITS,
     )["own"]
     assert queued.len() == FLOWS * DRAWS
-    assert ALPHA <= queued.min() and queued.max() <= BETA
+    assert queued.min() >= ALPHA
+    assert queued.max() <= BETA
 
 
 def test_flows_that_began_on_an_empty_path_keep_n_alpha_to_n_beta_packets() -> None:
     # Each hears of the path's RTT by its SYN, before anything is queued.
     queues = vegas("50 ms", warm_up="40 s", handshake=True).links["mean_queue_packets"]
-    assert FLOWS * ALPHA <= queues.min() and queues.max() <= FLOWS * BETA
+    assert queues.min() >= FLOWS * ALPHA
+    assert queues.max() <= FLOWS * BETA
 
 
 PATHS = [(rate, rtt) for rate in (10, 50, 200) for rtt in (20, 60, 150)]
@@ -93,7 +97,7 @@ def kept_at_first_loss(directory: Path, control: str, bdp_share: float, rtt_ms: 
         probes={"flow_samples": "1 ms"},
     )
     windows = ps.run(scenario, directory, workers=1).flow_samples["cwnd_packets"].to_list()
-    first = next(i for i, (before, after) in enumerate(zip(windows, windows[1:], strict=False)) if after < before - 1)
+    first = next(i for i, (before, after) in enumerate(pairwise(windows)) if after < before - 1)
     return float(windows[first + 1] / windows[first])
 
 
