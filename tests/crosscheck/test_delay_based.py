@@ -3,8 +3,8 @@
 Vegas keeps alpha to beta packets of each flow in the queue, so n flows keep n alpha to n beta (Brakmo & Peterson 1995;
 Low, Peterson & Wang 2002). That holds by the smallest RTT which a flow has measured: one that starts behind others
 takes what they have queued for a part of the path, and keeps alpha to beta packets beyond that (persistent congestion
-in Low et al.). So the law is asked of each flow by its own smallest RTT, and of the whole queue where all flows began on an
-empty path. Starts are drawn twenty times: a single draw says little.
+in Low et al.). So the law is asked of each flow by its own smallest RTT, and of the whole queue where all flows began
+on an empty path. Starts are drawn twenty times: a single draw says little.
 
 Veno and YeAH answer a loss by what is queued then. A slow start that overflows the queue has filled it within a round
 trip.

@@ -148,7 +148,7 @@ def test_prague_follows_its_law_and_the_coupling_law(simulate: Any, rtt_ms: int)
 def test_prague_beside_cubic_is_as_that_of_linux(simulate: Any) -> None:
     """A user of Linux' module measured 63.4 and 28.6 Mbit/s at 100 Mbit/s and 30 ms one way: 69 % of the sum.
 
-    That is a comment in the module's repository (L4STeam/linux, issue 21), and the only such measurement that was found.
+    That is a comment in the module's repository (L4STeam/linux, issue 21), the only such measurement that was found.
     """
     document = prague("60 ms", "cubic") | {"duration": "100 s", "warm_up": "40 s"}
     document["bottleneck"]["rate"] = "100 Mbit/s"
