@@ -2,10 +2,22 @@
 
 The scalable controls are DCTCP, which answers the share of marks, as RFC 9331 asks for, and Prague, which is made
 for it.
+
+*Prague's law.* Where a packet is marked with probability p, W p is not 2 but x = 1 + sqrt(3) = 2.73: a reduction of
+p W/2 comes once a round trip and waits for the next mark, 1/x of a round trip more, and the window grows all that time:
+x/2 = 1 + 1/x. Below the reference RTT R_v a round trip R adds (R/R_v)^2 packets and reductions come once in R_v, so
+that x is R/R_v times that. The coupling law then says of the rates
+
+    r_L/r_C = x/(2 kappa) / 1.26 * R_C/R_L,
+
+with Reno's W sqrt(p_C) of 1.26 between periodic and independent losses, and kappa = p_L/(2 sqrt(p_C)) of the mean
+shares: it is 1 if p' stands still, and 1/sqrt(1 + c^2) if that varies with a coefficient c, as at long RTTs, where
+marks come in clusters, and Prague reduces once for each.
 """
 
 from __future__ import annotations
 
+from math import sqrt
 from statistics import fmean
 from typing import Any
 
@@ -110,6 +122,38 @@ def test_prague_shares_about_equally_and_hardly_waits(simulate: Any, classic: st
         assert run.flows.filter(pl.col("group") == "l4s")["packets_dropped"].sum() == 0
         row = run.table("groups").row(by_predicate=pl.col("group") == "l4s", named=True)
         assert row["one_way_delay_p99_s"] - float(rtt.removesuffix(" ms")) / 2000 < RAMP_END_S + 0.0006
+
+
+@pytest.mark.parametrize("rtt_ms", [5, 10, 20, 30, 50, 70])
+def test_prague_follows_its_law_and_the_coupling_law(simulate: Any, rtt_ms: int) -> None:
+    def group(name: str, control: str) -> dict[str, Any]:
+        start = {"uniform": "1 s"}
+        return {"name": name, "count": 10, "rtt": f"{rtt_ms} ms", "congestion_control": control, "start": start}
+
+    document = scenario(0, 0, rate="400 Mbit/s") | {"flows": [group("l4s", "prague"), group("classic", "reno")]}
+    run = simulate(document)
+    l4s, classic = (run.flows.filter(pl.col("group") == name) for name in ("l4s", "classic"))
+    marked = run.link["marked_packets"] / l4s["packets_sent"].sum()
+    dropped = classic["packets_dropped"].sum() / classic["packets_sent"].sum()
+    expected = (1 + sqrt(3)) * min(1, rtt_ms / 25)
+    assert l4s["mean_cwnd_packets"].mean() * marked == pytest.approx(expected, rel=0.15)
+    assert classic["mean_cwnd_packets"].mean() * sqrt(dropped) == pytest.approx(1.26, rel=0.05)
+    kappa = marked / (2 * sqrt(dropped))
+    assert 0.8 < kappa <= 1.01
+    found = rates(run)["l4s"] / rates(run)["classic"]
+    law = expected / (2 * kappa) / 1.26 * classic["mean_rtt_s"].mean() / l4s["mean_rtt_s"].mean()
+    assert found == pytest.approx(law, rel=0.2)
+
+
+def test_prague_beside_cubic_is_as_that_of_linux(simulate: Any) -> None:
+    """A user of Linux' module measured 63.4 and 28.6 Mbit/s at 100 Mbit/s and 30 ms one way: 69 % of the sum.
+
+    That is a comment in the module's repository (L4STeam/linux, issue 21), the only such measurement that was found.
+    """
+    document = prague("60 ms", "cubic") | {"duration": "100 s", "warm_up": "40 s"}
+    document["bottleneck"]["rate"] = "100 Mbit/s"
+    found = rates(simulate(document))
+    assert found["l4s"] / (found["l4s"] + found["classic"]) == pytest.approx(63.4 / (63.4 + 28.6), abs=0.04)
 
 
 def test_short_rtts_of_prague_get_no_more_than_the_reference_rtt(simulate: Any) -> None:

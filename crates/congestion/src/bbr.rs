@@ -15,17 +15,17 @@
 //! in flight for 200 ms; what it sends does not count for BtlBw. Losses change the window only while they are repaired (packet
 //! conservation in the first round trip).
 //!
-//! Deviations: the phase in which ProbeBW begins is drawn from the time of the moment, since controls have no random
-//! numbers. There is no segmentation offload, so the three quanta above the BDP are three packets. The long-term
+//! After an idle time there is no ProbeRTT, and the first packets go at the bandwidth, whatever the phase.
+//!
+//! Deviations: there is no segmentation offload, so the three quanta above the BDP are three packets. The long-term
 //! bandwidth for token-bucket policers, which Linux has and the draft does not, is left out. The first RTT sets the first pacing
 //! rate, as in Linux and later drafts; this one keeps the rate of an RTT of 1 ms until the pipe is full, which is no pacing. A
-//! window that the application does not use does not grow. After an idle time there is no ProbeRTT, as in the draft, but the first
-//! packets go at the pacing gain of the moment instead of 1, since controls are not told of transmissions.
+//! window that the application does not use does not grow.
 
-use crate::path_model::{
-    restarts_from_idle, variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax,
+use crate::path_model::{variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax};
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start, TransmissionStart,
 };
-use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, RateSample, Signal, Start};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 
@@ -88,6 +88,8 @@ pub struct Bbr {
     probe_rtt_round: bool,
     prior: PriorWindow,
     conservation: Conservation,
+    /// BBR.idle_restart: nothing was delivered since the idle time.
+    restarts: bool,
     held_back: HeldBack,
     first_rate: FirstRate,
     choices: Choices,
@@ -131,6 +133,7 @@ impl Bbr {
             probe_rtt_round: false,
             prior: PriorWindow::default(),
             conservation: Conservation::Off,
+            restarts: false,
             held_back: HeldBack::default(),
             first_rate,
             choices: Choices::new(start.random),
@@ -150,7 +153,7 @@ impl Bbr {
         if self.conservation == Conservation::Begins {
             let delivered = sample.newly_delivered.max(1);
             self.window = self.window.min((sample.in_flight + delivered) as f64);
-            self.rounds.restart(sample); // so that it lasts for a round trip
+            self.rounds.restart(sample.delivered); // so that it lasts for a round trip
             self.conservation = Conservation::On;
         } else if self.rounds.started {
             self.conservation = Conservation::Off;
@@ -219,7 +222,7 @@ impl Bbr {
                 self.min_rtt_at = ack.now;
             }
         }
-        if expired && self.mode != Mode::ProbeRtt && !restarts_from_idle(sample) {
+        if expired && self.mode != Mode::ProbeRtt && !self.restarts {
             self.mode = Mode::ProbeRtt;
             self.held_back.begin(sample);
             (self.pacing_gain, self.cwnd_gain) = (1.0, 1.0);
@@ -229,6 +232,9 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             self.probe_rtt(ack.now, sample);
         }
+        if sample.rate.is_some() {
+            self.restarts = false;
+        }
     }
 
     fn probe_rtt(&mut self, now: Instant, sample: &RateSample) {
@@ -237,7 +243,7 @@ impl Bbr {
             if sample.in_flight as f64 <= MIN_WINDOW {
                 self.probe_rtt_end = now + self.config.probe_rtt_duration;
                 self.probe_rtt_round = false;
-                self.rounds.restart(sample);
+                self.rounds.restart(sample.delivered);
             }
             return;
         }
@@ -258,11 +264,16 @@ impl Bbr {
         if let Some(rate) = self.first_rate.measured(ack.srtt) {
             self.pacing_rate = rate;
         }
+        self.pace(self.pacing_gain);
+    }
+
+    /// BBRSetPacingRateWithGain
+    fn pace(&mut self, gain: f64) {
         let measured = self.bandwidth.max();
         if measured == 0.0 {
             return;
         }
-        let rate = self.pacing_gain * measured;
+        let rate = gain * measured;
         if self.filled || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -348,6 +359,16 @@ impl CongestionControl for Bbr {
     fn on_recovered(&mut self) {
         self.conservation = Conservation::Off;
         self.window = self.prior.after_recovery(self.window);
+    }
+
+    /// BBRHandleRestartFromIdle
+    fn on_transmission_start(&mut self, start: &TransmissionStart) {
+        if start.app_limited {
+            self.restarts = true;
+            if self.mode == Mode::ProbeBw {
+                self.pace(1.0);
+            }
+        }
     }
 
     fn pacing_rate(&self) -> Option<f64> {

@@ -11,8 +11,7 @@
 //! The model, its states and its bounds are those of version 3 ([`bounded_bbr`](crate::bounded_bbr)). What differs:
 //! - Startup paces at 2/ln 2 times the bandwidth and ends after 8 ACKs with losses in a round trip (6); Drain paces at ln 2/2.
 //! - Down paces at 0.75 of the bandwidth (0.9), the window of Up is 2 BDP (2.25).
-//! - Up ends when 1.25 BDP are in flight an RTT after it began, or as much as the last probing lost too much with: if nothing is lost
-//!   then, probing goes on at once. (Version 3 goes on until the bandwidth grows no more.)
+//! - Up ends when 1.25 BDP are in flight an RTT after it began (version 3 goes on until the bandwidth grows no more); Drain lasts until it is done.
 //! - Marks, if `ecn` is true and the smallest RTT is `ecn_max_rtt` at most: a round trip with marks leaves 1 - ecn_factor ecn_alpha
 //!   of bw_lo and inflight_lo; half of a round trip's packets marked are too many for probing, and end Startup if it happens
 //!   twice in a row. That is an answer to queues that mark early, as for DCTCP; it is off by default, as in Linux.
@@ -86,6 +85,7 @@ impl Version for Version2 {
     const RULES: Rules = Rules {
         startup: (STARTUP_GAIN, STARTUP_GAIN),
         drain: (1.0 / STARTUP_GAIN, STARTUP_GAIN),
+        drain_rounds: u64::MAX,
         down: 0.75,
         up: 2.0,
         startup_losses: 8,

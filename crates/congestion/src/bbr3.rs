@@ -1,4 +1,4 @@
-//! BBR, version 3 (draft-ietf-ccwg-bbr-02).
+//! BBR, version 3 (draft-ietf-ccwg-bbr-06).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -13,17 +13,18 @@
 //! Against version 1: a round trip that loses lowers the bandwidth and the packets in flight for a while; probing for more
 //! comes every 2 to 3 s, or as often as a Reno flow of the same window would lose, whichever is sooner, begins by refilling the pipe and
 //! ends when the bandwidth grows no more or more than 2 % are lost; ProbeRTT keeps half a BDP and comes every 5 s.
-//! The states are Startup, Drain, the four of ProbeBW (down, cruise, refill, up) and ProbeRTT.
+//! The states are Startup, Drain, the four of ProbeBW (down, cruise, refill, up) and ProbeRTT. A probing after one that lost too much stops where
+//! that one did, and goes on at once if nothing is lost there (§5.3.3.6); Drain ends after three round trips at the latest (§5.3.2); what a loss changed that was
+//! none is taken back (§5.5.11, by senders that find out: `tcp = "linux"`).
 //!
-//! Choices where the draft contradicts itself: Drain paces at a gain of 0.5, as its table in §4.6.1 and later drafts have it (the text of
-//! §4.3.2 says 0.35); one round trip after Up, the phase of ACKs ends with the cycle of the bandwidth filter, as in the drafts before.
-//!
-//! Deviations: random waits are drawn from the time of the moment, since controls have no random numbers. The six separate ranges that
+//! Deviations. The six separate ranges that
 //! must be lost to end Startup are counted as ACKs that bring losses, as Linux does. Losses are judged at ACKs, by the packet delivered
-//! last, and not packet by packet as they are found (`BBRHandleLostPacket`): nothing is reordered here, so a loss is found by packets sent
-//! right behind it, with as much in flight. ACK aggregation is not estimated and there is no segmentation offload, whose budget the
-//! draft adds. A window that the application does not use does not grow. After an idle time there is no ProbeRTT, as in the draft, but the
-//! first packets go at the pacing gain of the moment, since controls are not told of transmissions. ECN is not used (as in the draft).
+//! last, and not packet by packet as they are found (`HandleLostPacket`): nothing is reordered here, so a loss is found by packets sent
+//! right behind it, with as much in flight. Without SACK too a round trip may lose 2 % (any loss is too much there). ACK aggregation is not estimated and there is no
+//! segmentation offload, whose budget the draft adds. A window that the application does not use does not grow. A timeout leaves a window of one packet, not of what is in flight and one.
+//! ECN is not used (as in the draft).
+//!
+//! Sections are those of the draft's revision 06 of July 2026, the newest when this was written.
 
 use crate::bounded_bbr::{BoundedBbr, Limits, Rules, UpEnds, Version, SHARED_VARIABLES};
 use parshall_units::parameters::Variable;
@@ -58,11 +59,12 @@ impl Version for Version3 {
     type Ecn = ();
 
     const SUMMARY: &'static str = "BBR that answers to losses above 2 % and leaves headroom";
-    const REFERENCE: &'static str = "draft-ietf-ccwg-bbr-02";
+    const REFERENCE: &'static str = "draft-ietf-ccwg-bbr-06";
     const VARIABLES: &'static [Variable] = &SHARED_VARIABLES;
     const RULES: Rules = Rules {
         startup: (STARTUP_GAIN, 2.0),
         drain: (0.5, 2.0),
+        drain_rounds: 3,
         down: 0.9,
         up: 2.25,
         startup_losses: 6,

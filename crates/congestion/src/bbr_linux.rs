@@ -294,7 +294,7 @@ impl BbrLinux {
                 if sample.in_flight as f64 <= MIN_WINDOW {
                     self.probe_rtt_end = ack.now + PROBE_RTT;
                     self.probe_rtt_round = false;
-                    self.rounds.restart(sample);
+                    self.rounds.restart(sample.delivered);
                 }
             } else {
                 self.probe_rtt_round |= self.rounds.started;
@@ -347,7 +347,7 @@ impl BbrLinux {
         }
         if phase == Phase::Recovery && self.before != Phase::Recovery {
             self.packet_conservation = true;
-            self.rounds.restart(sample); // so that it lasts for a round trip
+            self.rounds.restart(sample.delivered); // so that it lasts for a round trip
             window = in_flight + delivered;
         } else if phase == Phase::Open && self.before != Phase::Open {
             window = window.max(self.saved);

@@ -1,13 +1,16 @@
 //! BBR with bounds on bandwidth and packets in flight: what versions 2 ([`bbr2`](crate::bbr2)) and 3 ([`bbr3`](crate::bbr3)) do in
 //! the same way. Symbols, sections and deviations are in the header of `bbr3.rs`; a version says in [`Rules`] where it differs.
 
-use crate::path_model::{
-    restarts_from_idle, variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds,
+mod undo;
+
+use crate::path_model::{variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds};
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, Needs, Phase, RateSample, Signal, Start, TransmissionStart,
 };
-use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Phase, RateSample, Signal, Start};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::{Duration, Instant};
 use std::fmt::Debug;
+use undo::BeforeLoss;
 
 /// Where the versions differ.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +19,8 @@ pub struct Rules {
     pub(crate) startup: (f64, f64),
     /// The same of Drain.
     pub(crate) drain: (f64, f64),
+    /// Round trips after which Drain ends, if it is not done before.
+    pub(crate) drain_rounds: u64,
     /// Pacing gain of Down.
     pub(crate) down: f64,
     /// Window gain of Up.
@@ -26,13 +31,12 @@ pub struct Rules {
     pub(crate) up_ends: UpEnds,
 }
 
-/// What ends Up.
+/// What ends Up, besides losses and what the last probing lost too much with ([`BoundedBbr::is_at_risk`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UpEnds {
     /// The bandwidth grows no more.
     AtPlateau,
-    /// 1.25 BDP are in flight after an RTT, or as much as the last probing lost too much with. If it was that, and nothing
-    /// was lost now, probing goes on at once.
+    /// 1.25 BDP are in flight after an RTT.
     AtQueue,
 }
 
@@ -189,6 +193,11 @@ pub struct BoundedBbr<V: Version> {
     pub(crate) probe_rtt_min_at: Instant,
     pub(crate) probe_rtt_end: Instant,
     pub(crate) probe_rtt_round: bool,
+    /// BBR.idle_restart: nothing was delivered since the idle time.
+    pub(crate) restarts: bool,
+    /// Packets delivered so far.
+    pub(crate) delivered: u64,
+    pub(crate) drain_start: u64,
     pub(crate) cycle_start: Instant,
     pub(crate) probe_wait: Duration,
     pub(crate) rounds_since_probe: u64,
@@ -201,6 +210,7 @@ pub struct BoundedBbr<V: Version> {
     pub(crate) up_acks: f64,
     pub(crate) up_per_packet: f64,
     pub(crate) prior: PriorWindow,
+    pub(crate) before_loss: BeforeLoss,
     pub(crate) held_back: HeldBack,
     pub(crate) first_rate: FirstRate,
     pub(crate) choices: Choices,
@@ -246,6 +256,9 @@ impl<V: Version> BoundedBbr<V> {
             probe_rtt_min_at: Instant::ZERO,
             probe_rtt_end: Instant::MAX,
             probe_rtt_round: false,
+            restarts: false,
+            delivered: 0,
+            drain_start: 0,
             cycle_start: Instant::ZERO,
             probe_wait: Duration::ZERO,
             rounds_since_probe: 0,
@@ -256,13 +269,14 @@ impl<V: Version> BoundedBbr<V> {
             up_acks: 0.0,
             up_per_packet: f64::INFINITY,
             prior: PriorWindow::default(),
+            before_loss: BeforeLoss::default(),
             held_back: HeldBack::default(),
             first_rate,
             choices: Choices::new(start.random),
         }
     }
 
-    // --- the model: §4.5 ---
+    // --- the model: §5.5 ---
 
     pub(crate) fn largest_bw(&self) -> f64 {
         self.max_bw[0].max(self.max_bw[1])
@@ -298,9 +312,11 @@ impl<V: Version> BoundedBbr<V> {
     }
 
     fn update_signals(&mut self, ack: &AckEvent, sample: &RateSample) {
+        self.delivered = sample.delivered;
         if sample.newly_lost > 0 {
             if !self.loss_in_round {
-                self.loss_rounds.restart(sample); // a round trip from the first loss on
+                self.save_bounds();
+                self.loss_rounds.restart(sample.delivered); // a round trip from the first loss on
             }
             self.loss_in_round = true;
             self.lossy_acks += 1;
@@ -330,7 +346,7 @@ impl<V: Version> BoundedBbr<V> {
         }
     }
 
-    /// §4.5.10.3
+    /// §5.5.10.3
     fn adapt_lower_bounds(&mut self) {
         if matches!(self.state, State::Startup | State::Refill | State::Up) {
             return;
@@ -372,7 +388,7 @@ impl<V: Version> BoundedBbr<V> {
         self.full_bw_now = false;
     }
 
-    /// §4.3.1.2
+    /// §5.3.1.2
     fn check_full_bw(&mut self, sample: &RateSample) {
         if self.full_bw_now || !self.rounds.started || sample.app_limited {
             return;
@@ -382,13 +398,14 @@ impl<V: Version> BoundedBbr<V> {
         self.filled |= self.full_bw_now;
     }
 
-    // --- Startup and Drain: §4.3.1, §4.3.2 ---
+    // --- Startup and Drain: §5.3.1, §5.3.2 ---
 
-    /// After a round trip of recovery, too much of which was lost. §4.3.1.3
+    /// After a round trip of recovery, too much of which was lost. §5.3.1.3
     fn check_startup_losses(&mut self, phase: Phase, sample: &RateSample) {
         let lossy = self.lossy_acks >= V::RULES.startup_losses && self.is_inflight_too_high(sample);
         let recovering = phase != Phase::Open;
         if self.state == State::Startup && (recovering && lossy || self.ecn.fills()) {
+            self.note_ended_by_loss();
             self.filled = true;
             self.inflight_hi = self.bdp(self.largest_bw()).max(self.inflight_latest);
         }
@@ -397,14 +414,22 @@ impl<V: Version> BoundedBbr<V> {
     fn check_drain(&mut self, now: Instant, sample: &RateSample) {
         if self.state == State::Startup && self.filled {
             self.state = State::Drain;
+            self.drain_start = self.rounds.count;
             (self.pacing_gain, self.cwnd_gain) = V::RULES.drain;
         }
-        if self.state == State::Drain && sample.in_flight as f64 <= self.inflight(self.bw(), 1.0) {
-            self.start_down(now, sample);
+        let drained = sample.in_flight as f64 <= self.inflight(self.bw(), 1.0);
+        let late = self.rounds.count - self.drain_start > V::RULES.drain_rounds;
+        if self.state == State::Drain && (drained || late) {
+            self.start_down(now);
         }
     }
 
-    // --- ProbeBW: §4.3.3 ---
+    fn start_startup(&mut self) {
+        self.state = State::Startup;
+        (self.pacing_gain, self.cwnd_gain) = V::RULES.startup;
+    }
+
+    // --- ProbeBW: §5.3.3 ---
 
     fn update_cycle(&mut self, now: Instant, sample: &RateSample) {
         if !self.filled {
@@ -413,7 +438,7 @@ impl<V: Version> BoundedBbr<V> {
         if self.adapt_upper_bounds(now, sample) {
             return;
         }
-        let probes = matches!(self.state, State::Down | State::Cruise) && self.check_probe(now, sample);
+        let probes = matches!(self.state, State::Down | State::Cruise) && self.check_probe(now);
         if probes {
             return;
         }
@@ -424,7 +449,7 @@ impl<V: Version> BoundedBbr<V> {
             self.probing_samples = true;
             self.start_up(now, sample);
         } else if self.state == State::Up && self.is_time_to_go_down(now, sample) {
-            self.start_down(now, sample);
+            self.start_down(now);
         }
     }
 
@@ -434,24 +459,30 @@ impl<V: Version> BoundedBbr<V> {
     }
 
     fn is_time_to_go_down(&mut self, now: Instant, sample: &RateSample) -> bool {
-        if V::RULES.up_ends == UpEnds::AtQueue {
-            return self.is_queue_long(now, sample);
-        }
-        if self.is_window_limited(sample) && self.window >= self.inflight_hi {
-            self.reset_full_bw(sample.rate.unwrap_or(self.plateau.base));
-            return false;
-        }
-        self.full_bw_now
+        let at_risk = self.is_at_risk(sample);
+        let over = match V::RULES.up_ends {
+            _ if at_risk => true,
+            UpEnds::AtQueue => self.is_queue_long(now, sample),
+            UpEnds::AtPlateau if self.is_window_limited(sample) && self.window >= self.inflight_hi => {
+                self.reset_full_bw(sample.rate.unwrap_or(self.plateau.base));
+                false
+            }
+            UpEnds::AtPlateau => self.full_bw_now,
+        };
+        self.stopped_at_bound |= at_risk;
+        self.lost_probing &= !over;
+        over
     }
 
-    fn is_queue_long(&mut self, now: Instant, sample: &RateSample) -> bool {
+    /// Precautionary bandwidth probing: as much is in flight as the last probing lost too much with. If nothing is lost now, probing goes on at once.
+    /// §5.3.3.6
+    fn is_at_risk(&self, sample: &RateSample) -> bool {
+        self.lost_probing && in_flight_before(sample) as f64 >= self.inflight_hi
+    }
+
+    fn is_queue_long(&self, now: Instant, sample: &RateSample) -> bool {
         let in_flight = in_flight_before(sample) as f64;
-        let at_bound = self.lost_probing && in_flight >= self.inflight_hi;
-        let long =
-            now > self.cycle_start + self.min_rtt && in_flight >= self.inflight(self.largest_bw(), UP_GAIN);
-        self.stopped_at_bound = at_bound;
-        self.lost_probing &= !(at_bound || long);
-        at_bound || long
+        now > self.cycle_start + self.min_rtt && in_flight >= self.inflight(self.largest_bw(), UP_GAIN)
     }
 
     fn is_window_limited(&self, sample: &RateSample) -> bool {
@@ -459,22 +490,22 @@ impl<V: Version> BoundedBbr<V> {
     }
 
     /// Whether it is time to probe for bandwidth; then probing begins.
-    fn check_probe(&mut self, now: Instant, sample: &RateSample) -> bool {
+    fn check_probe(&mut self, now: Instant) -> bool {
         let reno_rounds = self.target_inflight().min(MOST_ROUNDS);
         let waited = now > self.cycle_start + self.probe_wait;
         if !waited && (self.rounds_since_probe as f64) < reno_rounds {
             return false;
         }
-        self.start_refill(sample);
+        self.start_refill();
         true
     }
 
-    fn start_refill(&mut self, sample: &RateSample) {
+    fn start_refill(&mut self) {
         self.reset_lower_bounds();
         self.stopped_at_bound = false;
         (self.up_rounds, self.up_acks) = (0, 0.0);
         self.feedback = Feedback::Refilling;
-        self.rounds.restart(sample);
+        self.rounds.restart(self.delivered);
         self.state = State::Refill;
         (self.pacing_gain, self.cwnd_gain) = (1.0, CWND_GAIN);
     }
@@ -485,7 +516,7 @@ impl<V: Version> BoundedBbr<V> {
 
     fn start_up(&mut self, now: Instant, sample: &RateSample) {
         self.feedback = Feedback::Starting;
-        self.rounds.restart(sample);
+        self.rounds.restart(sample.delivered);
         self.reset_full_bw(sample.rate.unwrap_or(0.0));
         self.cycle_start = now;
         self.state = State::Up;
@@ -493,7 +524,7 @@ impl<V: Version> BoundedBbr<V> {
         self.raise_slope();
     }
 
-    fn start_down(&mut self, now: Instant, sample: &RateSample) {
+    fn start_down(&mut self, now: Instant) {
         self.loss_in_round = false;
         (self.bw_latest, self.inflight_latest) = (0.0, 0.0);
         self.up_per_packet = f64::INFINITY;
@@ -501,7 +532,7 @@ impl<V: Version> BoundedBbr<V> {
         self.probe_wait = Duration::from_secs(2) + Duration::from_millis(self.choices.below(1001));
         self.cycle_start = now;
         self.feedback = Feedback::Stopping;
-        self.rounds.restart(sample);
+        self.rounds.restart(self.delivered);
         self.state = State::Down;
         (self.pacing_gain, self.cwnd_gain) = (V::RULES.down, CWND_GAIN);
     }
@@ -519,7 +550,7 @@ impl<V: Version> BoundedBbr<V> {
                         self.max_bw = [self.max_bw[1], 0.0]; // the filter advances by a cycle
                     }
                     if self.is_probe_bw() && self.stopped_at_bound && !self.lost_probing {
-                        self.start_refill(sample);
+                        self.start_refill();
                         return true;
                     }
                 }
@@ -554,7 +585,8 @@ impl<V: Version> BoundedBbr<V> {
             self.inflight_hi = sent.max(self.target_inflight() * self.limits.beta);
         }
         if self.state == State::Up {
-            self.start_down(now, sample);
+            self.note_ended_by_loss();
+            self.start_down(now);
         }
     }
 
@@ -579,7 +611,7 @@ impl<V: Version> BoundedBbr<V> {
         }
     }
 
-    // --- ProbeRTT: §4.3.4 ---
+    // --- ProbeRTT: §5.3.4 ---
 
     fn update_min_rtt(&mut self, ack: &AckEvent, sample: &RateSample) {
         let interval = self.limits.probe_rtt_interval;
@@ -594,17 +626,20 @@ impl<V: Version> BoundedBbr<V> {
             self.min_rtt = self.probe_rtt_min;
             self.min_rtt_at = self.probe_rtt_min_at;
         }
-        if expired && self.state != State::ProbeRtt && !restarts_from_idle(sample) {
+        if expired && self.state != State::ProbeRtt && !self.restarts {
             self.state = State::ProbeRtt;
             self.held_back.begin(sample);
             (self.pacing_gain, self.cwnd_gain) = (1.0, PROBE_RTT_GAIN);
             self.prior.before_probe_rtt(self.window);
             self.probe_rtt_end = Instant::MAX;
             self.feedback = Feedback::Stopping;
-            self.rounds.restart(sample);
+            self.rounds.restart(sample.delivered);
         }
         if self.state == State::ProbeRtt {
             self.probe_rtt(ack.now, sample);
+        }
+        if sample.rate.is_some() {
+            self.restarts = false;
         }
     }
 
@@ -618,36 +653,47 @@ impl<V: Version> BoundedBbr<V> {
             if sample.in_flight as f64 <= self.probe_rtt_window() {
                 self.probe_rtt_end = now + self.limits.probe_rtt_duration;
                 self.probe_rtt_round = false;
-                self.rounds.restart(sample);
+                self.rounds.restart(sample.delivered);
             }
             return;
         }
         self.probe_rtt_round |= self.rounds.started;
-        if self.probe_rtt_round && now > self.probe_rtt_end {
-            self.probe_rtt_min_at = now;
-            self.window = self.prior.restored(self.window);
-            self.reset_lower_bounds();
-            if self.filled {
-                self.start_down(now, sample);
-                self.state = State::Cruise;
-                self.pacing_gain = 1.0;
-            } else {
-                self.state = State::Startup;
-                (self.pacing_gain, self.cwnd_gain) = V::RULES.startup;
-            }
+        if self.probe_rtt_round {
+            self.check_probe_rtt_done(now);
         }
     }
 
-    // --- what is sent: §4.6 ---
+    fn check_probe_rtt_done(&mut self, now: Instant) {
+        if now <= self.probe_rtt_end {
+            return;
+        }
+        self.probe_rtt_min_at = now;
+        self.window = self.prior.restored(self.window);
+        self.reset_lower_bounds();
+        if self.filled {
+            self.start_down(now);
+            self.state = State::Cruise;
+            self.pacing_gain = 1.0;
+        } else {
+            self.start_startup();
+        }
+    }
+
+    // --- what is sent: §5.6 ---
 
     fn set_pacing_rate(&mut self, ack: &AckEvent) {
         if let Some(rate) = self.first_rate.measured(ack.srtt) {
             self.pacing_rate = rate;
         }
+        self.pace(self.pacing_gain);
+    }
+
+    /// `SetPacingRateWithGain`
+    fn pace(&mut self, gain: f64) {
         if self.largest_bw() == 0.0 {
             return;
         }
-        let rate = self.pacing_gain * self.bw() * MARGIN;
+        let rate = gain * self.bw() * MARGIN;
         if self.filled || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
@@ -668,7 +714,7 @@ impl<V: Version> BoundedBbr<V> {
         self.window = self.window.min(self.model_bound());
     }
 
-    /// §4.6.4.7
+    /// §5.6.4.7
     fn model_bound(&self) -> f64 {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.inflight_hi,
@@ -735,16 +781,35 @@ impl<V: Version> CongestionControl for BoundedBbr<V> {
         self.ecn.read_variables(reader);
     }
 
-    /// Losses act on the model, at ACKs; the window stays. §4.6.4.4
+    /// Losses act on the model, at ACKs; the window stays. §5.6.4.4
     fn on_congestion(&mut self, event: &CongestionEvent) {
         if event.signal == Signal::Loss {
             self.prior.before_recovery(self.window, self.state == State::ProbeRtt);
+            self.save_bounds();
         }
     }
 
     fn on_timeout(&mut self, _event: &CongestionEvent) {
         self.prior.before_recovery(self.window, self.state == State::ProbeRtt);
+        self.save_bounds();
         self.window = 1.0;
+    }
+
+    fn on_undo(&mut self, _window: f64, _ssthresh: f64) {
+        self.undo();
+    }
+
+    /// `HandleRestartFromIdle`
+    fn on_transmission_start(&mut self, start: &TransmissionStart) {
+        if !start.app_limited {
+            return;
+        }
+        self.restarts = true;
+        if self.is_probe_bw() {
+            self.pace(1.0);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(start.now);
+        }
     }
 
     fn on_recovered(&mut self) {

@@ -6,7 +6,7 @@
 //! | win | `window` | packets: cwnd + dwnd |
 //! | cwnd | `window - delay_window` | packets, the part that follows losses |
 //! | dwnd | `delay_window` | packets, the part that follows delay |
-//! | diff | [`queued`] | packets queued: win (1 - baseRTT/RTT) |
+//! | diff | [`CompoundRule::end_round`] | packets queued: win (1 - baseRTT/RTT) |
 //! | gamma | `gamma` | packets queued from which on dwnd yields |
 //! | alpha, k | `increase`, `k` | increase alpha win^k |
 //! | 1 - beta | `decrease` | factor of win kept at a loss |
@@ -17,8 +17,8 @@
 //! queued a round trip adds alpha win^k, which takes HighSpeed TCP's place on empty paths and is Reno where there is a
 //! queue. W goes with p^(-1/(2-k)).
 //!
-//! Readings. With alpha = 1/8 and k = 3/4 dwnd begins to grow at a window of 16 packets. diff is from the smallest RTT of the round trip; one with
-//! fewer than three samples changes nothing. zeta is 1, as in the module that was written for Linux; a timeout takes dwnd away. Left
+//! Readings. With alpha = 1/8 and k = 3/4 dwnd begins to grow at a window of 16 packets. diff is from the smallest RTT of the round trip's ACKs, whose packets were sent in the
+//! round trip before: the window grew by a few packets since. A round trip with fewer than three samples changes nothing, nor does one of slow start. zeta is 1, as in the module that was written for Linux; a timeout takes dwnd away. Left
 //! out: the source's tuning of gamma by the queue at losses, for which `gamma` is a parameter.
 //!
 //! ns-2's module for Linux 2.6.22 differs at losses: the whole window is halved as Reno's, and dwnd kept or dropped as a whole; and
@@ -27,10 +27,10 @@
 //! Read: the abstracts of the draft, and the module of ns-2.35 for its constants and order. Not read: the text of paper and draft; their
 //! equations stand here as others quote them.
 
-use crate::round_rtt::{queued, RoundRtt};
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::parameters::{Reader, Variable};
+use parshall_units::Duration;
 
 parshall_units::configuration! {
     /// Parameters of [`Compound`].
@@ -56,12 +56,18 @@ pub type Compound = WindowBased<CompoundRule>;
 pub struct CompoundRule {
     config: CompoundConfig,
     delay_window: f64,
-    round: RoundRtt,
+    /// Smallest RTT of the round trip under way, and how many samples there were.
+    round_rtt: Duration,
+    samples: u32,
 }
+
+/// Samples that a round trip needs to be believed: of two, both may be those of delayed ACKs.
+const ENOUGH: u32 = 3;
 
 impl CompoundRule {
     /// dwnd at a round trip's end, and with it win.
-    fn end_round(&mut self, windows: &mut Windows, queued: f64, slope: f64) {
+    fn end_round(&mut self, windows: &mut Windows, base_rtt: Duration, slope: f64) {
+        let queued = windows.window * (1.0 - base_rtt.as_secs_f64() / self.round_rtt.as_secs_f64());
         let before = self.delay_window;
         self.delay_window = if queued < self.config.gamma {
             let step = self.config.increase * libm::pow(windows.window, self.config.k) - 1.0;
@@ -70,6 +76,11 @@ impl CompoundRule {
             (before - self.config.zeta * queued).max(0.0)
         };
         windows.window += self.delay_window - before;
+    }
+
+    /// The next round trip begins.
+    fn restart(&mut self) {
+        (self.round_rtt, self.samples) = (Duration::MAX, 0);
     }
 
     /// dwnd keeps what cwnd, which is halved, does not need of the window that a loss leaves.
@@ -91,23 +102,26 @@ impl WindowRule for CompoundRule {
     const NEEDS: Needs = Needs { timestamps: true, ..Needs::NONE };
 
     fn new(config: &CompoundConfig, _: &Start) -> Self {
-        Self { config: config.clone(), delay_window: 0.0, round: RoundRtt::default() }
+        Self { config: config.clone(), delay_window: 0.0, round_rtt: Duration::MAX, samples: 0 }
     }
 
     fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
-        self.round.sample(ack.rtt);
+        if let Some(rtt) = ack.rtt {
+            self.round_rtt = self.round_rtt.min(rtt);
+            self.samples += 1;
+        }
         if ack.round_ended && (!ack.may_grow || windows.in_slow_start()) {
-            self.round.restart(); // a round that ends while the window is unused is forgotten
+            self.restart(); // a round that ends while the window is unused is forgotten
         }
     }
 
     fn avoid_congestion(&mut self, windows: &mut Windows, ack: &AckEvent, acked: f64, slope: f64) {
         windows.window += slope * acked / windows.window;
         if ack.round_ended {
-            if let Some(rtt_s) = self.round.believed() {
-                self.end_round(windows, queued(windows.window, ack.min_rtt, rtt_s), slope);
+            if self.samples >= ENOUGH {
+                self.end_round(windows, ack.min_rtt, slope);
             }
-            self.round.restart();
+            self.restart();
         }
     }
 
@@ -117,7 +131,7 @@ impl WindowRule for CompoundRule {
 
     fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
         self.divide(used);
-        self.round.restart();
+        self.restart();
         self.config.decrease
     }
 
@@ -127,7 +141,7 @@ impl WindowRule for CompoundRule {
 
     fn on_idle_restarted(&mut self) {
         self.delay_window = 0.0;
-        self.round.restart();
+        self.restart();
     }
 }
 

@@ -17,7 +17,8 @@ pub struct Needs {
     /// The one-way delay of the packet that an ACK answers, which only timestamps give:
     /// [`AckEvent::one_way_delay`](crate::AckEvent::one_way_delay).
     pub one_way_delay: bool,
-    /// Receivers echo the marks of each ACK's own packets (RFC 8257 §3.2).
+    /// Receivers echo the marks of each ACK's own packets (RFC 8257 §3.2). A mark is then worth less than a loss: the control hears of a loss in
+    /// a round trip in which it has answered a mark, too (§3.5).
     pub accurate_ecn: bool,
     /// ACKs without a mark let its window grow in the round trip of a reduction for a mark too, which RFC 3168 §6.1.2 rules out. A mark
     /// that leaves its window as it was is not the one of its round trip.

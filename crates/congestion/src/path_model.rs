@@ -1,4 +1,4 @@
-//! What both versions of BBR do in the same way: rounds, the largest rate of late, the window around losses and ProbeRTT, the first
+//! What the versions of BBR do in the same way: rounds, the largest rate of late, the window around losses and ProbeRTT, the first
 //! rate, and random choices.
 
 use crate::RateSample;
@@ -30,14 +30,14 @@ impl Rounds {
     pub(crate) fn update(&mut self, sample: &RateSample) {
         self.started = sample.prior_delivered >= self.end;
         if self.started {
-            self.restart(sample);
+            self.restart(sample.delivered);
             self.count += 1;
         }
     }
 
-    /// The round at hand ends no sooner than a round trip from now.
-    pub(crate) fn restart(&mut self, sample: &RateSample) {
-        self.end = sample.delivered;
+    /// The round at hand ends no sooner than a round trip from now, with so many packets delivered.
+    pub(crate) fn restart(&mut self, delivered: u64) {
+        self.end = delivered;
     }
 }
 
@@ -206,11 +206,6 @@ impl FirstRate {
     }
 }
 
-/// Whether the sampled packet was the first one after an idle time. The idle time itself was a chance to measure the RTT.
-pub(crate) fn restarts_from_idle(sample: &RateSample) -> bool {
-    sample.app_limited && sample.sent_in_flight <= 1
-}
-
 /// The random choices of one connection: SplitMix64 (Steele, Lea & Flood 2014) from its [`Start::random`](crate::Start).
 #[derive(Clone, Debug)]
 pub(crate) struct Choices(u64);
@@ -230,7 +225,7 @@ impl Choices {
     }
 }
 
-/// ACKs for tests of both versions.
+/// ACKs for tests of the versions.
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;

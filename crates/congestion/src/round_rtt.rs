@@ -1,54 +1,139 @@
-//! The RTT samples of the round trip under way, from which delay-based controls compute how many packets they have queued
-//! (Brakmo & Peterson, IEEE JSAC 13(8), 1995).
+//! How many packets are queued, by the RTTs of the last packets (Brakmo & Peterson, IEEE JSAC 13(8), 1995).
+//!
+//! A round trip begins with an ACK, and what is sent from then on is acknowledged from the ACK on that ends it. So the first samples after
+//! a round trip's end are those of packets that were sent since it began, while all samples before are of packets that were sent in the round
+//! trip before: in slow start when the window was half of what it is, so that the smallest of them would tell of an empty queue.
 
+use crate::AckEvent;
 use parshall_units::parameters::Variable;
 use parshall_units::Duration;
 
 /// Its inner variable.
 pub(crate) const ROUND_RTT: Variable =
-    Variable::new("round_rtt", "s", "smallest RTT of the round trip under way");
+    Variable::new("round_rtt", "s", "smallest of the last three RTT samples");
 
-/// Samples of one round trip. The smallest is believed, since delayed ACKs and bursts only add to an RTT.
+/// Samples that are believed together: of two, both may be those of delayed ACKs, which only add to an RTT, as bursts do.
+const ENOUGH: usize = 3;
+
+/// The last RTT samples, and where in a round trip they stand.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundRtt {
-    min: Duration,
-    samples: u32,
+    /// Newest first; those that have not come yet are endless.
+    last: [Duration; ENOUGH],
+    base: Duration,
+    /// Samples since a round trip ended, that of the ACK which ended it included.
+    samples: usize,
+    at: Moment,
+}
+
+/// What the ACK at hand is to the round trip that ended last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    /// It brings the third sample of packets that were sent since that round trip began.
+    Known,
+    /// It ends the next one, which had fewer samples than that.
+    TooFew,
+    /// Neither.
+    Other,
 }
 
 impl Default for RoundRtt {
     fn default() -> Self {
-        Self { min: Duration::MAX, samples: 0 }
+        Self { last: [Duration::MAX; ENOUGH], base: Duration::MAX, samples: ENOUGH, at: Moment::Other }
     }
 }
 
 impl RoundRtt {
-    /// Samples that a round trip needs to be believed: of two, both may be those of delayed ACKs.
-    pub(crate) const ENOUGH: u32 = 3;
-
-    pub(crate) fn sample(&mut self, rtt: Option<Duration>) {
-        if let Some(rtt) = rtt {
-            self.min = self.min.min(rtt);
-            self.samples += 1;
+    /// An ACK arrived, in whatever phase.
+    pub(crate) fn hear(&mut self, ack: &AckEvent) {
+        self.at = Moment::Other;
+        if ack.round_ended {
+            if self.samples < ENOUGH {
+                self.at = Moment::TooFew;
+            }
+            self.samples = 0;
+        }
+        let Some(rtt) = ack.rtt else { return };
+        self.last = [rtt, self.last[0], self.last[1]];
+        self.base = ack.min_rtt;
+        self.samples += 1;
+        if self.samples == ENOUGH {
+            self.at = Moment::Known;
         }
     }
 
-    /// The next round trip begins.
-    pub(crate) fn restart(&mut self) {
-        *self = Self::default();
+    /// Whether the ACK at hand is the one, once a round trip, with which [`smallest`](Self::smallest) is of the first packets that were sent
+    /// since the round trip began.
+    pub(crate) fn is_known(&self) -> bool {
+        self.at == Moment::Known
     }
 
-    /// The smallest sample, if there are enough of them.
-    pub(crate) fn believed(&self) -> Option<f64> {
-        (self.samples >= Self::ENOUGH).then(|| self.min.as_secs_f64())
+    /// Whether the ACK at hand ends a round trip that had too few samples to be known.
+    pub(crate) fn had_too_few(&self) -> bool {
+        self.at == Moment::TooFew
     }
 
-    /// The smallest sample so far.
+    /// Nothing is known of the round trip under way: the window has changed.
+    pub(crate) fn give_up(&mut self) {
+        self.samples = self.samples.max(ENOUGH);
+    }
+
+    /// The smallest of the last three samples, s.
     pub(crate) fn smallest(&self) -> Option<f64> {
-        (self.samples > 0).then(|| self.min.as_secs_f64())
+        let least = self.last[0].min(self.last[1]).min(self.last[2]);
+        (least < Duration::MAX).then(|| least.as_secs_f64())
+    }
+
+    /// Packets of a window that are queued: what is in flight beyond what the path holds when it is empty.
+    pub(crate) fn queued(&self, window: f64) -> Option<f64> {
+        self.smallest().map(|rtt_s| window * (1.0 - self.base.as_secs_f64() / rtt_s))
     }
 }
 
-/// Packets of a window that are queued: what is in flight beyond what the path holds when it is empty.
-pub(crate) fn queued(window: f64, base_rtt: Duration, rtt_s: f64) -> f64 {
-    window * (1.0 - base_rtt.as_secs_f64() / rtt_s)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parshall_units::Instant;
+
+    fn hear(round: &mut RoundRtt, rtt_ms: u64, round_ended: bool) {
+        let ack = AckEvent::of_one_packet(Instant::ZERO, Duration::from_millis(rtt_ms));
+        round.hear(&AckEvent { round_ended, min_rtt: Duration::from_millis(100), ..ack });
+    }
+
+    #[test]
+    fn a_round_trip_is_known_by_the_first_packets_sent_in_it() {
+        let mut round = RoundRtt::default();
+        // What was sent in slow start: the queue grows while these are sent.
+        (0..10).for_each(|i| hear(&mut round, 100 + i, i == 0));
+        let known: Vec<_> = [(120, true), (123, false), (121, false), (100, false)]
+            .map(|(rtt_ms, ended)| {
+                hear(&mut round, rtt_ms, ended);
+                round.is_known().then(|| round.smallest()).flatten()
+            })
+            .into();
+        assert_eq!(known, [None, None, Some(0.120), None]);
+    }
+
+    #[test]
+    fn a_round_trip_of_two_samples_is_not_known() {
+        let mut round = RoundRtt::default();
+        (0..3).for_each(|i| hear(&mut round, 100, i == 0));
+        for _ in 0..2 {
+            hear(&mut round, 100, true);
+            hear(&mut round, 100, false);
+            assert!(!round.is_known() && !round.had_too_few());
+        }
+        hear(&mut round, 100, true);
+        assert!(round.had_too_few());
+    }
+
+    #[test]
+    fn what_is_queued_follows_the_last_samples() {
+        let mut round = RoundRtt::default();
+        assert_eq!(round.queued(100.0), None);
+        for rtt_ms in [100, 125, 140, 130] {
+            hear(&mut round, rtt_ms, false);
+        }
+        assert!((round.queued(100.0).unwrap() - 20.0).abs() < 1e-9);
+    }
 }

@@ -7,17 +7,19 @@
 //! | BaseRTT | `AckEvent::min_rtt` | smallest RTT seen |
 //! | Diff | `queued` | packets: cwnd (1 - BaseRTT/RTT) |
 //!
-//! Decides once a round trip, by the smallest RTT of that round (delayed ACKs and bursts only add
-//! to an RTT). In slow start the window doubles every other round, so that a round's RTT is that of a
-//! constant window. A round with fewer than three samples says nothing about the queue: then Vegas grows as
+//! Decides once a round trip, by the smallest RTT of the first three packets that were sent since it began ([`RoundRtt`]): delayed ACKs and
+//! bursts only add to an RTT. In slow start the window doubles every other round trip, and those in which it is constant decide, so that
+//! the RTT is that of the window at hand. A round trip with fewer than three samples says nothing about the queue: then Vegas grows as
 //! Reno. Losses are answered as Reno does; the paper's fine-grained retransmission timer is left out,
 //! which SACK and modern timers replace.
+//!
+//! Linux' net/ipv4/tcp_vegas.c takes the smallest RTT of all ACKs of a round trip, whose packets were sent in the one before, and doubles in each: so it leaves slow start
+//! later.
 
-use crate::round_rtt::{queued, RoundRtt, ROUND_RTT};
+use crate::round_rtt::{RoundRtt, ROUND_RTT};
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::parameters::{Reader, Variable};
-use parshall_units::Duration;
 
 parshall_units::configuration! {
     /// Parameters of [`Vegas`].
@@ -46,13 +48,11 @@ pub struct VegasRule {
 }
 
 impl VegasRule {
-    /// The round trip's decision.
-    fn end_round(&mut self, windows: &mut Windows, rtt: f64, base: Duration, slope: f64) {
-        let queued = queued(windows.window, base, rtt);
+    /// The round trip's decision, with so many packets queued.
+    fn end_round(&mut self, windows: &mut Windows, queued: f64, slope: f64) {
         if windows.in_slow_start() {
-            if queued > self.gamma {
-                windows.window =
-                    (windows.window * base.as_secs_f64() / rtt + 1.0).min(windows.window).max(MIN_SSTHRESH);
+            if !self.doubling && queued > self.gamma {
+                windows.window = (windows.window - queued + 1.0).min(windows.window).max(MIN_SSTHRESH);
                 windows.ssthresh = windows.window;
             }
             self.doubling = !self.doubling;
@@ -82,15 +82,12 @@ impl WindowRule for VegasRule {
             beta: config.beta.max(config.alpha),
             gamma: config.gamma,
             round: RoundRtt::default(),
-            doubling: true,
+            doubling: false,
         }
     }
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
-        self.round.sample(ack.rtt);
-        if ack.round_ended && !ack.may_grow {
-            self.round.restart(); // a round that ends while the window is unused is forgotten
-        }
+        self.round.hear(ack);
     }
 
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
@@ -98,15 +95,12 @@ impl WindowRule for VegasRule {
         if slow_start && self.doubling {
             windows.slow_start(ack.credit);
         }
-        if !ack.round_ended {
-            return;
-        }
-        if let Some(rtt) = self.round.believed() {
-            self.end_round(windows, rtt, ack.min_rtt, slope);
-        } else if !slow_start {
+        let queued = self.round.is_known().then(|| self.round.queued(windows.window)).flatten();
+        if let Some(queued) = queued {
+            self.end_round(windows, queued, slope);
+        } else if self.round.had_too_few() && !slow_start {
             windows.window += slope; // as Reno
         }
-        self.round.restart();
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
@@ -116,7 +110,7 @@ impl WindowRule for VegasRule {
     }
 
     fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {
-        self.round.restart();
+        self.round.give_up();
         0.5
     }
 
@@ -125,6 +119,6 @@ impl WindowRule for VegasRule {
     }
 
     fn on_idle_restarted(&mut self) {
-        self.round.restart();
+        self.round.give_up();
     }
 }

@@ -7,15 +7,16 @@
 //! | BaseRTT | `AckEvent::min_rtt` | smallest RTT seen |
 //!
 //! While N < beta the window grows as Reno's, and a loss counts as random: it takes a fifth. From N = beta on the window grows by a
-//! packet every second round trip, and a loss halves. N is Vegas' (1995), here from the smallest RTT of the last round trip.
+//! packet every second round trip, and a loss halves. N is Vegas' (1995). What the window grows by follows from the first packets of a round
+//! trip, what a loss takes from the last three samples before it: a slow start that fills the queue within a round trip ends by congestion.
 //!
 //! Readings. "Every other ACK" adds 1/cwnd under congestion; here each adds half of that. Slow start is Reno's; a timeout sets
-//! ssthresh as a loss would. Before the first round trip a loss is congestion. Linux takes the smallest RTT since the last ACK, and
+//! ssthresh as a loss would. Before the first sample a loss is congestion. Linux takes the smallest RTT since the last ACK, and
 //! counts N in halves of a packet.
 //!
 //! Read: Linux' net/ipv4/tcp_veno.c (2.6), of which a source's author is one. Not read: the paper itself.
 
-use crate::round_rtt::{queued, RoundRtt};
+use crate::round_rtt::RoundRtt;
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::parameters::{Reader, Variable};
@@ -39,7 +40,7 @@ pub struct VenoRule {
     beta: f64,
     random_decrease: f64,
     round: RoundRtt,
-    /// N of the last round trip.
+    /// N, by which the window grows.
     queued: f64,
 }
 
@@ -64,12 +65,9 @@ impl WindowRule for VenoRule {
     }
 
     fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
-        self.round.sample(ack.rtt);
-        if ack.round_ended {
-            if let Some(rtt) = self.round.smallest() {
-                self.queued = queued(windows.window, ack.min_rtt, rtt);
-            }
-            self.round.restart();
+        self.round.hear(ack);
+        if self.round.is_known() || self.round.had_too_few() {
+            self.queued = self.round.queued(windows.window).unwrap_or(self.queued);
         }
     }
 
@@ -84,9 +82,9 @@ impl WindowRule for VenoRule {
         }
     }
 
-    fn reduce(&mut self, _: f64, _: &CongestionEvent) -> f64 {
-        self.round.restart();
-        if self.queued < self.beta {
+    fn reduce(&mut self, used: f64, _: &CongestionEvent) -> f64 {
+        self.round.give_up();
+        if self.round.queued(used).is_some_and(|queued| queued < self.beta) {
             self.random_decrease
         } else {
             0.5
@@ -118,9 +116,10 @@ mod tests {
     fn after_round(rtt_ms: f64) -> (f64, f64) {
         let config = VenoConfig { beta: 3.0, random_decrease: 0.8 };
         let mut control = Veno::new(&config, Start { window: 100.0, ssthresh: 50.0, ..Start::NEW });
-        control.on_ack(&AckEvent { may_grow: false, ..ack(rtt_ms + 20.0, false) });
-        control.on_ack(&AckEvent { may_grow: false, ..ack(rtt_ms, true) });
-        control.on_ack(&ack(150.0, false));
+        for (rtt_ms, round_ended) in [(rtt_ms + 20.0, true), (rtt_ms, false), (rtt_ms + 40.0, false)] {
+            control.on_ack(&AckEvent { may_grow: false, ..ack(rtt_ms, round_ended) });
+        }
+        control.on_ack(&ack(rtt_ms + 20.0, false));
         let grown = control.window() - 100.0;
         lose(&mut control);
         (grown, control.window() / (100.0 + grown))
@@ -136,6 +135,19 @@ mod tests {
                 "{rtt_ms} ms: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_queue_that_fills_within_a_round_trip_is_congestion() {
+        let config = VenoConfig { beta: 3.0, random_decrease: 0.8 };
+        let mut control = Veno::new(&config, Start { window: 100.0, ..Start::NEW });
+        for packet in 0..100 {
+            control.on_ack(&ack(100.0 + f64::from(packet), packet == 0));
+        }
+        assert_eq!(control.rule.queued, 0.0, "the first packets met no queue");
+        let before = control.window();
+        control.on_congestion(&CongestionEvent { now: Instant::ZERO, signal: Signal::Loss, in_flight: 200 });
+        assert_eq!(control.window(), before / 2.0);
     }
 
     #[test]

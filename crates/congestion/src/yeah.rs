@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | Q | `queued` | packets queued at the bottleneck: cwnd (1 - RTT_base/RTT_min) |
 //! | L | RTT_min/RTT_base - 1 | congestion level |
-//! | RTT_base, RTT_min | `AckEvent::min_rtt`, `round` | smallest RTT of the connection, and of the last round trip |
+//! | RTT_base, RTT_min | `AckEvent::min_rtt`, `round` | smallest RTT of the connection, and of the last packets |
 //! | Q_max (alpha) | `max_queue` | packets; beyond, the mode is slow |
 //! | phi | `max_level` | congestion level beyond which the mode is slow |
 //! | cwnd_reno | `reno_window` | packets: the window that a Reno flow in its place would have |
@@ -14,16 +14,18 @@
 //! Once a round trip the mode is decided: fast where Q < Q_max and L < phi, as Scalable TCP; slow beyond, as Reno. In slow mode a
 //! round trip that finds Q > Q_max takes Q from the window, half of it at most and never below `reno_window` (precautionary
 //! decongestion); `reno_window` grows by a packet a round trip in slow mode, so that flows which do not yield get no
-//! more than a Reno flow would leave them. A loss takes Q, between 1/8 and half of the window; half, if the mode has been slow for rho
+//! more than a Reno flow would leave them. A loss takes Q as it is then, between 1/8 and half of the window; half, if the mode has been slow for rho
 //! round trips. After `forgiven` round trips in fast mode the window of a Reno flow is forgotten.
 //!
 //! Readings are those of Linux, whose module a source's author wrote: alpha = 80 packets, phi = 1/8, rho = 16, 50 round trips; a round trip
 //! with fewer than three samples decides nothing; the count of round trips in fast mode begins anew at a loss only. Scalable's
-//! increase is a packet for `min(cwnd, 100)` acknowledged, so that small windows grow as Reno's; Linux needs one ACK more.
+//! increase is a packet for `min(cwnd, 100)` acknowledged, so that small windows grow as Reno's; Linux needs one ACK more. Linux takes the
+//! smallest RTT of all ACKs of a round trip, whose packets were sent in the one before, and at a loss the Q of the last round trip: of a slow start that
+//! overflows a queue it takes 1/8 of the window, and loses the more.
 //!
 //! Read: Linux' net/ipv4/tcp_yeah.c (2.6). Not read: the paper itself, so its symbols are those that the module and ns-3 name.
 
-use crate::round_rtt::{queued, RoundRtt};
+use crate::round_rtt::RoundRtt;
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
 use parshall_units::parameters::{Reader, Variable};
@@ -66,7 +68,7 @@ pub struct YeahRule {
 impl YeahRule {
     /// The round trip's decision.
     fn end_round(&mut self, windows: &mut Windows, rtt_s: f64, ack: &AckEvent) {
-        self.queued = queued(windows.window, ack.min_rtt, rtt_s);
+        self.queued = self.round.queued(windows.window).unwrap_or(0.0);
         let level = rtt_s / ack.min_rtt.as_secs_f64() - 1.0;
         if self.queued <= self.config.max_queue && level <= self.config.max_level {
             self.slow_rounds = 0;
@@ -117,10 +119,7 @@ impl WindowRule for YeahRule {
     }
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
-        self.round.sample(ack.rtt);
-        if ack.round_ended && !ack.may_grow {
-            self.round.restart(); // a round that ends while the window is unused is forgotten
-        }
+        self.round.hear(ack);
     }
 
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
@@ -131,11 +130,8 @@ impl WindowRule for YeahRule {
         if acked > 0.0 {
             self.avoid_congestion(windows, ack, acked, slope);
         }
-        if ack.round_ended {
-            if let Some(rtt_s) = self.round.believed() {
-                self.end_round(windows, rtt_s, ack);
-            }
-            self.round.restart();
+        if let Some(rtt_s) = self.round.smallest().filter(|_| self.round.is_known()) {
+            self.end_round(windows, rtt_s, ack);
         }
     }
 
@@ -155,7 +151,8 @@ impl WindowRule for YeahRule {
         let slow = self.slow_rounds >= self.config.competition;
         self.fast_rounds = 0;
         self.reno_window = (self.reno_window / 2.0).max(MIN_SSTHRESH);
-        self.round.restart();
+        self.round.give_up();
+        self.queued = self.round.queued(used).unwrap_or(0.0);
         if slow {
             0.5
         } else {
@@ -164,7 +161,7 @@ impl WindowRule for YeahRule {
     }
 
     fn on_idle_restarted(&mut self) {
-        self.round.restart();
+        self.round.give_up();
     }
 }
 
@@ -196,7 +193,7 @@ mod tests {
     /// A round trip of three ACKs that count for nothing but their RTT.
     fn round(control: &mut Yeah, rtt_ms: f64) {
         for i in 0..3 {
-            control.on_ack(&AckEvent { acked: 0, credit: 0.0, round_ended: i == 2, ..ack(rtt_ms) });
+            control.on_ack(&AckEvent { acked: 0, credit: 0.0, round_ended: i == 0, ..ack(rtt_ms) });
         }
     }
 
@@ -251,6 +248,16 @@ mod tests {
             let window = control.window();
             assert!((lose(&mut control) - kept).abs() < 1e-9, "{rtt_ms} ms: from {window}");
         }
+    }
+
+    #[test]
+    fn a_queue_that_filled_within_the_round_trip_is_taken() {
+        let mut control = yeah(100.0);
+        round(&mut control, 100.0);
+        (0..20)
+            .for_each(|i| control.on_ack(&AckEvent { may_grow: false, ..ack(100.0 + 2.0 * f64::from(i)) }));
+        let kept = lose(&mut control);
+        assert!((kept - 100.0 / 134.0).abs() < 1e-9, "the last three of them: {kept}");
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //!
 //! | file | mechanism | source |
 //! | --- | --- | --- |
-//! | [`rate`] | delivery rate samples | draft-ietf-ccwg-bbr-02 §4.5.2 |
-//! | [`rounds`] | counting of round trips | draft-ietf-ccwg-bbr-02 §4.5.1 |
+//! | [`rate`] | delivery rate samples | draft-ietf-ccwg-bbr-06 §4.1 |
+//! | [`rounds`] | counting of round trips | draft-ietf-ccwg-bbr-06 §5.5.1 |
 //! | [`rtt`] | smoothed RTT, its variation, smallest RTT | RFC 6298, RFC 7323 Appendix G; `tcp_rtt_estimator` of Linux |
 //!
 //! ```

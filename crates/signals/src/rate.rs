@@ -1,4 +1,4 @@
-//! Delivery rate samples (draft-ietf-ccwg-bbr-02 §4.5.2), for congestion controls that model the path.
+//! Delivery rate samples (draft-ietf-ccwg-bbr-06 §4.1), for congestion controls that model the path.
 //!
 //! | draft | here |
 //! | --- | --- |

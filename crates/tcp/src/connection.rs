@@ -78,8 +78,8 @@ pub(crate) struct Connection {
     send_syn: bool,
     /// The timer had the first unacknowledged packet sent again.
     timer_retransmitted: bool,
-    /// Whether the window grows after an ECN reduction all the same.
-    grows_reduced: bool,
+    /// Whether `reduced_until` is of a reduction for a loss.
+    reduced_for_loss: bool,
     /// What happened so far.
     pub(crate) statistics: Statistics,
     /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
@@ -140,7 +140,7 @@ impl Connection {
             ecn: config.ecn && !config.handshake,
             send_cwr: false,
             paces,
-            grows_reduced: needs.growth_in_cwr,
+            reduced_for_loss: false,
             paced: false,
             noted: noted || paces || needs.rate_samples,
             sampler,
@@ -291,9 +291,16 @@ impl Connection {
 
     // --- what a recovery tells ---
 
-    /// Fast recovery begins. The control hears of the loss, unless ECN already made it answer in this round trip (RFC 3168 §6.1.2).
+    /// Whether the window was reduced for this round trip by as much as a loss asks: by a loss, or by a mark that counts as one
+    /// (RFC 3168 §6.1.2). One that DCTCP or Prague has answered by its share does not (RFC 8257 §3.5, RFC 9331 §4.3); Linux halves then too
+    /// (`dctcp_state`).
+    fn has_answered_loss(&self) -> bool {
+        self.una < self.reduced_until && (self.reduced_for_loss || !self.control.needs().accurate_ecn)
+    }
+
+    /// Fast recovery begins. The control hears of the loss, unless it has answered it.
     pub(crate) fn begin_recovery(&mut self, now: Instant) {
-        if self.una >= self.reduced_until {
+        if !self.has_answered_loss() {
             self.control.on_congestion(&self.congestion(now, Signal::Loss));
         }
         self.statistics.loss_events += 1;
@@ -319,13 +326,13 @@ impl Connection {
 
     /// A loss is answered, once a round trip, that is repaired already.
     pub(crate) fn reduce_at_once(&mut self, now: Instant) {
-        if self.una < self.reduced_until {
+        if self.has_answered_loss() {
             return;
         }
         self.statistics.loss_events += 1;
         self.control.on_congestion(&self.congestion(now, Signal::Loss));
         self.control.on_recovered();
-        self.reduced_until = self.max;
+        (self.reduced_until, self.reduced_for_loss) = (self.max, true);
         self.send_cwr = self.ecn;
     }
 
@@ -435,12 +442,13 @@ impl Connection {
         }
         let before = self.control.window();
         self.control.on_congestion(&self.congestion(now, Signal::Ecn));
-        if self.grows_reduced && self.control.window() >= before {
+        let grows = self.control.needs().growth_in_cwr;
+        if grows && self.control.window() >= before {
             return None; // not answered yet: the next echo may be
         }
         self.statistics.ecn_reductions += 1;
-        self.reduced_until = self.max;
-        self.reduced = !self.grows_reduced;
+        (self.reduced_until, self.reduced_for_loss) = (self.max, false);
+        self.reduced = !grows;
         self.send_cwr = true;
         Some(before as u64)
     }

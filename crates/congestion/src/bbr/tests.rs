@@ -171,13 +171,35 @@ fn probe_rtt_holds_four_packets_and_forgets_nothing() {
     assert!(bbr.window >= window);
 }
 
+fn restart_from_idle(bbr: &mut Bbr, feed: &Feed) {
+    let rtt = Duration::from_millis(100);
+    bbr.on_transmission_start(&TransmissionStart {
+        now: feed.now,
+        app_limited: true,
+        srtt: rtt,
+        min_rtt: rtt,
+    });
+}
+
 #[test]
 fn an_idle_time_takes_the_place_of_probe_rtt() {
     let mut feed = Feed::new();
     let mut bbr = in_probe_bw(&mut feed);
     feed.wait(20_000);
-    bbr.on_ack(&feed.round(|sample| (sample.app_limited, sample.sent_in_flight) = (true, 1)));
-    assert_eq!((bbr.mode, bbr.min_rtt_at), (Mode::ProbeBw, feed.now));
+    restart_from_idle(&mut bbr, &feed);
+    bbr.on_ack(&feed.round(|sample| sample.app_limited = true));
+    assert_eq!((bbr.mode, bbr.min_rtt_at, bbr.restarts), (Mode::ProbeBw, feed.now, false));
+}
+
+#[test]
+fn after_an_idle_time_packets_go_at_the_bandwidth_whatever_the_phase() {
+    let mut feed = Feed::new();
+    let mut bbr = in_probe_bw(&mut feed);
+    for gain in CYCLE {
+        (bbr.pacing_gain, bbr.pacing_rate) = (gain, gain * 1000.0);
+        restart_from_idle(&mut bbr, &feed);
+        assert_eq!(bbr.pacing_rate, 1000.0);
+    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
-//! The rules of draft-ietf-ccwg-bbr-02, one by one.
+//! The rules of draft-ietf-ccwg-bbr-06, one by one.
 
 use super::*;
 use crate::bounded_bbr::State;
 use crate::path_model::testing::Feed;
-use crate::{AckEvent, CongestionControl, CongestionEvent, Phase, RateSample, Signal, Start};
+use crate::{
+    AckEvent, CongestionControl, CongestionEvent, Phase, RateSample, Signal, Start, TransmissionStart,
+};
 
 /// 1000 packets/s and 100 ms.
 const BDP: f64 = 100.0;
@@ -237,14 +239,147 @@ fn probe_rtt_keeps_half_a_bdp_every_five_seconds() {
     assert_eq!((bbr.state, bbr.largest_bw()), (State::Cruise, 1000.0));
 }
 
+fn restart_from_idle(bbr: &mut Bbr3, feed: &Feed) {
+    let rtt = Duration::from_millis(100);
+    bbr.on_transmission_start(&TransmissionStart {
+        now: feed.now,
+        app_limited: true,
+        srtt: rtt,
+        min_rtt: rtt,
+    });
+}
+
 #[test]
 fn an_idle_time_takes_the_place_of_probe_rtt() {
     let mut feed = Feed::new();
     let mut bbr = cruising(&mut feed);
     feed.wait(20_000);
-    bbr.on_ack(&feed.round(|sample| (sample.app_limited, sample.sent_in_flight) = (true, 1)));
+    restart_from_idle(&mut bbr, &feed);
+    bbr.on_ack(&feed.round(|sample| sample.app_limited = true));
     assert_ne!(bbr.state, State::ProbeRtt);
-    assert_eq!(bbr.probe_rtt_min_at, feed.now);
+    assert_eq!((bbr.probe_rtt_min_at, bbr.restarts), (feed.now, false));
+}
+
+#[test]
+fn after_an_idle_time_packets_go_at_the_bandwidth_whatever_the_phase() {
+    let mut feed = Feed::new();
+    let mut bbr = probing(&mut feed);
+    assert!((bbr.pacing_rate - 1.25 * 0.99 * 1000.0).abs() < 1e-9);
+    restart_from_idle(&mut bbr, &feed);
+    assert!((bbr.pacing_rate - 0.99 * 1000.0).abs() < 1e-9);
+    bbr.on_ack(&feed.ack(|_| ()));
+    assert!((bbr.pacing_rate - 1.25 * 0.99 * 1000.0).abs() < 1e-9, "the phase goes on with the first ACK");
+}
+
+#[test]
+fn an_idle_time_in_probe_rtt_can_end_it() {
+    let mut feed = Feed::new();
+    let mut bbr = cruising(&mut feed);
+    feed.wait(5001);
+    bbr.on_ack(&AckEvent { rtt: Some(Duration::from_millis(101)), ..feed.round(|_| ()) });
+    bbr.on_ack(&feed.round(|sample| sample.in_flight = 50));
+    assert_eq!((bbr.state, bbr.window), (State::ProbeRtt, 0.5 * BDP));
+    feed.wait(199);
+    restart_from_idle(&mut bbr, &feed);
+    assert_eq!(bbr.state, State::ProbeRtt, "not yet");
+    feed.wait(2);
+    restart_from_idle(&mut bbr, &feed);
+    assert_eq!((bbr.state, bbr.window), (State::Cruise, 2.0 * BDP));
+}
+
+#[test]
+fn drain_ends_after_three_round_trips_even_if_the_queue_stays() {
+    let (mut bbr, mut feed) = (bbr3(), Feed::new());
+    let full = |sample: &mut RateSample| sample.in_flight = 300;
+    while bbr.state != State::Drain {
+        bbr.on_ack(&feed.round(full));
+    }
+    for _ in 0..3 {
+        bbr.on_ack(&feed.round(full));
+        assert_eq!(bbr.state, State::Drain);
+    }
+    bbr.on_ack(&feed.round(full));
+    assert_eq!(bbr.state, State::Down);
+}
+
+/// Up has ended by losses at 200 packets in flight, and begins again.
+fn probing_at_risk(feed: &mut Feed) -> Bbr3 {
+    let mut bbr = probing(feed);
+    bbr.on_ack(&feed.ack(|sample| {
+        (sample.newly_lost, sample.lost, sample.sent_in_flight, sample.in_flight) = (1, 5, 200, 210);
+    }));
+    assert_eq!((bbr.state, bbr.lost_probing), (State::Down, true));
+    bbr.on_ack(&feed.round(|sample| sample.in_flight = 150));
+    bbr.on_ack(&feed.ack(|sample| sample.in_flight = 90));
+    assert_eq!(bbr.state, State::Cruise);
+    bbr.probe_wait = Duration::ZERO;
+    bbr.on_ack(&feed.ack(|_| ()));
+    bbr.on_ack(&feed.round(|_| ()));
+    assert_eq!((bbr.state, bbr.inflight_hi), (State::Up, 200.0));
+    bbr
+}
+
+#[test]
+fn a_probing_after_one_that_lost_too_much_stops_where_that_one_did() {
+    for lost in [0, 5] {
+        let mut feed = Feed::new();
+        let mut bbr = probing_at_risk(&mut feed);
+        bbr.on_ack(&feed.ack(|sample| sample.in_flight = 190));
+        assert_eq!(bbr.state, State::Up);
+        bbr.on_ack(&feed.ack(|sample| sample.in_flight = 199));
+        assert_eq!((bbr.state, bbr.lost_probing), (State::Down, false));
+        // A round trip of its feedback: if nothing is lost, probing goes on at once, and persists.
+        bbr.on_ack(&feed.ack(|sample| {
+            (sample.lost, sample.sent_in_flight, sample.in_flight) = (lost, 200, 199);
+        }));
+        bbr.on_ack(&feed.round(|sample| sample.in_flight = 199));
+        assert_eq!(bbr.state == State::Refill, lost == 0);
+        if lost == 0 {
+            bbr.on_ack(&feed.round(|sample| sample.in_flight = 199));
+            bbr.on_ack(&feed.ack(|sample| sample.in_flight = 199));
+            assert_eq!(bbr.state, State::Up);
+        }
+    }
+}
+
+#[test]
+fn a_loss_that_was_none_is_taken_back() {
+    // In Up: the bound that it set, and probing begins again.
+    let mut feed = Feed::new();
+    let mut bbr = probing(&mut feed);
+    bbr.on_congestion(&CongestionEvent { now: feed.now, signal: Signal::Loss, in_flight: 210 });
+    bbr.on_ack(&feed.ack(|sample| {
+        (sample.newly_lost, sample.lost, sample.sent_in_flight, sample.in_flight) = (1, 5, 200, 210);
+    }));
+    assert_eq!((bbr.state, bbr.inflight_hi), (State::Down, 200.0));
+    bbr.on_undo(200.0, f64::INFINITY);
+    assert_eq!((bbr.state, bbr.inflight_hi, bbr.loss_in_round), (State::Refill, f64::INFINITY, false));
+    // In Cruise: what it lowered.
+    let mut feed = Feed::new();
+    let mut bbr = cruising(&mut feed);
+    bbr.on_ack(&feed.round(|_| ()));
+    bbr.on_congestion(&CongestionEvent { now: feed.now, signal: Signal::Loss, in_flight: 150 });
+    bbr.on_ack(&feed.ack(|sample| sample.newly_lost = 1));
+    bbr.on_ack(&feed.round(|sample| sample.rate = Some(500.0)));
+    assert!(bbr.bw_lo < f64::INFINITY && bbr.window < 2.0 * BDP);
+    bbr.on_undo(200.0, f64::INFINITY);
+    assert_eq!((bbr.state, bbr.bw_lo, bbr.inflight_lo), (State::Cruise, f64::INFINITY, f64::INFINITY));
+    assert_eq!(bbr.window, 2.0 * BDP);
+    // In Startup, which it ended.
+    let (mut bbr, mut feed) = (bbr3(), Feed::new());
+    bbr.on_ack(&feed.round(|sample| sample.in_flight = 300));
+    bbr.on_congestion(&CongestionEvent { now: feed.now, signal: Signal::Loss, in_flight: 300 });
+    for _ in 0..6 {
+        bbr.on_ack(&feed.ack(|sample| (sample.newly_lost, sample.in_flight) = (1, 300)));
+    }
+    let last = feed.round(|sample| {
+        sample.rate = Some(1300.0);
+        (sample.lost, sample.in_flight, sample.sent_in_flight) = (7, 300, 300);
+    });
+    bbr.on_ack(&AckEvent { phase: Phase::Recovery, ..last });
+    assert_eq!(bbr.state, State::Drain);
+    bbr.on_undo(300.0, f64::INFINITY);
+    assert_eq!((bbr.state, bbr.filled, bbr.inflight_hi), (State::Startup, false, f64::INFINITY));
 }
 
 #[test]

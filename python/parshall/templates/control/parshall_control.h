@@ -24,7 +24,7 @@
 #define PARSHALL_NEEDS_PACING 2u          /* packets are spaced by pacing_rate */
 #define PARSHALL_NEEDS_RECOVERY_WINDOW 4u /* its window holds in loss recovery too */
 #define PARSHALL_NEEDS_TIMESTAMPS 8u      /* an RTT sample with each ACK */
-#define PARSHALL_NEEDS_ACCURATE_ECN 16u   /* receivers echo the marks of each ACK's own packets */
+#define PARSHALL_NEEDS_ACCURATE_ECN 16u   /* receivers echo the marks of each ACK's own packets; a loss is told after a mark too */
 #define PARSHALL_NEEDS_GROWTH_IN_CWR 32u  /* ACKs without a mark may grow the window after a mark, too */
 #define PARSHALL_NEEDS_L4S 64u            /* since version 3: packets carry ECT(1), unless the flow says l4s = false */
 #define PARSHALL_NEEDS_ONE_WAY_DELAY 128u /* since version 4: one_way_delay_s with each ACK */
