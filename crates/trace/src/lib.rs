@@ -41,7 +41,7 @@ mod segment_size;
 mod series;
 mod tunnel;
 
-pub use capture::{count_frames, Format, Frame, Stop};
+pub use capture::{each_frame, Format, Frame, Stop};
 pub use error::TraceError;
 pub use observer::{observe, observe_bytes, Monitor, Options, StoppedFile, Summary};
 pub use packet::{decode, Content, Endpoint, Flags, Packet};
