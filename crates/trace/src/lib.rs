@@ -44,4 +44,4 @@ mod tunnel;
 pub use capture::{each_frame, Format, Frame, Stop};
 pub use error::TraceError;
 pub use observer::{observe, observe_bytes, Monitor, Options, StoppedFile, Summary};
-pub use packet::{decode, Content, Endpoint, Flags, Packet};
+pub use packet::{decode, Content, Endpoint, Flags, Options as TcpOptions, Packet};

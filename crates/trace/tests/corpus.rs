@@ -63,8 +63,7 @@ impl Bytes {
             .map(|(from, to)| (*from, *to))
             .take_while(|range| range.1 >= start)
             .collect();
-        let known: i64 =
-            touching.iter().map(|range| (range.1.min(end) - range.0.max(start)).max(0)).sum();
+        let known: i64 = touching.iter().map(|range| (range.1.min(end) - range.0.max(start)).max(0)).sum();
         let (mut low, mut high) = (start, end);
         for (from, to) in touching {
             self.0.remove(&from);
@@ -139,7 +138,7 @@ fn truths(bytes: &[u8]) -> HashMap<Key, Truth> {
     each_frame(bytes.to_vec(), |frame| {
         now = now.max(frame.time_ns.unwrap_or(0));
         let Content::Tcp(packet) = decode(frame.link_type, frame.data, frame.wire_bytes) else { return };
-        let vlan = vlan(&packet);
+        let vlan = packet.vlan;
         let end = |end: Endpoint| SocketAddr::new(end.address(), end.port).to_string();
         let (source, destination) = (end(packet.source), end(packet.destination));
         all.entry((vlan, format!("{source} > {destination}"))).or_default().data(now, &packet);
@@ -148,10 +147,6 @@ fn truths(bytes: &[u8]) -> HashMap<Key, Truth> {
         }
     });
     all
-}
-
-fn vlan(_packet: &Packet) -> u32 {
-    0
 }
 
 /// Sums over the flows of a direction.
@@ -271,7 +266,10 @@ fn invariants_hold_of_captures_that_others_made() {
         *counts.entry(rule).or_default() += 1;
         println!("{words}");
     }
-    println!("{} files, {with_tcp} with TCP data, {directions} directions, violated: {counts:?}", files.len());
+    println!(
+        "{} files, {with_tcp} with TCP data, {directions} directions, violated: {counts:?}",
+        files.len()
+    );
     assert!(violations.is_empty(), "{counts:?}");
     assert!(directions > 0);
 }
