@@ -10,21 +10,39 @@ const RECENT: usize = 4;
 /// Copies of a packet without identification follow within this time.
 const COPY: Nanos = 200_000;
 
+/// A reset whose number is further than this from what was sent last, and than a window, answers another connection.
+const RESET_REACH: u64 = 1 << 20;
+
+/// An acknowledgement of a SYN acknowledges no more than this, the data of a fast open (RFC 7413) included.
+const FIRST_ANSWER: u32 = 1 << 16;
+
+/// After so many packets that do not answer its SYN, it is the SYN that is not the connection's.
+const STALE: u32 = 3;
+
 /// Bytes that the timestamp option takes from a full segment.
 const TIMESTAMP_OPTION: u32 = 12;
 
-/// Two endpoints, whichever is the smaller first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key(Endpoint, Endpoint);
+/// Two endpoints, whichever is the smaller first, on a VLAN: the same addresses may be other hosts on another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Key(Endpoint, Endpoint, u32);
 
 impl Key {
     /// The connection of a packet, and which of its ends, 0 or 1, sent it.
     #[inline]
     pub(crate) fn of(packet: &Packet) -> (Self, usize) {
         if packet.source <= packet.destination {
-            (Self(packet.source, packet.destination), 0)
+            (Self(packet.source, packet.destination, packet.vlan), 0)
         } else {
-            (Self(packet.destination, packet.source), 1)
+            (Self(packet.destination, packet.source, packet.vlan), 1)
+        }
+    }
+
+    /// The tags of its VLANs, as `7` or `7.9`, the outer one first; empty without.
+    pub(crate) fn vlan(&self) -> String {
+        match (self.2 >> 12, self.2 & 0xfff) {
+            (0, 0) => String::new(),
+            (0, tag) => tag.to_string(),
+            (outer, tag) => format!("{outer}.{tag}"),
         }
     }
 
@@ -73,6 +91,8 @@ pub(crate) struct Connection {
     client: Option<usize>,
     /// The SYN-ACK's answer was seen.
     established: bool,
+    /// Packets that were passed over, as they answer no SYN of this connection.
+    stale: u32,
     pub(crate) fins: [bool; 2],
     pub(crate) reset: bool,
     pub(crate) last: Nanos,
@@ -89,6 +109,7 @@ impl Connection {
             offers: [None; 2],
             client: None,
             established: false,
+            stale: 0,
             fins: [false; 2],
             reset: false,
             last: 0,
@@ -106,7 +127,8 @@ impl Connection {
         }
         let other_number = self.offers[side].is_some_and(|offer| offer.seq != packet.seq);
         let unopened = self.offers[side].is_none() && self.directions.iter().any(|direction| direction.seen);
-        other_number || unopened
+        let after_reset = self.reset && self.directions.iter().any(|direction| direction.seen);
+        other_number || unopened || after_reset
     }
 
     /// Whether both ends have said that it is over.
@@ -133,13 +155,17 @@ impl Connection {
         }
         self.last = now;
         let flags = packet.flags;
+        if !self.established && self.is_stale(side, packet) {
+            self.stale += 1;
+            return true;
+        }
         if flags.has(Flags::SYN) {
             self.on_syn(now, side, packet);
-        } else if !self.established && flags.has(Flags::ACK) {
+        } else if !self.established && flags.has(Flags::ACK) && !flags.has(Flags::RST) {
             self.on_first_ack(now, side);
         }
         if flags.has(Flags::RST) {
-            self.reset = true; // its numbers need not fit
+            self.reset |= self.directions[side].is_near(packet.seq, RESET_REACH);
             return true;
         }
         if packet.payload > 0 {
@@ -147,13 +173,24 @@ impl Connection {
         }
         if flags.has(Flags::FIN) {
             self.fins[side] = true;
-            self.directions[side].on_fin(packet);
+            self.directions[side].on_fin(now, packet);
         }
         if flags.has(Flags::ACK) {
             let window = self.window(side, packet);
-            self.directions[1 - side].on_ack(now, packet, window);
+            let scaled = self.offers[side].is_some() && self.offers[1 - side].is_some();
+            self.directions[1 - side].on_ack(now, packet, window, scaled);
         }
         true
+    }
+
+    /// Whether a packet is of the connection before between the same ends: the other end's SYN was seen, this end has not sent
+    /// one, and what it sends answers none (RFC 5961 §4: a challenge acknowledgement has the numbers of old).
+    fn is_stale(&self, side: usize, packet: &Packet) -> bool {
+        let (Some(syn), None) = (&self.offers[1 - side], &self.offers[side]) else { return false };
+        let answers = packet.ack.wrapping_sub(syn.seq.wrapping_add(1)) <= FIRST_ANSWER;
+        let numbered = packet.flags.has(Flags::ACK) && answers;
+        let known = self.directions.iter().any(|direction| direction.seen);
+        !packet.flags.has(Flags::SYN) && !numbered && !known && self.stale < STALE
     }
 
     /// The receive window that end `side` offers, in bytes.

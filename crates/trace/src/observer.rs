@@ -308,7 +308,7 @@ impl<'a> Observer<'a> {
         summary.connections_without_data = self.flows.empty;
         summary.started_unix_s = self.origin.map(|origin| origin as f64 * 1e-9);
         summary.duration_s = self.last.saturating_sub(self.origin.unwrap_or(self.last)) as f64 * 1e-9;
-        summary.remarks.extend(self.flows.hardly_captured.remark());
+        summary.remarks.extend(self.flows.doubts.remarks());
         if summary.unknown_link > 0 {
             summary
                 .remarks

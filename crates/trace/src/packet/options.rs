@@ -57,8 +57,8 @@ impl Options {
     #[inline]
     fn take(&mut self, kind: u8, value: &[u8]) {
         match (kind, value) {
-            (TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => {
-                self.timestamps = Some((u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])));
+            (TIMESTAMPS, value) if value.len() == 8 => {
+                self.timestamps = Some((word(value, 0), word(value, 4)));
             }
             (MAXIMUM_SEGMENT_SIZE, &[high, low]) => self.mss = Some(u16::from_be_bytes([high, low])),
             (WINDOW_SCALE, &[shift]) => self.window_scale = Some(shift),
@@ -66,14 +66,16 @@ impl Options {
             (SACK, value) => {
                 self.sack_blocks = 0;
                 for (place, block) in value.chunks_exact(8).take(self.sack.len()).enumerate() {
-                    let edge = |at: usize| {
-                        u32::from_be_bytes([block[at], block[at + 1], block[at + 2], block[at + 3]])
-                    };
-                    self.sack[place] = (edge(0), edge(4));
+                    self.sack[place] = (word(block, 0), word(block, 4));
                     self.sack_blocks += 1;
                 }
             }
             _ => {}
         }
     }
+}
+
+#[inline]
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
