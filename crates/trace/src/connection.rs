@@ -22,7 +22,8 @@ const STALE: u32 = 3;
 /// Bytes that the timestamp option takes from a full segment.
 const TIMESTAMP_OPTION: u32 = 12;
 
-/// Two endpoints, whichever is the smaller first, on a VLAN: the same addresses may be other hosts on another one.
+/// Two endpoints, whichever is the smaller first. The third number tells connections apart that have the same ends on several
+/// VLANs: 0 for the first one, else its tags and one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key(Endpoint, Endpoint, u32);
 
@@ -31,19 +32,15 @@ impl Key {
     #[inline]
     pub(crate) fn of(packet: &Packet) -> (Self, usize) {
         if packet.source <= packet.destination {
-            (Self(packet.source, packet.destination, packet.vlan), 0)
+            (Self(packet.source, packet.destination, 0), 0)
         } else {
-            (Self(packet.destination, packet.source, packet.vlan), 1)
+            (Self(packet.destination, packet.source, 0), 1)
         }
     }
 
-    /// The tags of its VLANs, as `7` or `7.9`, the outer one first; empty without.
-    pub(crate) fn vlan(&self) -> String {
-        match (self.2 >> 12, self.2 & 0xfff) {
-            (0, 0) => String::new(),
-            (0, tag) => tag.to_string(),
-            (outer, tag) => format!("{outer}.{tag}"),
-        }
+    /// The other connection of these ends that is on this VLAN.
+    pub(crate) fn on(self, vlan: u32) -> Self {
+        Self(self.0, self.1, vlan + 1)
     }
 
     pub(crate) fn end(&self, side: usize) -> Endpoint {
@@ -87,6 +84,8 @@ pub(crate) struct Connection {
     /// `directions[0]`: the data that end 0 sends.
     pub(crate) directions: [Direction; 2],
     pub(crate) offers: [Option<Offer>; 2],
+    /// Tags of the VLANs of what each end sends: the two may differ, as one way may be captured where it is not tagged.
+    pub(crate) vlans: [Option<u32>; 2],
     /// Which end opened it.
     client: Option<usize>,
     /// The SYN-ACK's answer was seen.
@@ -107,6 +106,7 @@ impl Connection {
         Self {
             directions: [Direction::new(), Direction::new()],
             offers: [None; 2],
+            vlans: [None; 2],
             client: None,
             established: false,
             stale: 0,
@@ -154,6 +154,7 @@ impl Connection {
             return false;
         }
         self.last = now;
+        self.vlans[side].get_or_insert(packet.vlan);
         let flags = packet.flags;
         if !self.established && self.is_stale(side, packet) {
             self.stale += 1;

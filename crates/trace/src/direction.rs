@@ -38,6 +38,9 @@ const ORIGIN: u64 = 1 << 32;
 /// A jump by more is no hole in what was seen: the capture has a gap there, or the number is wrong.
 const LARGEST_JUMP: i32 = 1 << 28;
 
+/// So many segments before the first number of a flow are accidents.
+const FEW: u64 = 3;
+
 /// Without a round-trip time, a hole that is filled sooner was an overtaken packet.
 const REORDERED: Nanos = 3_000_000;
 
@@ -229,23 +232,42 @@ impl Direction {
 
     /// The number of a segment with data; `None` if it fits nothing, and is passed over.
     #[inline]
-    fn number(&mut self, seq: u32) -> Option<u64> {
+    fn number(&mut self, packet: &Packet) -> Option<u64> {
+        let seq = packet.seq.wrapping_add(u32::from(packet.flags.has(Flags::SYN)));
         if !self.synchronised {
             self.begin_at(seq);
         }
         let start = self.extend(seq);
-        if start.is_some_and(|start| self.seen || !self.opened || self.edge.is_none_or(|edge| start <= edge))
-        {
+        let fits = start.is_some_and(|start| {
+            let (end, border) = (start + u64::from(packet.payload), self.first);
+            let in_window = self.seen || !self.opened || self.edge.is_none_or(|edge| start <= edge);
+            in_window && (end > border || !self.seen && self.is_answered_by(end))
+        });
+        if fits {
             return start;
         }
-        if start.is_some() {
-            // The first data of a connection beyond the window that was offered: a single one is no beginning.
-            if self.counts.odd > 0 {
-                return start;
+        self.odd_segment(seq, start)
+    }
+
+    /// Whether the acknowledgement with which the capture of this flow begins may answer data that end here.
+    fn is_answered_by(&self, end: u64) -> bool {
+        self.acked && !self.opened && self.max.saturating_sub(end) <= 2 * u64::from(self.size.bytes())
+    }
+
+    /// A segment whose number is nowhere near, before the flow's first one, or, of a connection's first data, beyond the window.
+    /// A single one is passed over; where they are more than those that fit, they are the flow.
+    #[cold]
+    fn odd_segment(&mut self, seq: u32, start: Option<u64>) -> Option<u64> {
+        let enough = if start.is_some() { FEW } else { 0 };
+        match start {
+            Some(start) if !self.seen && self.opened && start > self.first && self.counts.odd > 0 => {
+                return Some(start); // the second one beyond the window: the first was no accident
             }
-        } else if self.counts.odd >= self.counts.segments {
-            self.begin_again(seq);
-            return self.extend(seq);
+            _ if self.counts.odd >= self.counts.segments.max(enough) => {
+                self.begin_again(seq);
+                return self.extend(seq);
+            }
+            _ => {}
         }
         self.counts.odd += 1;
         None
@@ -254,8 +276,7 @@ impl Direction {
     /// Data passes.
     #[inline]
     pub(crate) fn on_data(&mut self, now: Nanos, packet: &Packet) {
-        let seq = packet.seq.wrapping_add(u32::from(packet.flags.has(Flags::SYN)));
-        let Some(start) = self.number(seq) else { return };
+        let Some(start) = self.number(packet) else { return };
         let end = start + u64::from(packet.payload);
         if packet.payload <= 1 && end == self.una && self.una == self.max && self.seen {
             return; // a keep-alive, RFC 9293 §3.8.4
@@ -317,6 +338,9 @@ impl Direction {
         ] {
             *count = (*count as f64 * change.ratio).round() as u64;
         }
+        let missed = (counts.uncaptured as f64 * change.lengths).round() as u64;
+        adjust(&mut counts.packets, missed.cast_signed() - counts.uncaptured.cast_signed());
+        counts.uncaptured = missed;
         self.rounds.count_again(change.ratio);
     }
 
@@ -337,7 +361,7 @@ impl Direction {
             if !acked {
                 self.una = start;
             }
-        } else if acked && border.saturating_sub(end) <= 2 * u64::from(self.size.bytes()) {
+        } else if self.is_answered_by(end) {
             self.first = start; // what the acknowledgement before it answers
             self.miss(self.active, start, border);
         }
@@ -360,6 +384,12 @@ impl Direction {
         let Some(start) = self.extend(packet.seq).filter(|_| self.synchronised) else { return };
         let end = start + u64::from(packet.payload);
         if end >= self.max {
+            if start > self.max && (self.seen || self.opened) {
+                // Data before it come later, if at all.
+                let missing = self.leaves_hole(now, packet, self.max, start);
+                self.counts.packets += missing;
+                self.rounds.missed(missing);
+            }
             self.fin = Some(end);
             self.max = end + 1;
         } else if end + 1 == self.max && self.fin.is_none() && !self.missed.is_empty() {
@@ -387,18 +417,7 @@ impl Direction {
         let mut sent = packets;
         self.captured_bytes += end - start;
         if gap > 0 {
-            if gap < LARGEST_JUMP as u64 / 16 {
-                let (missing, forgotten) = self.holes.add(&self.size, begin, start);
-                self.uncaptured_bytes += forgotten;
-                if self.gaps.len() >= Ranges::LIMIT {
-                    self.gaps.pop_front();
-                }
-                let timestamp = packet.options.timestamps.map(|pair| pair.0);
-                self.gaps.push_back(Gap { end: start, at: now, timestamp });
-                sent += missing.max(0).cast_unsigned();
-            } else {
-                self.miss(now, begin, start);
-            }
+            sent += self.leaves_hole(now, packet, begin, start);
         }
         self.counts.packets += sent;
         self.times.sent(now, end);
@@ -413,6 +432,22 @@ impl Direction {
         self.rounds.sent(now, &sent);
         self.max = end;
         self.more_waited = !packet.flags.has(Flags::PSH);
+    }
+
+    /// What is between was not seen, but what comes after it was; the packets that are missing, if they may still come.
+    fn leaves_hole(&mut self, now: Nanos, packet: &Packet, begin: u64, end: u64) -> u64 {
+        if end - begin >= LARGEST_JUMP as u64 / 16 {
+            self.miss(now, begin, end);
+            return 0;
+        }
+        let (missing, forgotten) = self.holes.add(&self.size, begin, end);
+        self.uncaptured_bytes += forgotten;
+        if self.gaps.len() >= Ranges::LIMIT {
+            self.gaps.pop_front();
+        }
+        let timestamp = packet.options.timestamps.map(|pair| pair.0);
+        self.gaps.push_back(Gap { end, at: now, timestamp });
+        missing.max(0).cast_unsigned()
     }
 
     fn patience(&self) -> Option<Nanos> {

@@ -39,6 +39,8 @@ pub(crate) struct Flows {
     connections: HashMap<Key, Box<Connection>>,
     sample_every: Option<Nanos>,
     packets: u64,
+    /// Whether any packet was tagged with a VLAN.
+    tagged: bool,
     next_flow: u32,
     budget: usize,
     limit: usize,
@@ -142,6 +144,7 @@ impl Flows {
             connections: HashMap::new(),
             sample_every: sample_every.filter(|every| *every > 0),
             packets: 0,
+            tagged: false,
             next_flow: 0,
             budget,
             limit,
@@ -166,7 +169,11 @@ impl Flows {
         packet: &Packet,
         tables: &mut Tables,
     ) -> Result<(), RecordsError> {
-        let (key, side) = Key::of(packet);
+        let (mut key, side) = Key::of(packet);
+        self.tagged |= packet.vlan > 0;
+        if self.tagged {
+            key = self.on_vlan(key, side, packet.vlan);
+        }
         let connection = match self.connections.entry(key) {
             Entry::Vacant(vacant) => {
                 self.connections_begun += 1;
@@ -207,6 +214,23 @@ impl Flows {
             self.sweep(now, tables)?;
         }
         Ok(())
+    }
+
+    /// The connection of these ends that a packet on this VLAN belongs to. One way may be tagged otherwise than the other; but what
+    /// one end sends on two VLANs is of two connections.
+    fn on_vlan(&self, key: Key, side: usize, vlan: u32) -> Key {
+        let Some(first) = self.connections.get(&key) else { return key };
+        let other = key.on(vlan);
+        let is_other = match (first.vlans[side], first.vlans[1 - side]) {
+            (Some(own), _) => own != vlan,
+            (None, Some(way_back)) => way_back != vlan && self.connections.contains_key(&other),
+            (None, None) => false,
+        };
+        if is_other {
+            other
+        } else {
+            key
+        }
     }
 
     fn sweep(&mut self, now: Nanos, tables: &mut Tables) -> Result<(), RecordsError> {

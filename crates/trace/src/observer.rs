@@ -170,6 +170,8 @@ fn refuse(path: &Path, head: &[u8], input: &Input) -> TraceError {
             Some(text) => format!("compressed data that cannot be read ({text})"),
             None => "an empty file".into(),
         }
+    } else if head.get(257..262) == Some(b"ustar") {
+        "a tar archive; unpack it (tar -xf) and observe the files in it".into()
     } else if head.iter().take(64).all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) {
         let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
         let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();

@@ -105,6 +105,18 @@ impl Part {
     }
 }
 
+/// Makes room: every second one is enough, whatever the window, and whatever waits in a queue.
+#[inline]
+fn thin<T>(awaited: &mut VecDeque<T>) {
+    if awaited.len() >= AWAITED {
+        let mut stays = false;
+        awaited.retain(|_| {
+            stays = !stays;
+            stays
+        });
+    }
+}
+
 /// The lesser of what is known.
 fn least_of(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
     a.into_iter().chain(b).min()
@@ -161,14 +173,7 @@ impl PathTimes {
     /// New data passes.
     #[inline]
     pub(crate) fn sent(&mut self, now: Nanos, end: u64) {
-        if self.segments.len() >= AWAITED {
-            // Every second one is enough, whatever the window.
-            let mut keep = false;
-            self.segments.retain(|_| {
-                keep = !keep;
-                keep
-            });
-        }
+        thin(&mut self.segments);
         self.segments.push_back((end, now));
     }
 
@@ -201,9 +206,7 @@ impl PathTimes {
         if self.echoes.back().is_some_and(|&(last, _)| value.wrapping_sub(last).cast_signed() <= 0) {
             return;
         }
-        if self.echoes.len() >= AWAITED {
-            self.echoes.pop_front();
-        }
+        thin(&mut self.echoes);
         self.echoes.push_back((value, now));
     }
 

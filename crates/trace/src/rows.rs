@@ -22,6 +22,15 @@ pub(crate) fn name(key: &Key, side: usize) -> String {
     format!("{} > {}", endpoint(key.end(side)), endpoint(key.end(1 - side)))
 }
 
+/// The tags of its VLANs, as `7` or `7.9`, the outer one first; empty without.
+fn vlan(tags: Option<u32>) -> String {
+    match tags.map(|tags| (tags >> 12, tags & 0xfff)) {
+        None | Some((0, 0)) => String::new(),
+        Some((0, tag)) => tag.to_string(),
+        Some((outer, tag)) => format!("{outer}.{tag}"),
+    }
+}
+
 pub(crate) fn round(tables: &mut Tables, flow: u32, round: &Round) -> Result<(), RecordsError> {
     tables.rounds.push(RoundRow {
         flow,
@@ -63,6 +72,7 @@ pub(crate) fn flow(
     let ending = connection.ending();
     let copies = connection.copies;
     let offers = connection.offers;
+    let tags = vlan(connection.vlans[side]);
     let direction = &mut connection.directions[side];
     for finished in direction.rounds.drain() {
         round(tables, flow, &finished)?;
@@ -108,7 +118,7 @@ pub(crate) fn flow(
         source_port: u32::from(source.port),
         destination: destination.address().to_string().into(),
         destination_port: u32::from(destination.port),
-        vlan: key.vlan().into(),
+        vlan: tags.into(),
         vantage: if direction.acked { vantage.name() } else { Vantage::Unknown.name() }.into(),
         rtt_source: direction.times.source().into(),
         rtt_samples: direction.times.samples(),

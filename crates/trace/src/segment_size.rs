@@ -1,8 +1,8 @@
 //! How many packets a captured segment was.
 //!
 //! Where the capturing host offloads segmentation, one captured segment is many packets on the wire. The handshake states their size as long
-//! as no segment is longer: then each is a packet, however short, and a full one may be shorter than stated if nearly all have that
-//! length. A longer one shows offload, or that the handshake states less than is
+//! as no segment is longer (than a frame of Ethernet takes, where nothing is stated): then each is a packet, however short, and a
+//! full one may be shorter than stated if nearly all have that length. A longer one shows offload, or that the handshake states less than is
 //! sent (some systems count the options to the segment and others do not, RFC 6691; some state the least size for a path
 //! of which they know nothing). Then the size is what full segments are multiples of, if one is common: it may be below the
 //! stated one (paths with a smaller MTU, tunnels); or a larger one that nearly all segments have, that fits a frame and is
@@ -18,6 +18,9 @@ const GOOD: f64 = 0.9;
 
 /// Smaller ones are no full segments.
 const SMALLEST: u32 = 200;
+
+/// What every host takes (RFC 9293 §3.7.1): where nothing is stated, shorter ones are no full segments.
+const LEAST_FULL: u32 = 536;
 
 /// Payload of an Ethernet frame, without TCP options: what fits was not merged, as long as nothing is known.
 const ETHERNET: u32 = 1460;
@@ -52,8 +55,9 @@ struct Length {
 pub(crate) struct Recount {
     pub(crate) packets: i64,
     pub(crate) merged: i64,
-    /// Packets now over packets before.
+    /// Packets now over packets before, and the length of a packet before over that now.
     pub(crate) ratio: f64,
+    pub(crate) lengths: f64,
 }
 
 /// Learns the payload of a full packet.
@@ -117,7 +121,7 @@ impl SegmentSize {
             return None;
         }
         self.seen += 1;
-        if self.offload.is_none() && self.stated.is_some_and(|stated| payload > stated) {
+        if self.offload.is_none() && payload > self.stated.unwrap_or(ETHERNET) {
             self.offload = Some(self.seen);
             self.next_look = self.seen;
         }
@@ -135,7 +139,8 @@ impl SegmentSize {
         let (own, own_merged) = self.of(Length { payload, all: 1, evidence: 0 });
         let (now, now_merged) = (now - own, now_merged - own_merged);
         let ratio = if was_packets > 0 { now as f64 / was_packets as f64 } else { 1.0 };
-        Some(Recount { packets: now - was_packets, merged: now_merged - was_merged, ratio })
+        let lengths = f64::from(before.0) / f64::from(self.size);
+        Some(Recount { packets: now - was_packets, merged: now_merged - was_merged, ratio, lengths })
     }
 
     fn sizes(&self) -> (u32, u32) {
@@ -174,6 +179,10 @@ impl SegmentSize {
     }
 
     fn look(&mut self) {
+        if self.offload.is_none() {
+            self.size = self.full_segment();
+            return;
+        }
         let shown = || self.lengths.iter().filter(|length| length.evidence > 0);
         let weight = |size: u32| -> u32 {
             shown().filter(|length| length.payload % size == 0).map(|length| length.evidence).sum()
@@ -203,14 +212,21 @@ impl SegmentSize {
             }
             return;
         }
-        if let Some(stated) = self.stated.filter(|_| self.offload.is_none()) {
-            // Each segment is a packet. A full one is shorter than stated if nearly all have one length.
-            let alone = |length: &&Length| f64::from(length.evidence) >= GOOD * f64::from(full);
-            self.size = common.iter().find(alone).map_or(stated, |length| length.payload);
-            return;
-        }
         let good = candidates.into_iter().filter(|size| f64::from(weight(*size)) >= GOOD * f64::from(best));
         self.learn(good.max().unwrap_or(self.size));
+    }
+
+    /// A full packet where each segment is one: shorter than stated if nearly all have one length; if nothing is stated, the
+    /// longest that is no end of a write.
+    fn full_segment(&self) -> u32 {
+        let full = self.lengths.iter().filter(|length| length.evidence > 0 && length.payload >= SMALLEST);
+        let Some(stated) = self.stated else {
+            let longest = full.map(|length| length.payload).max();
+            return longest.filter(|longest| *longest >= LEAST_FULL).unwrap_or(self.size);
+        };
+        let all: u32 = full.clone().map(|length| length.evidence).sum();
+        let mut alone = full.filter(|length| f64::from(length.evidence) >= GOOD * f64::from(all));
+        alone.next().map_or(stated, |length| length.payload)
     }
 
     /// Bytes of memory behind it.
