@@ -15,7 +15,7 @@ mod common;
 
 use common::{try_observe, Observed, OPTIONS};
 use parshall_trace::{decode, each_frame, Content, Endpoint, Flags, Packet};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -137,6 +137,7 @@ type Key = (String, String);
 /// The directions of a file, by VLAN and ends.
 fn truths(bytes: &[u8]) -> HashMap<Key, Truth> {
     let mut all: HashMap<Key, Truth> = HashMap::new();
+    let mut vlans: HashMap<String, BTreeSet<String>> = HashMap::new();
     let mut now = 0;
     each_frame(bytes.to_vec(), |frame| {
         now = now.max(frame.time_ns.unwrap_or(0));
@@ -148,12 +149,15 @@ fn truths(bytes: &[u8]) -> HashMap<Key, Truth> {
         };
         let end = |end: Endpoint| SocketAddr::new(end.address(), end.port).to_string();
         let (source, destination) = (end(packet.source), end(packet.destination));
-        all.entry((vlan, format!("{source} > {destination}"))).or_default().data(now, &packet);
+        let (name, back) = (format!("{source} > {destination}"), format!("{destination} > {source}"));
+        vlans.entry(name.clone()).or_default().insert(vlan.clone());
+        all.entry((vlan, name)).or_default().data(now, &packet);
         if packet.flags.has(Flags::ACK) {
             // The way back may be on another VLAN.
-            let back = format!("{destination} > {source}");
-            for (_, truth) in all.iter_mut().filter(|(key, _)| key.1 == back) {
-                truth.acknowledged(now, &packet);
+            for vlan in vlans.get(&back).into_iter().flatten() {
+                if let Some(truth) = all.get_mut(&(vlan.clone(), back.clone())) {
+                    truth.acknowledged(now, &packet);
+                }
             }
         }
     });

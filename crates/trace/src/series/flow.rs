@@ -236,19 +236,25 @@ pub(super) fn finish(
     summary: &mut Summary,
 ) -> Result<(), TraceError> {
     let count = flows.len();
-    let mut windowless = 0;
+    let (mut sparse, mut windowless) = (0, 0);
     for series in flows {
         summary.frames += series.samples;
         summary.duration_s = summary.duration_s.max(series.last);
-        windowless += usize::from(!series.finish(tables, summary)?);
+        let has_window = series.value.is_some();
+        if !series.finish(tables, summary)? {
+            (sparse, windowless) =
+                if has_window { (sparse + 1, windowless) } else { (sparse, windowless + 1) };
+        }
     }
     summary.flows = u32::try_from(count).unwrap_or(u32::MAX);
-    if windowless > 0 {
-        let which = if count == 1 { String::new() } else { format!(" of {windowless} of {count} flows") };
-        let words =
-            "are further apart than its round trips, or have no round-trip time: there are no windows per \
-                     round trip";
-        summary.remarks.push(format!("samples{which} {words}"));
+    for (number, words) in [
+        (sparse, "are further apart than its round trips, or have no round-trip time"),
+        (windowless, "have no congestion window"),
+    ] {
+        let which = if count == 1 { String::new() } else { format!(" of {number} of {count} flows") };
+        if number > 0 {
+            summary.remarks.push(format!("samples{which} {words}: there are no windows per round trip"));
+        }
     }
     if unusable > 0 {
         summary.remarks.push(format!(

@@ -158,6 +158,10 @@ fn whole_objects(
 
 /// A number at a key, also if it is written as text.
 pub(super) fn number(value: &Value, key: &str) -> Option<f64> {
-    let value = value.get(key)?;
+    as_number(value.get(key)?)
+}
+
+/// A number, also if it is written as text.
+pub(super) fn as_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
 }
