@@ -126,9 +126,10 @@ impl Connection {
             return false;
         }
         let other_number = self.offers[side].is_some_and(|offer| offer.seq != packet.seq);
-        let unopened = self.offers[side].is_none() && self.directions.iter().any(|direction| direction.seen);
-        let after_reset = self.reset && self.directions.iter().any(|direction| direction.seen);
-        other_number || unopened || after_reset
+        let seen = self.directions.iter().any(|direction| direction.seen);
+        // Where both ends open at once (RFC 9293 §3.5), the other one's SYN was seen.
+        let unopened = self.offers.iter().all(Option::is_none);
+        other_number || seen && (unopened || self.reset)
     }
 
     /// Whether both ends have said that it is over.

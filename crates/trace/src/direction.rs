@@ -459,8 +459,7 @@ impl Direction {
     fn old_data(&mut self, now: Nanos, packet: &Packet, start: u64, end: u64) {
         let start = start.max(self.first);
         if start >= end {
-            self.counts.packets += 1; // from before the capture began
-            return;
+            return; // bytes of a segment that go with its first ones
         }
         let packets = self.size.packets(end - start);
         let timestamp = packet.options.timestamps.map(|pair| pair.0);

@@ -106,6 +106,10 @@ impl Truth {
             self.last = None;
         }
         if packet.payload == 0 {
+            if packet.flags.has(Flags::FIN) && self.last.is_some() {
+                let end = self.extend(packet.seq);
+                self.highest = self.highest.max(Some(end));
+            }
             return;
         }
         let start = self.extend(packet.seq.wrapping_add(u32::from(packet.flags.has(Flags::SYN))));
