@@ -123,9 +123,9 @@ impl Disorder {
     fn remark(&self) -> Option<String> {
         (self.flows > 0).then(|| {
             format!(
-                "segments that stand after their acknowledgements in the file: {}, of {} flows, by up to {} us. Its order is \
-                 not that on the wire, as where two taps, several queues of a card or a virtual switch are captured; these \
-                 segments are no retransmissions, and round-trip times are right to within that time",
+                "data stand after their acknowledgements in the file (segments: {}, flows: {}, by up to {} us): its order is \
+                 not that on the wire, as where two taps, several queues of a card or a virtual switch are captured. They \
+                 are no retransmissions, and round-trip times are right to within that time",
                 self.segments,
                 self.flows,
                 self.longest.div_ceil(1000)
