@@ -295,3 +295,15 @@ impl Connection {
         size_of::<Self>() + self.directions.iter().map(Direction::footprint).sum::<usize>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// docs/observe.md says how much memory a connection takes.
+    #[test]
+    fn a_connection_takes_what_the_guide_says() {
+        let bytes = size_of::<Connection>();
+        assert!((2650..2750).contains(&bytes), "{bytes}");
+    }
+}

@@ -66,9 +66,10 @@ def of_flow(flow: TracedFlow) -> list[str]:
             "missed them."
         )
     if facts["acknowledged_first"]:
+        stand = "stands" if facts["acknowledged_first"] == 1 else "stand"
         doubts.append(
-            f"{counted(facts['acknowledged_first'], 'segment')} stand after their acknowledgement in the file: its order "
-            "is not that on the wire. They count once, as captured."
+            f"{counted(facts['acknowledged_first'], 'segment')} {stand} after the acknowledgement in the file: its "
+            "order is not that on the wire. What stands there counts once, as captured."
         )
     if facts["discarded_by_receiver"]:
         doubts.append(
