@@ -49,7 +49,7 @@ table! {
         /// Smallest RTT sample, of a trace also the handshake's, of hosts that are emulated also those of the warm-up; null without one.
         min_rtt_s: Option<f64>, "s";
         /// RTT that half of its samples did not exceed; null where they were not counted apart from its group's (more than
-        /// 1000 flows, connections of open loops, traces), as for all percentiles of a flow.
+        /// 1000 flows, connections of open loops, series), as for all percentiles of a flow.
         rtt_p50_s: Option<f64>, "s";
         /// RTT that 95 % of its samples did not exceed.
         rtt_p95_s: Option<f64>, "s";
@@ -362,12 +362,16 @@ table! {
         destination: Arc<str>, "";
         /// Its port.
         destination_port: u32, "";
+        /// Tags of its VLANs, the outer one first, as `7` or `7.9`; empty without.
+        vlan: Arc<str>, "";
         /// Where the capture was made: at the `sender`, the `receiver`, in the `middle`; empty if it does not show.
         vantage: Arc<str>, "";
         /// What the round-trip times are made of: `acknowledgements`, also `and timestamps`, `handshake`, or nothing.
         rtt_source: Arc<str>, "";
         /// RTT samples.
         rtt_samples: u64, "samples";
+        /// Whether most RTT samples lack what a queue before the capture point adds: nothing there showed it.
+        rtt_is_lower_bound: bool, "";
         /// Least time from an acknowledgement at the capture point to data that answers it; null if none showed it.
         least_before_s: Option<f64>, "s";
         /// Least time from a segment at the capture point to its acknowledgement; null if none was seen.
@@ -408,6 +412,11 @@ table! {
         out_of_order_packets: u64, "packets";
         /// Packets that were acknowledged and not captured.
         uncaptured_packets: u64, "packets";
+        /// Segments that stand behind their acknowledgement in the file: its order is not that on the wire.
+        acknowledged_first: u64, "segments";
+        /// Packets sent again because the receiver, at which they were captured, discarded the copy before: it lay beyond the
+        /// window. No losses.
+        discarded_by_receiver: u64, "packets";
         /// Packets of the connection that were captured twice, and counted once.
         captured_twice: u64, "packets";
         /// Last packets sent again before a timeout (RFC 8985).

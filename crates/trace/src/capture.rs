@@ -302,14 +302,12 @@ fn explain<I>(error: &PcapError<I>) -> String {
     }
 }
 
-/// Reads a capture from memory, for fuzzing and tests: how many frames there are, and where it stopped.
-pub fn count_frames(bytes: Vec<u8>) -> Option<(u64, Option<Stop>)> {
+/// Calls `take` with each frame of a capture in memory, for tests; where and why reading stopped, `None`: it is no capture.
+pub fn each_frame(bytes: Vec<u8>, mut take: impl FnMut(Frame<'_>)) -> Option<Option<Stop>> {
     let mut input = Input::new(std::io::Cursor::new(bytes)).ok()?;
     let format = Format::recognise(&input.peek(4).ok()?)?;
-    let mut frames = 0;
-    let stop = read_frames(format, input, |_| {
-        frames += 1;
+    Some(read_frames(format, input, |frame| {
+        take(frame);
         ControlFlow::Continue(())
-    });
-    Some((frames, stop))
+    }))
 }

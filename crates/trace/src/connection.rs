@@ -10,22 +10,37 @@ const RECENT: usize = 4;
 /// Copies of a packet without identification follow within this time.
 const COPY: Nanos = 200_000;
 
+/// A reset whose number is further than this from what was sent last, and than a window, answers another connection.
+const RESET_REACH: u64 = 1 << 20;
+
+/// An acknowledgement of a SYN acknowledges no more than this, the data of a fast open (RFC 7413) included.
+const FIRST_ANSWER: u32 = 1 << 16;
+
+/// After so many packets that do not answer its SYN, it is the SYN that is not the connection's.
+const STALE: u32 = 3;
+
 /// Bytes that the timestamp option takes from a full segment.
 const TIMESTAMP_OPTION: u32 = 12;
 
-/// Two endpoints, whichever is the smaller first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key(Endpoint, Endpoint);
+/// Two endpoints, whichever is the smaller first. The third number tells connections apart that have the same ends on several
+/// VLANs: 0 for the first one, else its tags and one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Key(Endpoint, Endpoint, u32);
 
 impl Key {
     /// The connection of a packet, and which of its ends, 0 or 1, sent it.
     #[inline]
     pub(crate) fn of(packet: &Packet) -> (Self, usize) {
         if packet.source <= packet.destination {
-            (Self(packet.source, packet.destination), 0)
+            (Self(packet.source, packet.destination, 0), 0)
         } else {
-            (Self(packet.destination, packet.source), 1)
+            (Self(packet.destination, packet.source, 0), 1)
         }
+    }
+
+    /// The other connection of these ends that is on this VLAN.
+    pub(crate) fn on(self, vlan: u32) -> Self {
+        Self(self.0, self.1, vlan + 1)
     }
 
     pub(crate) fn end(&self, side: usize) -> Endpoint {
@@ -69,10 +84,14 @@ pub(crate) struct Connection {
     /// `directions[0]`: the data that end 0 sends.
     pub(crate) directions: [Direction; 2],
     pub(crate) offers: [Option<Offer>; 2],
+    /// Tags of the VLANs of what each end sends: the two may differ, as one way may be captured where it is not tagged.
+    pub(crate) vlans: [Option<u32>; 2],
     /// Which end opened it.
     client: Option<usize>,
     /// The SYN-ACK's answer was seen.
     established: bool,
+    /// Packets that were passed over, as they answer no SYN of this connection.
+    stale: u32,
     pub(crate) fins: [bool; 2],
     pub(crate) reset: bool,
     pub(crate) last: Nanos,
@@ -87,8 +106,10 @@ impl Connection {
         Self {
             directions: [Direction::new(), Direction::new()],
             offers: [None; 2],
+            vlans: [None; 2],
             client: None,
             established: false,
+            stale: 0,
             fins: [false; 2],
             reset: false,
             last: 0,
@@ -105,8 +126,10 @@ impl Connection {
             return false;
         }
         let other_number = self.offers[side].is_some_and(|offer| offer.seq != packet.seq);
-        let unopened = self.offers[side].is_none() && self.directions.iter().any(|direction| direction.seen);
-        other_number || unopened
+        let seen = self.directions.iter().any(|direction| direction.seen);
+        // Where both ends open at once (RFC 9293 §3.5), the other one's SYN was seen.
+        let unopened = self.offers.iter().all(Option::is_none);
+        other_number || seen && (unopened || self.reset)
     }
 
     /// Whether both ends have said that it is over.
@@ -132,14 +155,19 @@ impl Connection {
             return false;
         }
         self.last = now;
+        self.vlans[side].get_or_insert(packet.vlan);
         let flags = packet.flags;
+        if !self.established && self.is_stale(side, packet) {
+            self.stale += 1;
+            return true;
+        }
         if flags.has(Flags::SYN) {
             self.on_syn(now, side, packet);
-        } else if !self.established && flags.has(Flags::ACK) {
+        } else if !self.established && flags.has(Flags::ACK) && !flags.has(Flags::RST) {
             self.on_first_ack(now, side);
         }
         if flags.has(Flags::RST) {
-            self.reset = true; // its numbers need not fit
+            self.reset |= self.directions[side].is_near(packet.seq, RESET_REACH);
             return true;
         }
         if packet.payload > 0 {
@@ -147,13 +175,24 @@ impl Connection {
         }
         if flags.has(Flags::FIN) {
             self.fins[side] = true;
-            self.directions[side].on_fin(packet);
+            self.directions[side].on_fin(now, packet);
         }
         if flags.has(Flags::ACK) {
             let window = self.window(side, packet);
-            self.directions[1 - side].on_ack(now, packet, window);
+            let scaled = self.offers[side].is_some() && self.offers[1 - side].is_some();
+            self.directions[1 - side].on_ack(now, packet, window, scaled);
         }
         true
+    }
+
+    /// Whether a packet is of the connection before between the same ends: the other end's SYN was seen, this end has not sent
+    /// one, and what it sends answers none (RFC 5961 §4: a challenge acknowledgement has the numbers of old).
+    fn is_stale(&self, side: usize, packet: &Packet) -> bool {
+        let (Some(syn), None) = (&self.offers[1 - side], &self.offers[side]) else { return false };
+        let answers = packet.ack.wrapping_sub(syn.seq.wrapping_add(1)) <= FIRST_ANSWER;
+        let numbered = packet.flags.has(Flags::ACK) && answers;
+        let known = self.directions.iter().any(|direction| direction.seen);
+        !packet.flags.has(Flags::SYN) && !numbered && !known && self.stale < STALE
     }
 
     /// The receive window that end `side` offers, in bytes.
@@ -254,5 +293,17 @@ impl Connection {
     /// Bytes of memory that it holds.
     pub(crate) fn footprint(&self) -> usize {
         size_of::<Self>() + self.directions.iter().map(Direction::footprint).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// docs/observe.md says how much memory a connection takes.
+    #[test]
+    fn a_connection_takes_what_the_guide_says() {
+        let bytes = size_of::<Connection>();
+        assert!((2650..2750).contains(&bytes), "{bytes}");
     }
 }

@@ -10,17 +10,26 @@
 //!
 //! Sequence numbers are extended to 64 bits. A segment above `max` leaves a hole; what fills it is a packet that was
 //! overtaken, if it comes too early for a retransmission or has an older timestamp, else the retransmission of a packet lost
-//! before the capture point. A hole that is acknowledged was not captured. What was seen already is sent again
-//! ([`crate::resent`] judges why). One byte at the left edge while the receiver offers no window is a probe of that window
-//! (RFC 9293 §3.8.6.1): it is counted, and no data as long as it is not acknowledged. Loss events and timeouts are told apart by the time since the last progress: a timeout
-//! comes from the sender's timer and not in answer to an acknowledgement.
+//! before the capture point. What was seen already is sent again ([`crate::resent`] judges why), but for what the receiver had to
+//! discard: it lay beyond the window offered when it passed, at the receiver. One byte at the left edge while the receiver
+//! offers no window is a probe of that window (RFC 9293 §3.8.6.1): it is counted, and no data as long as it is not
+//! acknowledged. Loss events and timeouts are told apart by the time since the last progress: a timeout comes from the
+//! sender's timer and not in answer to an acknowledgement.
+//!
+//! A hole that is acknowledged was not captured, unless its data stand behind their acknowledgement in the file: captures of two
+//! taps, several queues of a card or a virtual switch are not in the order of the wire. Such holes wait for their data until the
+//! sender could send them again because the acknowledgement was lost, [`LEAST_TIMEOUT`] or a round trip.
+//!
+//! Where more segments fit nothing than fit, the numbers that are taken for the flow's are another connection's: it begins again
+//! with the segment at hand.
 
+use crate::holes::{Holes, Missed};
 use crate::packet::{Flags, Packet};
-use crate::path_times::{Nanos, PathTimes};
+use crate::path_times::{Nanos, PathTimes, Vantage};
 use crate::ranges::Ranges;
 use crate::resent::{Evidence, Resent, Retransmissions};
 use crate::rounds::{Rounds, Sent};
-use crate::segment_size::SegmentSize;
+use crate::segment_size::{Recount, SegmentSize};
 use std::collections::VecDeque;
 
 /// Sequence numbers begin here, so that those before the first one seen are positive.
@@ -28,6 +37,9 @@ const ORIGIN: u64 = 1 << 32;
 
 /// A jump by more is no hole in what was seen: the capture has a gap there, or the number is wrong.
 const LARGEST_JUMP: i32 = 1 << 28;
+
+/// So many segments before the first number of a flow are accidents.
+const FEW: u64 = 3;
 
 /// Without a round-trip time, a hole that is filled sooner was an overtaken packet.
 const REORDERED: Nanos = 3_000_000;
@@ -54,6 +66,11 @@ pub(crate) struct Counts {
     pub(crate) spurious: u64,
     pub(crate) out_of_order: u64,
     pub(crate) uncaptured: u64,
+    /// Segments that stand behind their acknowledgement in the file, and the longest time by which.
+    pub(crate) acknowledged_first: u64,
+    pub(crate) disorder: Nanos,
+    /// Packets sent again because the receiver discarded them.
+    pub(crate) discarded: u64,
     pub(crate) loss_events: u64,
     pub(crate) timeouts: u64,
     pub(crate) tail_probes: u64,
@@ -63,8 +80,9 @@ pub(crate) struct Counts {
     pub(crate) zero_windows: u64,
     pub(crate) zero_window_probes: u64,
     pub(crate) wire_bytes: u64,
-    /// Numbers that fit nothing.
+    /// Segments, and acknowledgements, whose numbers fit nothing.
     pub(crate) odd: u64,
+    odd_acks: u64,
 }
 
 /// A hole's end, when it appeared, and the timestamp of the packet that revealed it.
@@ -86,8 +104,9 @@ pub(crate) struct Direction {
     pub(crate) rounds: Rounds,
     /// Whether `una` and `max` mean anything.
     synchronised: bool,
-    /// Whether the SYN was seen.
+    /// Whether data begins after a SYN that was seen, and the first number after it.
     opened: bool,
+    after_syn: Option<u32>,
     /// Whether data, and acknowledgements of it, were seen.
     pub(crate) seen: bool,
     pub(crate) acked: bool,
@@ -95,10 +114,18 @@ pub(crate) struct Direction {
     una: u64,
     max: u64,
     fin: Option<u64>,
-    holes: Ranges,
+    holes: Holes,
+    missed: Missed,
     gaps: VecDeque<Gap>,
     sacked: Ranges,
+    /// One past the last byte that the receiver's window allows, and what passed beyond it.
+    edge: Option<u64>,
+    outside: Ranges,
     resent: Retransmissions,
+    /// Payload captured, each byte once; acknowledged and not captured; delivered before the flow began again.
+    captured_bytes: u64,
+    uncaptured_bytes: u64,
+    delivered_before: u64,
     dupacks: u32,
     recover: u64,
     last_window: u16,
@@ -127,16 +154,23 @@ impl Direction {
             rounds: Rounds::default(),
             synchronised: false,
             opened: false,
+            after_syn: None,
             seen: false,
             acked: false,
             first: 0,
             una: 0,
             max: 0,
             fin: None,
-            holes: Ranges::default(),
+            holes: Holes::default(),
+            missed: Missed::default(),
             gaps: VecDeque::new(),
             sacked: Ranges::default(),
+            edge: None,
+            outside: Ranges::default(),
             resent: Retransmissions::default(),
+            captured_bytes: 0,
+            uncaptured_bytes: 0,
+            delivered_before: 0,
             dupacks: 0,
             recover: 0,
             last_window: 0,
@@ -155,6 +189,7 @@ impl Direction {
 
     /// A SYN: data begins after `seq`.
     pub(crate) fn open(&mut self, seq: u32) {
+        self.after_syn = Some(seq.wrapping_add(1));
         self.begin_at(seq.wrapping_add(1));
         self.opened = true;
     }
@@ -164,6 +199,24 @@ impl Direction {
         (self.synchronised, self.first, self.una, self.max, self.recover) = (true, base, base, base, base);
     }
 
+    /// What was taken for this flow's numbers was another's: it begins with `seq`, or after its SYN if that fits. What was
+    /// counted stays.
+    fn begin_again(&mut self, seq: u32) {
+        self.delivered_before = self.delivered();
+        (self.captured_bytes, self.uncaptured_bytes) = (0, 0);
+        let fits = |first: &u32| (0..LARGEST_JUMP).contains(&seq.wrapping_sub(*first).cast_signed());
+        let first = self.after_syn.filter(fits);
+        self.begin_at(first.unwrap_or(seq));
+        self.opened = first.is_some();
+        (self.seen, self.acked, self.fin, self.edge) = (false, false, None, None);
+        (self.holes, self.missed, self.gaps) = (Holes::default(), Missed::default(), VecDeque::new());
+        (self.sacked, self.outside, self.resent) =
+            (Ranges::default(), Ranges::default(), Retransmissions::default());
+        (self.dupacks, self.probed, self.window_closed, self.more_waited) = (0, 0, false, false);
+        self.times.begin_again();
+        self.rounds.begin_again();
+    }
+
     /// The 64-bit number; `None` if it is nowhere near.
     #[inline]
     fn extend(&self, seq: u32) -> Option<u64> {
@@ -171,17 +224,59 @@ impl Direction {
         (-LARGEST_JUMP < distance).then(|| self.max.wrapping_add_signed(i64::from(distance)))
     }
 
-    /// Data passes.
+    /// Whether a number is within `reach`, or what the receiver's window allows, of what was sent last.
+    pub(crate) fn is_near(&self, seq: u32, reach: u64) -> bool {
+        let distance = seq.wrapping_sub(self.max as u32).cast_signed();
+        !self.synchronised || u64::from(distance.unsigned_abs()) <= reach.max(self.largest_window)
+    }
+
+    /// The number of a segment with data; `None` if it fits nothing, and is passed over.
     #[inline]
-    pub(crate) fn on_data(&mut self, now: Nanos, packet: &Packet) {
+    fn number(&mut self, packet: &Packet) -> Option<u64> {
         let seq = packet.seq.wrapping_add(u32::from(packet.flags.has(Flags::SYN)));
         if !self.synchronised {
             self.begin_at(seq);
         }
-        let Some(start) = self.extend(seq) else {
-            self.counts.odd += 1;
-            return;
-        };
+        let start = self.extend(seq);
+        let fits = start.is_some_and(|start| {
+            let (end, border) = (start + u64::from(packet.payload), self.first);
+            let in_window = self.seen || !self.opened || self.edge.is_none_or(|edge| start <= edge);
+            in_window && (end > border || !self.seen && self.is_answered_by(end))
+        });
+        if fits {
+            return start;
+        }
+        self.odd_segment(seq, start)
+    }
+
+    /// Whether the acknowledgement with which the capture of this flow begins may answer data that end here.
+    fn is_answered_by(&self, end: u64) -> bool {
+        self.acked && !self.opened && self.max.saturating_sub(end) <= 2 * u64::from(self.size.bytes())
+    }
+
+    /// A segment whose number is nowhere near, before the flow's first one, or, of a connection's first data, beyond the window.
+    /// A single one is passed over; where they are more than those that fit, they are the flow.
+    #[cold]
+    fn odd_segment(&mut self, seq: u32, start: Option<u64>) -> Option<u64> {
+        let enough = if start.is_some() { FEW } else { 0 };
+        match start {
+            Some(start) if !self.seen && self.opened && start > self.first && self.counts.odd > 0 => {
+                return Some(start); // the second one beyond the window: the first was no accident
+            }
+            _ if self.counts.odd >= self.counts.segments.max(enough) => {
+                self.begin_again(seq);
+                return self.extend(seq);
+            }
+            _ => {}
+        }
+        self.counts.odd += 1;
+        None
+    }
+
+    /// Data passes.
+    #[inline]
+    pub(crate) fn on_data(&mut self, now: Nanos, packet: &Packet) {
+        let Some(start) = self.number(packet) else { return };
         let end = start + u64::from(packet.payload);
         if packet.payload <= 1 && end == self.una && self.una == self.max && self.seen {
             return; // a keep-alive, RFC 9293 §3.8.4
@@ -192,13 +287,15 @@ impl Direction {
         }
         if !self.seen {
             self.seen = true;
-            self.first_data(start);
+            self.first_data(start, end);
         }
         if self.began.is_none() {
             self.began = Some(now);
             self.progress = now;
         }
-        self.size.see(packet.payload);
+        if let Some(change) = self.size.see(packet.payload, packet.flags.has(Flags::PSH)) {
+            self.count_again(&change);
+        }
         let packets = self.size.packets(u64::from(packet.payload));
         self.counts.segments += 1;
         self.counts.merged += u64::from(packets > 1);
@@ -215,6 +312,9 @@ impl Direction {
         } else {
             self.old_data(now, packet, start, end);
         }
+        if self.edge.is_some_and(|edge| end > edge) {
+            self.outside.insert(start, end);
+        }
         if let Some(echo) = echo_of(packet) {
             let in_order = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
             self.times.echoed(now, echo, waited && in_order);
@@ -223,30 +323,84 @@ impl Direction {
         self.active = now;
     }
 
+    /// The size of a packet is another one than what was counted by.
+    fn count_again(&mut self, change: &Recount) {
+        let counts = &mut self.counts;
+        adjust(&mut counts.packets, change.packets);
+        adjust(&mut counts.merged, change.merged);
+        for count in [
+            &mut counts.retransmissions,
+            &mut counts.lost,
+            &mut counts.lost_before,
+            &mut counts.spurious,
+            &mut counts.out_of_order,
+            &mut counts.discarded,
+        ] {
+            *count = (*count as f64 * change.ratio).round() as u64;
+        }
+        let missed = (counts.uncaptured as f64 * change.lengths).round() as u64;
+        adjust(&mut counts.packets, missed.cast_signed() - counts.uncaptured.cast_signed());
+        counts.uncaptured = missed;
+        self.rounds.count_again(change.ratio);
+    }
+
     fn probes_window(&mut self, end: u64) {
         self.counts.segments += 1;
         self.counts.zero_window_probes += 1;
         self.probed = end;
     }
 
-    /// Without the connection's beginning, what was sent before the capture began is not missing.
-    fn first_data(&mut self, start: u64) {
-        if !self.opened && start > self.max {
-            self.max = start;
-            self.recover = start;
-            if !self.acked {
-                (self.first, self.una) = (start, start);
+    /// The flow begins here, if its beginning was not captured: what was sent before is not missing. Else what was acknowledged of
+    /// it was.
+    fn first_data(&mut self, start: u64, end: u64) {
+        let (border, acked) = (self.max, self.acked);
+        if self.opened {
+            self.miss(self.active, self.first, self.una);
+        } else if start >= border {
+            (self.first, self.max, self.recover) = (start, start, start);
+            if !acked {
+                self.una = start;
             }
+        } else if self.is_answered_by(end) {
+            self.first = start; // what the acknowledgement before it answers
+            self.miss(self.active, start, border);
         }
     }
 
+    /// What is between was acknowledged and not captured, as far as is known.
+    fn miss(&mut self, at: Nanos, start: u64, end: u64) -> u64 {
+        if start >= end {
+            return 0;
+        }
+        let packets = self.missed.add(at, &self.size, start, end);
+        adjust(&mut self.counts.uncaptured, packets);
+        adjust(&mut self.counts.packets, packets);
+        self.uncaptured_bytes += end - start;
+        packets.max(0).cast_unsigned()
+    }
+
     /// A FIN takes a number of its own.
-    pub(crate) fn on_fin(&mut self, packet: &Packet) {
+    pub(crate) fn on_fin(&mut self, now: Nanos, packet: &Packet) {
         let Some(start) = self.extend(packet.seq).filter(|_| self.synchronised) else { return };
         let end = start + u64::from(packet.payload);
         if end >= self.max {
+            if start > self.max && (self.seen || self.opened) {
+                // Data before it come later, if at all.
+                let missing = self.leaves_hole(now, packet, self.max, start);
+                self.counts.packets += missing;
+                self.rounds.missed(missing);
+            }
             self.fin = Some(end);
             self.max = end + 1;
+        } else if end + 1 == self.max && self.fin.is_none() && !self.missed.is_empty() {
+            // Its acknowledgement stands before it: what looked like a byte that was not captured is none.
+            let (bytes, packets, _) = self.missed.remove(now, &self.size, end, end + 1);
+            if bytes > 0 {
+                self.fin = Some(end);
+                self.uncaptured_bytes = self.uncaptured_bytes.saturating_sub(bytes);
+                adjust(&mut self.counts.uncaptured, packets);
+                adjust(&mut self.counts.packets, packets);
+            }
         }
     }
 
@@ -261,19 +415,9 @@ impl Direction {
         let begin = self.max;
         let gap = start - begin;
         let mut sent = packets;
+        self.captured_bytes += end - start;
         if gap > 0 {
-            let missing = self.size.packets(gap);
-            if gap < LARGEST_JUMP as u64 / 16 {
-                self.holes.insert(begin, start);
-                if self.gaps.len() >= Ranges::LIMIT {
-                    self.gaps.pop_front();
-                }
-                let timestamp = packet.options.timestamps.map(|pair| pair.0);
-                self.gaps.push_back(Gap { end: start, at: now, timestamp });
-                sent += missing;
-            } else {
-                self.counts.uncaptured += missing;
-            }
+            sent += self.leaves_hole(now, packet, begin, start);
         }
         self.counts.packets += sent;
         self.times.sent(now, end);
@@ -290,6 +434,22 @@ impl Direction {
         self.more_waited = !packet.flags.has(Flags::PSH);
     }
 
+    /// What is between was not seen, but what comes after it was; the packets that are missing, if they may still come.
+    fn leaves_hole(&mut self, now: Nanos, packet: &Packet, begin: u64, end: u64) -> u64 {
+        if end - begin >= LARGEST_JUMP as u64 / 16 {
+            self.miss(now, begin, end);
+            return 0;
+        }
+        let (missing, forgotten) = self.holes.add(&self.size, begin, end);
+        self.uncaptured_bytes += forgotten;
+        if self.gaps.len() >= Ranges::LIMIT {
+            self.gaps.pop_front();
+        }
+        let timestamp = packet.options.timestamps.map(|pair| pair.0);
+        self.gaps.push_back(Gap { end, at: now, timestamp });
+        missing.max(0).cast_unsigned()
+    }
+
     fn patience(&self) -> Option<Nanos> {
         // Two round trips while an acknowledgement may still come, one if none is captured.
         self.times.smoothed().map(|rtt| if self.acked { rtt.saturating_mul(2) } else { rtt })
@@ -299,13 +459,20 @@ impl Direction {
     fn old_data(&mut self, now: Nanos, packet: &Packet, start: u64, end: u64) {
         let start = start.max(self.first);
         if start >= end {
-            return; // from before the capture began
+            return; // bytes of a segment that go with its first ones
         }
         let packets = self.size.packets(end - start);
         let timestamp = packet.options.timestamps.map(|pair| pair.0);
-        let filled = self.holes.remove(start, end);
+        let (filled, change) = self.holes.remove(&self.size, start, end);
+        self.captured_bytes += filled;
+        if !self.missed.is_empty() && self.stands_behind_its_acknowledgement(now, start, end, filled) {
+            adjust(&mut self.counts.packets, packets.cast_signed() + change);
+            return;
+        }
         if filled > 0 && self.was_overtaken(now, start, timestamp) {
-            self.counts.out_of_order += packets; // it was counted when the hole appeared
+            // The hole stood for it.
+            adjust(&mut self.counts.packets, packets.cast_signed() + change);
+            self.counts.out_of_order += packets;
             return;
         }
         self.counts.packets += packets;
@@ -315,12 +482,20 @@ impl Direction {
             Some(resent) => Some(resent.round),
             None => self.rounds.index_of(start),
         };
-        let needless = filled == 0 && (end <= self.una || self.sacked.covers(start, end));
-        if needless {
+        let arrived = filled == 0 && (end <= self.una || self.sacked.covers(start, end));
+        let discarded = filled == 0 && !arrived && self.was_discarded(start, end);
+        let needless = arrived || discarded;
+        if arrived {
             self.counts.spurious += packets;
+        } else if discarded {
+            self.counts.discarded += packets;
         } else {
             self.counts.lost += packets;
-            self.counts.lost_before += if filled > 0 { packets } else { 0 };
+            if filled > 0 {
+                // The copy that the hole stood for.
+                adjust(&mut self.counts.packets, packets.cast_signed() + change);
+                self.counts.lost_before += packets;
+            }
             if let Some(round) = copied {
                 self.rounds.mark(round, packets, true);
             }
@@ -342,6 +517,34 @@ impl Direction {
             shown: self.sacked.end().is_some_and(|highest| highest > end),
             suspect: false,
         });
+    }
+
+    /// Whether these bytes, of which `filled` were in holes, are in the file for the first time, behind their acknowledgement: then
+    /// they were captured after all. Bytes for the first time beside others that were seen are captured, and sent again.
+    fn stands_behind_its_acknowledgement(&mut self, now: Nanos, start: u64, end: u64, filled: u64) -> bool {
+        let patience = self.times.smoothed().unwrap_or(0).max(LEAST_TIMEOUT);
+        self.missed.forget(now, patience, &self.size);
+        let (bytes, change, ago) = self.missed.remove(now, &self.size, start, end);
+        if bytes == 0 {
+            return false;
+        }
+        self.captured_bytes += bytes;
+        self.uncaptured_bytes = self.uncaptured_bytes.saturating_sub(bytes);
+        adjust(&mut self.counts.uncaptured, change);
+        adjust(&mut self.counts.packets, change);
+        let first = bytes + filled == end - start;
+        if first {
+            self.counts.acknowledged_first += 1;
+            self.counts.disorder = self.counts.disorder.max(ago);
+        }
+        first
+    }
+
+    /// Whether what is sent again was discarded by the receiver, at which it was captured: it lay beyond the window.
+    fn was_discarded(&self, start: u64, end: u64) -> bool {
+        !self.outside.is_empty()
+            && self.outside.overlap(start, end) > 0
+            && self.times.vantage() == Vantage::Receiver
     }
 
     /// Whether a packet that fills a hole was sent before the one that revealed it.
@@ -381,9 +584,9 @@ impl Direction {
         }
     }
 
-    /// An acknowledgement of this direction's data passes.
+    /// An acknowledgement of this direction's data passes, which offers a window; `scaled`: its scale is known.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Nanos, packet: &Packet, window: u64) {
+    pub(crate) fn on_ack(&mut self, now: Nanos, packet: &Packet, window: u64, scaled: bool) {
         if !self.synchronised {
             self.begin_at(packet.ack);
         }
@@ -391,12 +594,16 @@ impl Direction {
         self.largest_window = self.largest_window.max(window);
         self.counts.zero_windows += u64::from(window == 0);
         let Some(ack) = self.extend(packet.ack) else {
-            self.counts.odd += 1;
+            self.odd_acknowledgement(packet.ack);
             return;
         };
         self.acked = true;
-        if ack > self.max {
-            self.unseen_was_acknowledged(ack);
+        let ahead = ack > self.max;
+        if ahead {
+            self.unseen_was_acknowledged(now, ack);
+        }
+        if scaled && ack >= self.una {
+            self.edge = Some(ack + window);
         }
         let echo = packet.options.timestamps.map(|pair| pair.1);
         let (had_sacked, reported) = (!self.sacked.is_empty(), self.counts.duplicates_reported);
@@ -418,7 +625,7 @@ impl Direction {
         );
         let advanced = ack > self.una;
         if advanced {
-            let usable = !had_sacked && self.dupacks == 0 && !self.resent.any_within(self.una, ack);
+            let usable = !ahead && !had_sacked && self.dupacks == 0 && !self.resent.any_within(self.una, ack);
             self.times.acknowledged(now, ack, usable && self.una >= self.recover);
             self.advance(now, ack);
         } else if packet.payload == 0 && self.max > self.una && packet.window == self.last_window {
@@ -437,15 +644,24 @@ impl Direction {
         self.active = now;
     }
 
-    fn unseen_was_acknowledged(&mut self, ack: u64) {
+    /// An acknowledgement that fits nothing. Of a direction without data, the number of others than that is its own.
+    fn odd_acknowledgement(&mut self, ack: u32) {
+        self.counts.odd_acks += 1;
+        if !self.seen && 2 * self.counts.odd_acks > self.counts.acknowledgements.max(4) {
+            self.counts.odd_acks = 0;
+            self.begin_again(ack);
+        }
+    }
+
+    fn unseen_was_acknowledged(&mut self, now: Nanos, ack: u64) {
         if self.probed > self.max && self.probed <= ack {
             self.counts.packets += 1; // the receiver took a probe's byte
+            self.captured_bytes += 1;
             self.max = self.probed;
         }
         if self.seen && self.fin.is_none() && ack > self.max {
-            let missing = self.size.packets(ack - self.max);
-            self.counts.uncaptured += missing;
-            self.counts.packets += missing;
+            let missing = self.miss(now, self.max, ack);
+            self.rounds.missed(missing);
         } else if !self.seen {
             self.recover = ack;
         }
@@ -460,11 +676,13 @@ impl Direction {
             self.ended = self.ended.max(now);
         }
         self.sacked.remove(0, ack);
+        self.outside.remove(0, ack);
         if !self.holes.is_empty() {
-            let missed = self.holes.remove(0, ack);
-            if missed > 0 {
-                self.counts.uncaptured += self.size.packets(missed);
+            for (start, end) in self.holes.below(ack) {
+                self.miss(now, start, end);
             }
+            let (_, packets) = self.holes.remove(&self.size, 0, ack);
+            adjust(&mut self.counts.packets, packets); // those that are missed now
             while self.gaps.front().is_some_and(|gap| gap.end <= ack) {
                 self.gaps.pop_front();
             }
@@ -496,16 +714,23 @@ impl Direction {
         }
     }
 
-    /// Payload that arrived, as far as the capture shows.
+    /// Payload that arrived, as far as the capture shows: no more than was captured, and is missing.
     pub(crate) fn delivered(&self) -> u64 {
         let end = self.fin.unwrap_or(u64::MAX);
-        if self.acked {
-            self.una.min(end).saturating_sub(self.first)
+        let now = if self.acked {
+            let acknowledged = self.una.min(end).saturating_sub(self.first);
+            let known = self.captured_bytes + self.uncaptured_bytes;
+            if self.seen {
+                acknowledged.min(known)
+            } else {
+                acknowledged
+            }
         } else if self.seen {
             self.max.min(end).saturating_sub(self.first).saturating_sub(self.holes.total())
         } else {
             0
-        }
+        };
+        self.delivered_before + now
     }
 
     /// Packets on their way: neither acknowledged nor, selectively, received; `None` if acknowledgements are not seen.
@@ -525,10 +750,17 @@ impl Direction {
             + self.times.footprint()
             + self.rounds.footprint()
             + self.holes.footprint()
+            + self.missed.footprint()
             + self.sacked.footprint()
+            + self.outside.footprint()
             + self.resent.footprint()
             + self.gaps.capacity() * size_of::<Gap>()
     }
+}
+
+/// Adds what may be less than 0; no count is.
+fn adjust(count: &mut u64, change: i64) {
+    *count = count.saturating_add_signed(change);
 }
 
 /// The timestamp that a packet echoes.

@@ -39,6 +39,8 @@ pub(crate) struct Flows {
     connections: HashMap<Key, Box<Connection>>,
     sample_every: Option<Nanos>,
     packets: u64,
+    /// Whether any packet was tagged with a VLAN.
+    tagged: bool,
     next_flow: u32,
     budget: usize,
     limit: usize,
@@ -50,7 +52,26 @@ pub(crate) struct Flows {
     pub(crate) copies: u64,
     /// Connections, with and without data.
     pub(crate) connections_begun: u64,
-    pub(crate) hardly_captured: HardlyCaptured,
+    pub(crate) doubts: Doubts,
+}
+
+/// What is noted of flows for the remarks.
+#[derive(Debug, Default)]
+pub(crate) struct Doubts {
+    hardly_captured: HardlyCaptured,
+    disorder: Disorder,
+}
+
+impl Doubts {
+    fn look(&mut self, key: &Key, side: usize, counts: &Counts) {
+        self.hardly_captured.look(key, side, counts);
+        self.disorder.look(counts);
+    }
+
+    /// What a reader should know.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+        self.hardly_captured.remark().into_iter().chain(self.disorder.remark())
+    }
 }
 
 /// Flows of which more packets were missed than captured, by their acknowledgements.
@@ -69,8 +90,7 @@ impl HardlyCaptured {
         }
     }
 
-    /// What a reader should know.
-    pub(crate) fn remark(&self) -> Option<String> {
+    fn remark(&self) -> Option<String> {
         let (name, missed, sent) = self.first.as_ref()?;
         let more = match self.flows {
             1 => String::new(),
@@ -80,6 +100,37 @@ impl HardlyCaptured {
             "{missed} of {sent} packets of {name}{more} were acknowledged and not captured: packets, bytes and rates are right \
              only if no sequence number is damaged"
         ))
+    }
+}
+
+/// Flows whose segments stand behind their acknowledgements in the file.
+#[derive(Debug, Default)]
+pub(crate) struct Disorder {
+    flows: u64,
+    segments: u64,
+    longest: Nanos,
+}
+
+impl Disorder {
+    fn look(&mut self, counts: &Counts) {
+        if counts.acknowledged_first > 0 {
+            self.flows += 1;
+            self.segments += counts.acknowledged_first;
+            self.longest = self.longest.max(counts.disorder);
+        }
+    }
+
+    fn remark(&self) -> Option<String> {
+        (self.flows > 0).then(|| {
+            format!(
+                "data stand after their acknowledgements in the file (segments: {}, flows: {}, by up to {} us): its order is \
+                 not that on the wire, as where two taps, several queues of a card or a virtual switch are captured. They \
+                 are no retransmissions, and round-trip times are right to within that time",
+                self.segments,
+                self.flows,
+                self.longest.div_ceil(1000)
+            )
+        })
     }
 }
 
@@ -93,6 +144,7 @@ impl Flows {
             connections: HashMap::new(),
             sample_every: sample_every.filter(|every| *every > 0),
             packets: 0,
+            tagged: false,
             next_flow: 0,
             budget,
             limit,
@@ -100,7 +152,7 @@ impl Flows {
             empty: 0,
             copies: 0,
             connections_begun: 0,
-            hardly_captured: HardlyCaptured::default(),
+            doubts: Doubts::default(),
         }
     }
 
@@ -117,7 +169,11 @@ impl Flows {
         packet: &Packet,
         tables: &mut Tables,
     ) -> Result<(), RecordsError> {
-        let (key, side) = Key::of(packet);
+        let (mut key, side) = Key::of(packet);
+        self.tagged |= packet.vlan > 0;
+        if self.tagged {
+            key = self.on_vlan(key, side, packet.vlan);
+        }
         let connection = match self.connections.entry(key) {
             Entry::Vacant(vacant) => {
                 self.connections_begun += 1;
@@ -127,14 +183,7 @@ impl Flows {
                 if occupied.get().is_succeeded_by(packet, side) {
                     self.connections_begun += 1;
                     let mut over = std::mem::replace(occupied.get_mut(), Box::new(Connection::new()));
-                    write(
-                        &key,
-                        &mut over,
-                        &mut self.next_flow,
-                        &mut self.empty,
-                        &mut self.hardly_captured,
-                        tables,
-                    )?;
+                    write(&key, &mut over, &mut self.next_flow, &mut self.empty, &mut self.doubts, tables)?;
                 }
                 occupied.into_mut()
             }
@@ -167,6 +216,23 @@ impl Flows {
         Ok(())
     }
 
+    /// The connection of these ends that a packet on this VLAN belongs to. One way may be tagged otherwise than the other; but what
+    /// one end sends on two VLANs is of two connections.
+    fn on_vlan(&self, key: Key, side: usize, vlan: u32) -> Key {
+        let Some(first) = self.connections.get(&key) else { return key };
+        let other = key.on(vlan);
+        let is_other = match (first.vlans[side], first.vlans[1 - side]) {
+            (Some(own), _) => own != vlan,
+            (None, Some(way_back)) => way_back != vlan && self.connections.contains_key(&other),
+            (None, None) => false,
+        };
+        if is_other {
+            other
+        } else {
+            key
+        }
+    }
+
     fn sweep(&mut self, now: Nanos, tables: &mut Tables) -> Result<(), RecordsError> {
         let mut over: Vec<Key> = Vec::new();
         let mut held: Vec<(Nanos, u64, Key)> = Vec::new();
@@ -181,7 +247,7 @@ impl Flows {
             }
         }
         if memory > self.budget || held.len() > self.limit {
-            held.sort_unstable_by_key(|(last, _, key)| (*last, key.end(0), key.end(1)));
+            held.sort_unstable_by_key(|(last, _, key)| (*last, *key));
             let mut count = held.len();
             for (_, footprint, key) in held {
                 if memory as f64 <= KEPT * self.budget as f64 && count as f64 <= KEPT * self.limit as f64 {
@@ -208,17 +274,10 @@ impl Flows {
             keys.into_iter().filter_map(|key| self.connections.remove_entry(&key)).collect();
         gone.sort_unstable_by_key(|(key, connection)| {
             let number = connection.directions.iter().filter_map(|direction| direction.number).min();
-            (number.unwrap_or(u32::MAX), key.end(0), key.end(1))
+            (number.unwrap_or(u32::MAX), *key)
         });
         for (key, mut connection) in gone {
-            write(
-                &key,
-                &mut connection,
-                &mut self.next_flow,
-                &mut self.empty,
-                &mut self.hardly_captured,
-                tables,
-            )?;
+            write(&key, &mut connection, &mut self.next_flow, &mut self.empty, &mut self.doubts, tables)?;
         }
         Ok(())
     }
@@ -230,7 +289,7 @@ fn write(
     connection: &mut Connection,
     next_flow: &mut u32,
     empty: &mut u64,
-    hardly_captured: &mut HardlyCaptured,
+    doubts: &mut Doubts,
     tables: &mut Tables,
 ) -> Result<(), RecordsError> {
     let mut any = false;
@@ -243,7 +302,7 @@ fn write(
         }
         if let Some(flow) = direction.number {
             any = true;
-            hardly_captured.look(key, side, &direction.counts);
+            doubts.look(key, side, &direction.counts);
             rows::flow(tables, flow, key, side, connection)?;
         }
     }

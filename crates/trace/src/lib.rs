@@ -16,7 +16,9 @@
 //! | [`tunnel`] | packets in packets | 4 within each other |
 //! | [`flows`] | connections being followed | 256 MiB |
 //! | [`direction`] | one flow: sequence numbers, losses, events | 256 ranges of each kind |
+//! | [`holes`] | what of it was not seen | 256 ranges |
 //! | [`path_times`] | round-trip times from any vantage point | 256 segments awaited |
+//! | [`histogram`] | quantiles of them | 3712 counts |
 //! | [`rounds`] | windows in consecutive round trips | 128 unsettled |
 //! | [`resent`] | which retransmissions were needless | 256 remembered |
 //! | [`segment_size`] | packets in a merged segment | |
@@ -29,6 +31,8 @@ mod connection;
 mod direction;
 mod error;
 mod flows;
+mod histogram;
+mod holes;
 mod input;
 mod observer;
 mod packet;
@@ -41,7 +45,7 @@ mod segment_size;
 mod series;
 mod tunnel;
 
-pub use capture::{count_frames, Format, Frame, Stop};
+pub use capture::{each_frame, Format, Frame, Stop};
 pub use error::TraceError;
 pub use observer::{observe, observe_bytes, Monitor, Options, StoppedFile, Summary};
-pub use packet::{decode, Content, Endpoint, Flags, Packet};
+pub use packet::{decode, Content, Endpoint, Flags, Options as TcpOptions, Packet};

@@ -5,7 +5,8 @@ use crate::capture::{read_frames, Format, Frame, Stop};
 use crate::error::{TraceError, ACCEPTED};
 use crate::flows::Flows;
 use crate::input::Input;
-use crate::packet::{decode, Content, LINK_TYPES};
+use crate::packet::link::LINK_TYPES;
+use crate::packet::{decode, Content};
 use crate::path_times::Nanos;
 use crate::series;
 use parshall_records::{RecordsError, Tables};
@@ -169,6 +170,8 @@ fn refuse(path: &Path, head: &[u8], input: &Input) -> TraceError {
             Some(text) => format!("compressed data that cannot be read ({text})"),
             None => "an empty file".into(),
         }
+    } else if head.get(257..262) == Some(b"ustar") {
+        "a tar archive; unpack it (tar -xf) and observe the files in it".into()
     } else if head.iter().take(64).all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) {
         let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
         let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
@@ -307,7 +310,7 @@ impl<'a> Observer<'a> {
         summary.connections_without_data = self.flows.empty;
         summary.started_unix_s = self.origin.map(|origin| origin as f64 * 1e-9);
         summary.duration_s = self.last.saturating_sub(self.origin.unwrap_or(self.last)) as f64 * 1e-9;
-        summary.remarks.extend(self.flows.hardly_captured.remark());
+        summary.remarks.extend(self.flows.doubts.remarks());
         if summary.unknown_link > 0 {
             summary
                 .remarks

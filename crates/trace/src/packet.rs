@@ -3,24 +3,14 @@
 //! Headers are taken apart by `etherparse`, whose lax readers accept frames that the snapshot length cut. Lengths come from the
 //! IP header; where it has none (0, as segmentation offload and jumbograms write), from the length on the wire.
 
+pub(crate) mod link;
+mod options;
+
 use crate::tunnel;
-use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpOptionsIterator};
+use etherparse::{EtherType, LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket};
+use link::Link;
+pub use options::Options;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-/// Link types, as in <https://www.tcpdump.org/linktypes.html>.
-pub(crate) mod link {
-    pub const NULL: i32 = 0;
-    pub const ETHERNET: i32 = 1;
-    pub const LOOP: i32 = 108;
-    pub const LINUX_SLL: i32 = 113;
-    pub const LINUX_SLL2: i32 = 276;
-    /// Raw IP: the registry's number, what some systems write for it, and those of one version alone.
-    pub const RAW: [i32; 5] = [101, 12, 14, 228, 229];
-}
-
-/// The link types that are understood, for messages.
-pub(crate) const LINK_TYPES: &str =
-    "Ethernet (1), Linux cooked (113, 276), raw IP (101, 228, 229), loopback (0, 108)";
 
 /// An address and a port; IPv4 addresses as mapped ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -71,53 +61,6 @@ impl Flags {
     }
 }
 
-/// Options of a TCP header, as far as they were captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Options {
-    /// Maximum segment size.
-    pub mss: Option<u16>,
-    /// Shift of the window.
-    pub window_scale: Option<u8>,
-    /// SACK permitted.
-    pub sack_permitted: bool,
-    /// TSval and TSecr (RFC 7323).
-    pub timestamps: Option<(u32, u32)>,
-    /// SACK blocks; the first `sack_blocks` count.
-    pub sack: [(u32, u32); 4],
-    /// How many SACK blocks there are.
-    pub sack_blocks: u8,
-}
-
-impl Options {
-    /// The SACK blocks.
-    #[inline]
-    pub fn blocks(&self) -> &[(u32, u32)] {
-        &self.sack[..usize::from(self.sack_blocks)]
-    }
-
-    fn read(bytes: &[u8]) -> Self {
-        let mut options = Self::default();
-        for element in TcpOptionsIterator::from_slice(bytes) {
-            match element {
-                Ok(TcpOptionElement::MaximumSegmentSize(mss)) => options.mss = Some(mss),
-                Ok(TcpOptionElement::WindowScale(shift)) => options.window_scale = Some(shift),
-                Ok(TcpOptionElement::SelectiveAcknowledgementPermitted) => options.sack_permitted = true,
-                Ok(TcpOptionElement::Timestamp(value, echo)) => options.timestamps = Some((value, echo)),
-                Ok(TcpOptionElement::SelectiveAcknowledgement(first, more)) => {
-                    options.sack_blocks = 0;
-                    for block in std::iter::once(first).chain(more.into_iter().flatten()) {
-                        options.sack[usize::from(options.sack_blocks)] = block;
-                        options.sack_blocks += 1;
-                    }
-                }
-                Ok(TcpOptionElement::Noop) => {}
-                Err(_) => break, // cut by the snapshot length, or unknown
-            }
-        }
-        options
-    }
-}
-
 /// A TCP packet as captured: one segment, or several that offload merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
@@ -139,6 +82,8 @@ pub struct Packet {
     pub header_bytes: u16,
     /// Identification field of an IPv4 header.
     pub ip_id: Option<u16>,
+    /// Tags of its VLANs, 12 bits each, the outer one higher; 0 without.
+    pub vlan: u32,
     /// Options.
     pub options: Options,
 }
@@ -163,55 +108,64 @@ const TUNNELS: u8 = 4;
 
 /// Takes a frame apart; what a tunnel carries counts, not the tunnel.
 pub fn decode(link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
-    decode_within(TUNNELS, link_type, data, wire_bytes)
+    decode_within(Around { tunnels: TUNNELS, vlan: 0 }, link_type, data, wire_bytes)
+}
+
+/// What is around a packet.
+#[derive(Clone, Copy)]
+struct Around {
+    /// How many more tunnels may be in it.
+    tunnels: u8,
+    vlan: u32,
 }
 
 /// Takes apart what `outer` carries.
-fn carried(tunnels: u8, inner: Option<tunnel::Inner<'_>>, outer: &[u8], wire_bytes: u32) -> Content {
-    let Some((link_type, data)) = inner.filter(|_| tunnels > 0) else { return Content::Other };
+fn carried(around: Around, inner: Option<tunnel::Inner<'_>>, outer: &[u8], wire_bytes: u32) -> Content {
+    let Some((link_type, data)) = inner.filter(|_| around.tunnels > 0) else { return Content::Other };
     let header = offset(outer, data).unwrap_or_default();
-    decode_within(tunnels - 1, link_type, data, wire_bytes.saturating_sub(header as u32))
+    let around = Around { tunnels: around.tunnels - 1, ..around };
+    decode_within(around, link_type, data, wire_bytes.saturating_sub(header as u32))
 }
 
-fn decode_within(tunnels: u8, link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
-    let sliced = match link_type {
-        link::ETHERNET => match LaxSlicedPacket::from_ethernet(data) {
+fn decode_within(mut around: Around, link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
+    let sliced = match link::open(link_type, data) {
+        Link::Ethernet => match LaxSlicedPacket::from_ethernet(data) {
             Ok(sliced) => sliced,
             Err(_) => return Content::Unreadable,
         },
-        link::LINUX_SLL | link::LINUX_SLL2 => {
-            let (protocol_at, header) = if link_type == link::LINUX_SLL { (14, 16) } else { (0, 20) };
-            let (Some(protocol), Some(payload)) =
-                (data.get(protocol_at..).and_then(<[u8]>::first_chunk), data.get(header..))
-            else {
-                return Content::Unreadable;
-            };
-            LaxSlicedPacket::from_ether_type(EtherType(u16::from_be_bytes(*protocol)), payload)
-        }
-        link::NULL | link::LOOP => {
-            let payload = data.get(4..).unwrap_or_default();
-            match raw(payload) {
-                Some(sliced) => sliced,
-                None => return not_ip(payload),
-            }
-        }
-        other if link::RAW.contains(&other) => match raw(data) {
+        Link::Typed(ether_type, payload) => LaxSlicedPacket::from_ether_type(EtherType(ether_type), payload),
+        Link::Ip(payload) => match raw(payload) {
             Some(sliced) => sliced,
-            None => return not_ip(data),
+            None => return not_ip(payload),
         },
-        _ => return Content::UnknownLink,
+        Link::Other => return Content::Other,
+        Link::Cut => return Content::Unreadable,
+        Link::Unknown => return Content::UnknownLink,
     };
+    if !sliced.link_exts.is_empty() {
+        around.vlan = vlan(&sliced).unwrap_or(around.vlan);
+    }
     let Some(net) = &sliced.net else {
         return match sliced.ether_payload() {
             _ if sliced.stop_err.is_some() => Content::Unreadable,
             Some(payload) => {
                 let inner = tunnel::in_ethernet(payload.ether_type, payload.payload);
-                carried(tunnels, inner, data, wire_bytes)
+                carried(around, inner, data, wire_bytes)
             }
             None => Content::Other,
         };
     };
-    ip(tunnels, net, data, wire_bytes)
+    ip(around, net, data, wire_bytes)
+}
+
+/// The tags of the VLANs; a tag 0 is a priority and no VLAN (IEEE 802.1Q).
+fn vlan(sliced: &LaxSlicedPacket<'_>) -> Option<u32> {
+    let tags = sliced.link_exts.iter().filter_map(|each| match each {
+        LaxLinkExtSlice::Vlan(tag) => Some(u32::from(tag.vlan_identifier().value())),
+        LaxLinkExtSlice::Macsec(_) => None,
+    });
+    let all = tags.fold(0, |outer: u32, tag| outer << 12 | tag);
+    (all > 0).then_some(all)
 }
 
 /// A packet that begins with an IP header.
@@ -227,7 +181,7 @@ fn not_ip(data: &[u8]) -> Content {
     }
 }
 
-fn ip(tunnels: u8, net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Content {
+fn ip(around: Around, net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Content {
     let (header, stated, ip_id, addresses, payload) = match net {
         LaxNetSlice::Ipv4(packet) => {
             let header = packet.header();
@@ -253,7 +207,7 @@ fn ip(tunnels: u8, net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Cont
     }
     if payload.ip_number != etherparse::IpNumber::TCP {
         // An extension header of which too little was captured hides what follows.
-        return carried(tunnels, tunnel::in_ip(payload.ip_number, payload.payload), frame, wire_bytes);
+        return carried(around, tunnel::in_ip(payload.ip_number, payload.payload), frame, wire_bytes);
     }
     let (Some(header), Some(start)) = (header, offset(frame, payload.payload)) else {
         return Content::Unreadable;
@@ -267,6 +221,7 @@ fn ip(tunnels: u8, net: &LaxNetSlice<'_>, frame: &[u8], wire_bytes: u32) -> Cont
             packet.destination = Endpoint::new(addresses.1, packet.destination.port);
             packet.header_bytes = u16::try_from(total - packet.payload).unwrap_or(u16::MAX);
             packet.ip_id = ip_id;
+            packet.vlan = around.vlan;
             Content::Tcp(packet)
         }
         None => Content::Unreadable,
@@ -300,6 +255,7 @@ fn tcp(data: &[u8], total: u32) -> Option<Packet> {
         payload: total.checked_sub(header as u32)?,
         header_bytes: 0,
         ip_id: None,
+        vlan: 0,
         options,
     })
 }

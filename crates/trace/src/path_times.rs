@@ -9,8 +9,11 @@
 //! | before | from an acknowledgement to the first data that echoes its timestamp (RFC 7323), if that data was waiting |
 //!
 //! The handshake shows both. At the sender *before* is next to nothing and the first part is the round-trip time as the sender
-//! itself measures it; at the receiver it is the other way round. In between, a sample is the longer part's plus the shorter
-//! one's recent minimum. The idea of both halves: Jiang & Dovrolis, CCR 32(3), 2002.
+//! itself measures it; at the receiver it is the other way round. In between, a sample is the longer part's plus what the other one
+//! takes at that time, queues in it included: the smoothed value of its recent samples (gain 1/8, each the middle one
+//! of three, so that a single pause does not count). Where the other part has no samples, the least that is known of it is
+//! added, and the round-trip times are lower bounds: a queue in that part does not show. The idea of both halves:
+//! Jiang & Dovrolis, CCR 32(3), 2002.
 //!
 //! # Which data was waiting
 //!
@@ -22,6 +25,7 @@
 //! handshake is what is known of its round-trip time. What is not known to have waited is an upper bound of *before* all the same,
 //! good enough to recognise the sender's own capture where the handshake was not captured.
 
+use crate::histogram::Histogram;
 use std::collections::VecDeque;
 
 /// Nanoseconds since the trace began.
@@ -33,7 +37,7 @@ const AWAITED: usize = 256;
 /// A side with less than this share of the round trip is an end of it.
 const END_SHARE: f64 = 0.1;
 
-/// Recent minima are of one to two of these: 5 s.
+/// Recent minima are of one to two of these, and what is older is no recent sample: 5 s.
 const RECENT: Nanos = 5_000_000_000;
 
 /// Where a capture was made, relative to a flow.
@@ -56,27 +60,60 @@ impl Vantage {
     }
 }
 
-/// Least of the samples, ever and recently.
+/// Gain of the smoothed value, as RFC 6298's.
+const GAIN: f64 = 1.0 / 8.0;
+
+/// Samples of a part: the least, ever and recently, and what they are now.
 #[derive(Clone, Copy, Debug, Default)]
-struct Least {
+struct Part {
     ever: Option<Nanos>,
+    /// When the last one was, the last two, and the smoothed value.
+    at: Nanos,
+    last: [Nanos; 2],
+    smoothed: f64,
     bucket_start: Nanos,
     bucket: Option<Nanos>,
     previous: Option<Nanos>,
 }
 
-impl Least {
+impl Part {
     fn sample(&mut self, now: Nanos, value: Nanos) {
-        self.ever = least_of(self.ever, Some(value));
         if now.saturating_sub(self.bucket_start) > RECENT {
             self.previous = self.bucket.take();
             self.bucket_start = now;
         }
         self.bucket = least_of(self.bucket, Some(value));
+        let [one, other] = self.last;
+        if self.ever.is_none() || now.saturating_sub(self.at) > RECENT {
+            (self.last, self.smoothed) = ([value, value], value as f64);
+        } else {
+            let middle = one.min(other).max(one.max(other).min(value));
+            self.smoothed += GAIN * (middle as f64 - self.smoothed);
+            self.last = [other, value];
+        }
+        self.at = now;
+        self.ever = least_of(self.ever, Some(value));
+    }
+
+    /// What it takes at this time; `None` without a recent sample.
+    fn now(&self, now: Nanos) -> Option<Nanos> {
+        (self.ever.is_some() && now.saturating_sub(self.at) <= RECENT).then_some(self.smoothed as Nanos)
     }
 
     fn recent(&self) -> Option<Nanos> {
         least_of(self.bucket, self.previous)
+    }
+}
+
+/// Makes room: every second one is enough, whatever the window, and whatever waits in a queue.
+#[inline]
+fn thin<T>(awaited: &mut VecDeque<T>) {
+    if awaited.len() >= AWAITED {
+        let mut stays = false;
+        awaited.retain(|_| {
+            stays = !stays;
+            stays
+        });
     }
 }
 
@@ -92,17 +129,20 @@ pub(crate) struct PathTimes {
     segments: VecDeque<(u64, Nanos)>,
     /// Timestamps of acknowledgements, and when each passed first.
     echoes: VecDeque<(u32, Nanos)>,
-    beyond: Least,
-    before: Least,
+    beyond: Part,
+    before: Part,
     /// The least time to an echo, of data that was waiting or not: *before* is not longer.
     before_at_most: Option<Nanos>,
     /// *Before* as the handshake showed it.
     handshake_before: Option<Nanos>,
     handshake_beyond: Option<Nanos>,
     samples: u64,
+    /// Those to which the least of the other part was added, for want of a sample of it.
+    lower_bounds: u64,
     sum: f64,
     least: Option<Nanos>,
     smoothed: Option<f64>,
+    histogram: Histogram,
 }
 
 impl PathTimes {
@@ -110,15 +150,17 @@ impl PathTimes {
         Self {
             segments: VecDeque::new(),
             echoes: VecDeque::new(),
-            beyond: Least::default(),
-            before: Least::default(),
+            beyond: Part::default(),
+            before: Part::default(),
             before_at_most: None,
             handshake_before: None,
             handshake_beyond: None,
             samples: 0,
+            lower_bounds: 0,
             sum: 0.0,
             least: None,
             smoothed: None,
+            histogram: Histogram::default(),
         }
     }
 
@@ -131,14 +173,7 @@ impl PathTimes {
     /// New data passes.
     #[inline]
     pub(crate) fn sent(&mut self, now: Nanos, end: u64) {
-        if self.segments.len() >= AWAITED {
-            // Every second one is enough, whatever the window.
-            let mut keep = false;
-            self.segments.retain(|_| {
-                keep = !keep;
-                keep
-            });
-        }
+        thin(&mut self.segments);
         self.segments.push_back((end, now));
     }
 
@@ -157,7 +192,7 @@ impl PathTimes {
                 if usable {
                     self.before.sample(now, sample);
                     if !self.beyond_is_longer() {
-                        self.total(sample.saturating_add(self.beyond.recent().unwrap_or(0)));
+                        self.total(sample.saturating_add(self.beyond.now(now).unwrap_or(0)));
                     }
                 }
                 return;
@@ -171,9 +206,7 @@ impl PathTimes {
         if self.echoes.back().is_some_and(|&(last, _)| value.wrapping_sub(last).cast_signed() <= 0) {
             return;
         }
-        if self.echoes.len() >= AWAITED {
-            self.echoes.pop_front();
-        }
+        thin(&mut self.echoes);
         self.echoes.push_back((value, now));
     }
 
@@ -210,8 +243,18 @@ impl PathTimes {
         let sample = now.saturating_sub(sent);
         self.beyond.sample(now, sample);
         if self.beyond_is_longer() && self.before_is_known() {
-            self.total(sample.saturating_add(self.least_before_now()));
+            let before = self.before.now(now).unwrap_or_else(|| {
+                let least = self.least_before_now();
+                self.lower_bounds += u64::from(least > 0);
+                least
+            });
+            self.total(sample.saturating_add(before));
         }
+    }
+
+    /// Sequence numbers begin again.
+    pub(crate) fn begin_again(&mut self) {
+        self.segments.clear();
     }
 
     /// Whether *before* can be added; without timestamps and handshake the capture is taken for the sender's.
@@ -246,9 +289,10 @@ impl PathTimes {
     fn total(&mut self, rtt: Nanos) {
         self.samples += 1;
         self.sum += rtt as f64;
+        self.histogram.record(rtt);
         self.least = least_of(self.least, Some(rtt));
         self.smoothed =
-            Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + (rtt as f64 - smoothed) / 8.0));
+            Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + GAIN * (rtt as f64 - smoothed)));
     }
 
     /// How long an acknowledgement that passes now still takes at least to lead to data that passes.
@@ -306,6 +350,16 @@ impl PathTimes {
         (self.samples > 0).then(|| self.sum / self.samples as f64 * 1e-9)
     }
 
+    /// Whether most samples are lower bounds: a queue before the capture point would not be in them.
+    pub(crate) fn are_lower_bounds(&self) -> bool {
+        2 * self.lower_bounds > self.samples
+    }
+
+    /// What a share `q` of the samples does not exceed.
+    pub(crate) fn quantile_s(&self, q: f64) -> Option<f64> {
+        self.histogram.quantile(q).map(|nanos| nanos * 1e-9)
+    }
+
     /// Least of the samples and the handshake.
     pub(crate) fn least(&self) -> Option<Nanos> {
         least_of(self.least, self.of_handshake())
@@ -315,5 +369,6 @@ impl PathTimes {
     pub(crate) fn footprint(&self) -> usize {
         self.segments.capacity() * size_of::<(u64, Nanos)>()
             + self.echoes.capacity() * size_of::<(u32, Nanos)>()
+            + self.histogram.footprint()
     }
 }

@@ -23,6 +23,18 @@ impl Ranges {
         self.0.last().map(|range| range.1)
     }
 
+    /// How many ranges it is.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The ranges that overlap `start..end` or touch it.
+    pub(crate) fn touching(&self, start: u64, end: u64) -> &[(u64, u64)] {
+        let first = self.0.partition_point(|range| range.1 < start);
+        let count = self.0[first..].partition_point(|range| range.0 <= end);
+        &self.0[first..first + count]
+    }
+
     /// How much is in it.
     pub(crate) fn total(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()

@@ -129,6 +129,28 @@ impl Rounds {
         }
     }
 
+    /// So many packets were sent that were not captured.
+    pub(crate) fn missed(&mut self, packets: u64) {
+        if let Some(open) = &mut self.open {
+            open.round.packets += packets;
+        }
+    }
+
+    /// Packets are so many times as many as was counted.
+    pub(crate) fn count_again(&mut self, ratio: f64) {
+        for round in self.closed.iter_mut().chain(self.open.as_mut().map(|open| &mut open.round)) {
+            round.packets = (round.packets as f64 * ratio).round() as u64;
+            round.lost = (f64::from(round.lost) * ratio).round() as u32;
+        }
+        self.area *= ratio;
+    }
+
+    /// Sequence numbers begin again: those of the slots so far mean nothing any more.
+    pub(crate) fn begin_again(&mut self) {
+        let next_index = self.next_index + u64::from(self.open.is_some());
+        *self = Self { next_index, area: self.area, duration: self.duration, ..Self::default() };
+    }
+
     fn close(&mut self, now: Nanos) {
         if let Some(open) = self.open.take() {
             let ended = open.ends.unwrap_or(now).min(now);

@@ -22,6 +22,15 @@ pub(crate) fn name(key: &Key, side: usize) -> String {
     format!("{} > {}", endpoint(key.end(side)), endpoint(key.end(1 - side)))
 }
 
+/// The tags of its VLANs, as `7` or `7.9`, the outer one first; empty without.
+fn vlan(tags: Option<u32>) -> String {
+    match tags.map(|tags| (tags >> 12, tags & 0xfff)) {
+        None | Some((0, 0)) => String::new(),
+        Some((0, tag)) => tag.to_string(),
+        Some((outer, tag)) => format!("{outer}.{tag}"),
+    }
+}
+
 pub(crate) fn round(tables: &mut Tables, flow: u32, round: &Round) -> Result<(), RecordsError> {
     tables.rounds.push(RoundRow {
         flow,
@@ -63,6 +72,7 @@ pub(crate) fn flow(
     let ending = connection.ending();
     let copies = connection.copies;
     let offers = connection.offers;
+    let tags = vlan(connection.vlans[side]);
     let direction = &mut connection.directions[side];
     for finished in direction.rounds.drain() {
         round(tables, flow, &finished)?;
@@ -94,6 +104,9 @@ pub(crate) fn flow(
         mean_cwnd_packets: direction.rounds.mean_window(),
         mean_rtt_s: direction.times.mean_s(),
         min_rtt_s: direction.times.least().map(seconds),
+        rtt_p50_s: direction.times.quantile_s(0.5),
+        rtt_p95_s: direction.times.quantile_s(0.95),
+        rtt_p99_s: direction.times.quantile_s(0.99),
         ..FlowRow::default()
     })?;
     let vantage = direction.times.vantage();
@@ -105,9 +118,11 @@ pub(crate) fn flow(
         source_port: u32::from(source.port),
         destination: destination.address().to_string().into(),
         destination_port: u32::from(destination.port),
+        vlan: tags.into(),
         vantage: if direction.acked { vantage.name() } else { Vantage::Unknown.name() }.into(),
         rtt_source: direction.times.source().into(),
         rtt_samples: direction.times.samples(),
+        rtt_is_lower_bound: direction.times.are_lower_bounds(),
         least_before_s: direction.times.least_before().map(seconds),
         least_beyond_s: direction.times.least_beyond().map(seconds),
         handshake_rtt_s: direction.times.of_handshake().map(seconds),
@@ -128,6 +143,8 @@ pub(crate) fn flow(
         spurious_retransmissions: counts.spurious,
         out_of_order_packets: counts.out_of_order,
         uncaptured_packets: counts.uncaptured,
+        acknowledged_first: counts.acknowledged_first,
+        discarded_by_receiver: counts.discarded,
         captured_twice: copies,
         tail_loss_probes: counts.tail_probes,
         duplicates_reported: counts.duplicates_reported,

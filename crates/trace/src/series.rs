@@ -9,16 +9,19 @@
 //! | [`columns`] | any CSV, by the names of its columns |
 //! | [`tcp_info`] | TCP_INFO as ndt7 writes it, CSV or JSON |
 //! | [`ss`] | logs of `ss -ti` |
-//! | [`iperf3`], [`flent`], [`qlog`] | JSON of these; [`json`] tells them apart |
+//! | [`inet_diag`] | TCP_INFO as M-Lab's tcp-info archives it |
+//! | [`iperf3`], [`flent`], [`qlog`] | JSON of these; [`json`] tells them apart, and [`repair`] mends what is not quite JSON |
 
 mod columns;
 mod cwnd;
 mod flent;
 mod flow;
+mod inet_diag;
 mod iperf3;
 mod json;
 mod lines;
 mod qlog;
+mod repair;
 mod ss;
 mod tcp_info;
 mod window;
@@ -70,7 +73,8 @@ pub(crate) fn recognise(head: &[u8], options: &Options) -> Option<Kind> {
     } else if has(&["SndCwnd"]) && has(&["RTT"]) {
         Some(Kind::TcpInfoCsv)
     } else {
-        ss::recognise(&text).then_some(Kind::Ss)
+        let ss = ss::recognise(&text).then_some(Kind::Ss);
+        ss.or_else(|| repair::preface(head).map(|_| Kind::Json))
     }
 }
 

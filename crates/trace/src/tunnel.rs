@@ -8,17 +8,13 @@
 //! | GRE | IP, Ethernet | RFC 2784, RFC 2890 |
 //! | UDP to the port of VXLAN | Ethernet | RFC 7348 §5 |
 
-use crate::packet::link;
+use crate::packet::link::{ETHERNET, PPP_IPV4, PPP_IPV6, RAW};
 use etherparse::{EtherType, IpNumber};
 
 /// Ethernet types that etherparse does not name.
 const PPPOE_SESSION: u16 = 0x8864;
 const MPLS: u16 = 0x8847;
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
-
-/// PPP protocols, as in <https://www.iana.org/assignments/ppp-numbers>.
-const PPP_IPV4: u16 = 0x0021;
-const PPP_IPV6: u16 = 0x0057;
 
 const VXLAN_PORT: u16 = 4789;
 
@@ -46,7 +42,7 @@ pub(crate) fn in_ip(protocol: IpNumber, payload: &[u8]) -> Option<Inner<'_>> {
     match protocol {
         IpNumber::IPV4 | IpNumber::IPV6 => ip(payload),
         IpNumber::GRE => gre(payload),
-        IpNumber::UDP if half(payload, 2)? == VXLAN_PORT => Some((link::ETHERNET, payload.get(16..)?)),
+        IpNumber::UDP if half(payload, 2)? == VXLAN_PORT => Some((ETHERNET, payload.get(16..)?)),
         _ => None,
     }
 }
@@ -60,14 +56,14 @@ fn gre(payload: &[u8]) -> Option<Inner<'_>> {
     let optional = [0x8000, 0x2000, 0x1000].into_iter().filter(|bit| flags & bit != 0).count();
     let inner = payload.get(4 + 4 * optional..)?;
     match half(payload, 2)? {
-        TRANSPARENT_ETHERNET => Some((link::ETHERNET, inner)),
+        TRANSPARENT_ETHERNET => Some((ETHERNET, inner)),
         kind if kind == EtherType::IPV4.0 || kind == EtherType::IPV6.0 => ip(inner),
         _ => None,
     }
 }
 
 fn ip(data: &[u8]) -> Option<Inner<'_>> {
-    matches!(data.first()? >> 4, 4 | 6).then_some((link::RAW[0], data))
+    matches!(data.first()? >> 4, 4 | 6).then_some((RAW, data))
 }
 
 fn half(data: &[u8], at: usize) -> Option<u16> {

@@ -116,6 +116,145 @@ fn iperf3_with_several_streams() {
     assert!(said.contains("1 intervals are of the test's omitted beginning"), "{said}");
 }
 
+/// An interval of a stream that sends.
+fn interval(start: u32, counters: &str) -> String {
+    format!(
+        r#"{{"streams":[{{"socket":5,"start":{start},"end":{},"seconds":1,"bytes":125000,{counters},"omitted":false,"sender":true}}],"sum":{{"start":{start},"end":{},"bytes":125000}}}}"#,
+        start + 1,
+        start + 1
+    )
+}
+
+/// A test of these intervals, with what comes behind them.
+fn iperf3(intervals: &[String], behind: &str) -> String {
+    let start = r#""start":{"connected":[{"socket":5,"local_host":"10.0.0.1","local_port":40000,"remote_host":"10.0.0.2","remote_port":5201}],"tcp_mss_default":1000}"#;
+    format!("{{\n{start},\n\"intervals\":[{}],\n{behind}}}\n", intervals.join(",\n"))
+}
+
+const USUAL: &str = r#""retransmits":1,"snd_cwnd":20000,"rtt":30000"#;
+
+#[test]
+fn counters_that_no_kernel_has_are_passed_over() {
+    let intervals = [
+        interval(0, USUAL),
+        interval(1, r#""retransmits":4294967294,"snd_cwnd":20000,"rtt":30000"#), // -2, unsigned
+        interval(2, r#""retransmits":0,"snd_cwnd":0,"rtt":4320356"#),
+        interval(3, r#""retransmits":-1,"snd_cwnd":2500000000,"rtt":30000"#),
+        interval(4, r#""retransmits":0,"snd_cwnd":0,"rtt":0"#), // where the system says nothing
+    ];
+    let observed = observe_file(iperf3(&intervals, r#""end":{}"#).as_bytes());
+    assert_eq!(observed.first("flows", "retransmissions"), 1.0);
+    assert!((observed.first("flows", "mean_rtt_s") - 0.030).abs() < 1e-9);
+    assert_eq!(observed.column("flow_samples", "cwnd_packets")[1..3], [20.0, 20.0]);
+    let said = observed.summary.remarks.join("; ");
+    assert!(said.contains("5 counters are none that a kernel has"), "{said}");
+    let usual = observe_file(
+        iperf3(&[interval(0, USUAL), interval(4, r#""retransmits":0"#)], r#""end":{}"#).as_bytes(),
+    );
+    assert!(!usual.summary.remarks.iter().any(|said| said.contains("kernel")), "{:?}", usual.summary.remarks);
+}
+
+#[test]
+fn a_result_of_iperf3_that_breaks_off_has_its_whole_intervals() {
+    let whole = iperf3(&(0..30).map(|i| interval(i, USUAL)).collect::<Vec<_>>(), r#""end":{}"#);
+    let cut = &whole[..whole.find(r#""start":15"#).unwrap() + 40];
+    let observed = observe_file(cut.as_bytes());
+    assert_eq!((observed.summary.format, observed.summary.flows), ("iperf3", 1));
+    assert!((observed.summary.duration_s - 15.0).abs() < 1e-9, "{}", observed.summary.duration_s);
+    assert_eq!(observed.first("flows", "retransmissions"), 15.0);
+    assert_eq!(observed.text("flows", "group"), ["10.0.0.1:40000 > 10.0.0.2:5201"]);
+    assert_eq!(observed.summary.stopped[0].byte as usize, cut.len());
+}
+
+#[test]
+fn numbers_that_are_none_and_lines_before_the_json() {
+    let intervals: Vec<String> = (0..3).map(|i| interval(i, USUAL)).collect();
+    let behind = r#""end":{"sum":{"jitter_ms":-nan,"lost_percent":nan}}"#;
+    let text = format!("warning: this system does not seem to support IPv6\n{}", iperf3(&intervals, behind));
+    let observed = observe_file(text.as_bytes());
+    assert_eq!((observed.summary.format, observed.summary.flows), ("iperf3", 1));
+    assert_eq!(observed.first("flows", "retransmissions"), 3.0);
+    assert!(observed.summary.stopped.is_empty(), "{:?}", observed.summary.stopped);
+    let said = observed.summary.remarks.join("; ");
+    assert!(said.contains("2 numbers are none (nan, inf)"), "{said}");
+    assert!(said.contains("passed over: \"warning: this system does not seem"), "{said}");
+}
+
+#[test]
+fn what_iperf3_says_itself() {
+    let intervals: Vec<String> = (0..3).map(|i| interval(i, USUAL)).collect();
+    let behind = r#""end":{"streams":[{"sender":{"socket":5,"min_rtt":21000,"max_rtt":31000,"mean_rtt":29000},"receiver":{"socket":5}}]},"error":"interrupt - the client has terminated""#;
+    let observed = observe_file(iperf3(&intervals, behind).as_bytes());
+    assert!((observed.first("flows", "min_rtt_s") - 0.021).abs() < 1e-9);
+    assert!((observed.first("flows", "mean_rtt_s") - 0.030).abs() < 1e-9, "that of the intervals");
+    let said = observed.summary.remarks.join("; ");
+    assert!(said.contains("iperf3 says: \"interrupt - the client has terminated\""), "{said}");
+    let message = refused(
+        r#"{"start":{"connected":[]},"intervals":[],"end":{},"error":"unable to connect to server: Connection refused"}"#,
+    );
+    assert!(message.contains("no interval of a TCP stream: iperf3 says: \"unable to connect"), "{message}");
+}
+
+/// Base64 of some bytes (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let letter = |bits: u32, at: u32| LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char;
+    bytes
+        .chunks(3)
+        .flat_map(|chunk| {
+            let bits = (0..3).fold(0, |bits, i| bits << 8 | u32::from(*chunk.get(i).unwrap_or(&0)));
+            (0..4).map(move |i| if i <= chunk.len() as u32 { letter(bits, i) } else { '=' })
+        })
+        .collect()
+}
+
+#[test]
+fn archives_of_tcp_info() {
+    // IPv4, 192.168.14.134:33769 and 192.168.14.129:62464; a cookie.
+    let mut message = vec![2, 1, 0, 0];
+    message.extend(33_769u16.to_be_bytes());
+    message.extend(62_464u16.to_be_bytes());
+    for address in [[192, 168, 14, 134], [192, 168, 14, 129]] {
+        message.extend(address);
+        message.extend([0; 12]);
+    }
+    message.extend([0; 4]);
+    message.extend([7; 8]);
+    message.extend([0; 20]);
+    let mut text =
+        String::from(r#"{"Metadata":{"UUID":"x","Sequence":1,"StartTime":"2019-04-01T07:42:37.371Z"}}"#);
+    text.push('\n');
+    for i in 0..50u32 {
+        let mut info = [0u8; 224];
+        for (at, value) in
+            [(24, 9), (68, 40_000), (76, 20), (80, 10 + i), (100, i / 10), (148, 39_000), (156, 30 * i)]
+        {
+            info[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        info[120..128].copy_from_slice(&(u64::from(i) * 50_000).to_le_bytes());
+        let (time, length) = (37.5 + f64::from(i) * 0.04, if i == 49 { 104 } else { 224 }); // an old kernel's is shorter
+        writeln!(
+            text,
+            r#"{{"Timestamp":"2019-04-02T14:32:{time:.3}Z","RawIDM":"{}","Attributes":[null,"AAAA","{}",null,"Y3ViaWMA"]}}"#,
+            base64(&message),
+            base64(&info[..length])
+        )
+        .unwrap();
+    }
+    text.push_str(r#"{"Timestamp":"0001-01-01T00:00:00Z","RawIDM":"AAAA","Attributes":[null,null,"AAAA"]}"#);
+    let observed = observe_file(&zstd::encode_all(text.as_bytes(), 1).unwrap());
+    assert_eq!((observed.summary.format, observed.summary.flows), ("tcp_info", 1));
+    assert_eq!(observed.text("flows", "group"), ["192.168.14.134:33769 > 192.168.14.129:62464"]);
+    let row = |name: &str| observed.first("flows", name);
+    assert!((row("mean_rtt_s") - 0.040).abs() < 1e-9 && (row("min_rtt_s") - 0.039).abs() < 1e-9);
+    assert_eq!((row("packets_sent"), row("retransmissions")), (1440.0, 4.0));
+    assert!((row("goodput_bps") - 48.0 * 50_000.0 * 8.0 / 1.96).abs() < 1e3, "{}", row("goodput_bps"));
+    assert!((observed.summary.duration_s - 1.96).abs() < 1e-3);
+    assert!(observed.column("rounds", "round").len() > 40, "samples are as close as round trips");
+    let said = observed.summary.remarks.join("; ");
+    assert!(said.contains("1 sample has no time"), "{said}");
+}
+
 #[test]
 fn flent_with_raw_values_and_without() {
     let raw = r#"{"metadata":{},"x_values":[0,1,2],"results":{"Ping (ms) ICMP":[1,2,3],"TCP upload avg":[1,1,1]},

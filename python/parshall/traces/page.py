@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -231,13 +231,21 @@ def _facts(flow: TracedFlow) -> Table:
             ("tail loss probes", count(facts["tail_loss_probes"])),
             ("overtaken packets", count(facts["out_of_order_packets"])),
             ("lost before the capture point", count(facts["lost_before_capture_packets"])),
+            ("discarded by the receiver", count(facts["discarded_by_receiver"])),
+            ("after their acknowledgement in the file", count(facts["acknowledged_first"])),
             ("handshake RTT", quantity(facts["handshake_rtt_s"], "s")),
+            ("RTT samples: 50 %, 95 %, 99 %", _quantiles(row)),
             ("SACK, timestamps", f"{_yes(facts['sack_permitted'])}, {_yes(facts['timestamps'])}"),
             ("probes of a closed window", count(facts["zero_window_probes"])),
             ("largest receive window", quantity(facts["max_receive_window_bytes"], "B")),
             ("end", facts["ending"]),
         ]
     return Table("", ("", "value"), rows)
+
+
+def _quantiles(row: Mapping[str, Any]) -> str:
+    """The RTT that half, 95 % and 99 % of the samples do not exceed, with units."""
+    return ", ".join(quantity(row[f"rtt_p{share}_s"], "s") for share in (50, 95, 99))
 
 
 def _changes(flow: TracedFlow) -> Table:

@@ -65,6 +65,17 @@ def of_flow(flow: TracedFlow) -> list[str]:
             f"{counted(missed, 'packet')} ({share} %) were acknowledged without having been captured: the capture "
             "missed them."
         )
+    if facts["acknowledged_first"]:
+        stand = "stands" if facts["acknowledged_first"] == 1 else "stand"
+        doubts.append(
+            f"{counted(facts['acknowledged_first'], 'segment')} {stand} after the acknowledgement in the file: its "
+            "order is not that on the wire. What stands there counts once, as captured."
+        )
+    if facts["discarded_by_receiver"]:
+        doubts.append(
+            f"The receiver, at which this was captured, discarded {counted(facts['discarded_by_receiver'], 'packet')} "
+            "that lay beyond its window; they were sent again, and are no losses of the network."
+        )
     if facts["zero_window_probes"]:
         doubts.append(
             f"The receiver closed its window; {counted(facts['zero_window_probes'], 'probe')} of one byte asked if "
@@ -97,4 +108,11 @@ def _round_trip(flow: TracedFlow) -> str:
         shown = quantity(flow.facts["handshake_rtt_s"], "s")
         reason = " No data was seen to answer an acknowledgement at once." if flow.facts["timestamps"] else ""
         return f"The round-trip time is that of the handshake alone, {shown}: slots of that length were used.{reason}"
-    return f"Round-trip times come from {source}: {counted(samples, 'sample')}."
+    text = f"Round-trip times come from {source}: {counted(samples, 'sample')}."
+    if flow.facts["rtt_is_lower_bound"]:
+        mean = quantity(flow.row["mean_rtt_s"], "s")
+        text += (
+            f" They are lower bounds, at least {mean} on average: what a queue before the capture point adds does not "
+            "show, as no data was seen to answer an acknowledgement at once."
+        )
+    return text

@@ -54,13 +54,14 @@ fn contradictions_are_unreadable() {
     header[32] = 0x10; // a TCP header of 4 bytes
     assert_eq!(decode(101, &header, 57), Content::Unreadable);
     assert_eq!(decode(147, &ipv4(), 57), Content::UnknownLink);
+    assert_eq!(decode(9, &[0xff, 0x03, 0xc0, 0x21, 1], 5), Content::Other, "PPP that carries no IP");
     assert_eq!(decode(101, &[], 0), Content::Unreadable);
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_something(
-        link in prop::sample::select(vec![0, 1, 12, 101, 108, 113, 228, 229, 276, 105]),
+        link in prop::sample::select(vec![0, 1, 7, 9, 12, 50, 101, 104, 108, 113, 129, 204, 228, 229, 239, 242, 276, 105]),
         mut bytes in prop::collection::vec(any::<u8>(), 0..200),
         wire: u32, real: bool, at in 0usize..60, value: u8,
     ) {
@@ -125,4 +126,46 @@ fn what_a_tunnel_carries_is_taken_out() {
     assert_eq!(decode(1, &ethernet(0x8864, &[0x11, 0, 0, 5, 0, 4, 0xc0, 0x21, 1, 1]), 28), Content::Other);
     assert_eq!(decode(101, &around(47, &[0, 1, 8, 0, 0x45]), 25), Content::Other);
     assert_eq!(decode(101, &around(17, &[200, 0, 0, 53, 0, 8, 0, 0]), 28), Content::Other);
+}
+
+#[test]
+fn options_that_are_not_known_are_skipped_by_their_length() {
+    // Multipath TCP (30, RFC 8684) and an experiment (253, RFC 6994) before the timestamps; and lengths that cannot be.
+    let read = |options: &[u8]| {
+        let mut bytes = ipv4();
+        bytes.truncate(40);
+        bytes.extend(options);
+        bytes[32] = ((20 + options.len()) / 4 * 16) as u8;
+        bytes[2..4].copy_from_slice(&(40 + options.len() as u16).to_be_bytes());
+        tcp(decode(101, &bytes, bytes.len() as u32)).options
+    };
+    let timestamps = [8, 10, 0, 0, 0, 7, 0, 0, 0, 9];
+    let unknown = [[30, 4, 1, 2].as_slice(), &[253, 6, 0xf9, 0x89, 1, 2], &timestamps].concat();
+    assert_eq!(read(&unknown).timestamps, Some((7, 9)));
+    for length in [0, 1, 60] {
+        assert_eq!(read(&[&[30, length], &timestamps[..]].concat()), Options::default(), "{length}");
+    }
+    // One of known kind with another length is none of that kind.
+    assert_eq!(read(&[&[2, 6, 5, 180, 0, 0], &timestamps[..]].concat()).mss, None);
+    assert_eq!(read(&[&[2, 6, 5, 180, 0, 0], &timestamps[..]].concat()).timestamps, Some((7, 9)));
+}
+
+#[test]
+fn tags_of_vlans_are_told_apart() {
+    let vlan = |bytes: &[u8]| tcp(decode(1, bytes, bytes.len() as u32)).vlan;
+    let inner = ipv4();
+    let tagged = |tags: &[u16]| {
+        let mut bytes = vec![0; 12];
+        for tag in tags {
+            bytes.extend([0x81, 0]);
+            bytes.extend(tag.to_be_bytes());
+        }
+        bytes.extend([8, 0]);
+        bytes.extend(&inner);
+        bytes
+    };
+    assert_eq!(vlan(&tagged(&[])), 0);
+    assert_eq!(vlan(&tagged(&[0xe000])), 0, "a priority");
+    assert_eq!(vlan(&tagged(&[0xe007])), 7);
+    assert_eq!(vlan(&tagged(&[7, 9])), 7 << 12 | 9);
 }

@@ -155,6 +155,15 @@ impl Series {
         Ok(true)
     }
 
+    /// What the tool itself says of all round trips: the least, and the mean, which counts where no sample has one.
+    pub(super) fn round_trips(&mut self, least_s: Option<f64>, mean_s: Option<f64>) {
+        let positive = |value: Option<f64>| value.filter(|value| *value > 0.0 && value.is_finite());
+        self.rtt_least = [self.rtt_least, positive(least_s)].into_iter().flatten().reduce(f64::min);
+        if let (0, Some(mean_s)) = (self.rtts, positive(mean_s)) {
+            (self.rtts, self.rtt_sum) = (1, mean_s);
+        }
+    }
+
     /// Windows per round trip, once it is known that there are any.
     fn windows(
         &mut self,
@@ -236,19 +245,25 @@ pub(super) fn finish(
     summary: &mut Summary,
 ) -> Result<(), TraceError> {
     let count = flows.len();
-    let mut windowless = 0;
+    let (mut sparse, mut windowless) = (0, 0);
     for series in flows {
         summary.frames += series.samples;
         summary.duration_s = summary.duration_s.max(series.last);
-        windowless += usize::from(!series.finish(tables, summary)?);
+        let has_window = series.value.is_some();
+        if !series.finish(tables, summary)? {
+            (sparse, windowless) =
+                if has_window { (sparse + 1, windowless) } else { (sparse, windowless + 1) };
+        }
     }
     summary.flows = u32::try_from(count).unwrap_or(u32::MAX);
-    if windowless > 0 {
-        let which = if count == 1 { String::new() } else { format!(" of {windowless} of {count} flows") };
-        let words =
-            "are further apart than its round trips, or have no round-trip time: there are no windows per \
-                     round trip";
-        summary.remarks.push(format!("samples{which} {words}"));
+    for (number, words) in [
+        (sparse, "are further apart than its round trips, or have no round-trip time"),
+        (windowless, "have no congestion window"),
+    ] {
+        let which = if count == 1 { String::new() } else { format!(" of {number} of {count} flows") };
+        if number > 0 {
+            summary.remarks.push(format!("samples{which} {words}: there are no windows per round trip"));
+        }
     }
     if unusable > 0 {
         summary.remarks.push(format!(

@@ -8,6 +8,10 @@
 //! | `snd_cwnd` | at its end; by the test's `tcp_mss_default` these are packets | bytes |
 //! | `rtt` | smoothed, at its end | us |
 //!
+//! Of the test's `end`, `min_rtt` and `mean_rtt` of each sender are used (us), and its `error` is told. Counters that no kernel
+//! has are passed over, and counted: some versions write -2 as 4294967294, windows above what TCP can have, or the
+//! times of a socket whose window is 0.
+//!
 //! A stream is a flow, named by its ends; streams that this end receives have bytes only. Intervals that `-O` omits and UDP
 //! streams are passed over.
 
@@ -21,6 +25,13 @@ use serde_json::Value;
 /// Where a result does not say: Ethernet with timestamps.
 const SEGMENT_BYTES: f64 = 1448.0;
 
+/// The largest window that a receiver can offer (RFC 7323 §2.3), and from where on a counter is one below 0.
+const LARGEST_WINDOW: f64 = (1u64 << 30) as f64;
+const NEGATIVE: f64 = (1u64 << 31) as f64;
+
+/// Errors that are told.
+const ERRORS: usize = 8;
+
 #[derive(Default)]
 pub(super) struct Test {
     segment_bytes: Option<f64>,
@@ -31,6 +42,8 @@ pub(super) struct Test {
     before: Vec<Series>,
     omitted: u64,
     datagrams: u64,
+    impossible: u64,
+    errors: Vec<String>,
     assumed: bool,
 }
 
@@ -57,14 +70,14 @@ impl Test {
     ) -> Result<(), TraceError> {
         if let Some(event) = value.get("event").and_then(Value::as_str) {
             let Some(data) = value.get("data") else { return Ok(()) };
-            return match event {
-                "start" => {
-                    self.start(data);
-                    Ok(())
-                }
-                "interval" => self.interval(data, manner, tables),
-                _ => Ok(()),
-            };
+            match event {
+                "start" => self.start(data),
+                "interval" => self.interval(data, manner, tables)?,
+                "end" => self.end(data),
+                "error" => self.error(data),
+                _ => {}
+            }
+            return Ok(());
         }
         if let Some(start) = value.get("start") {
             self.start(start);
@@ -72,7 +85,34 @@ impl Test {
         for interval in value.get("intervals").and_then(Value::as_array).into_iter().flatten() {
             self.interval(interval, manner, tables)?;
         }
+        if let Some(end) = value.get("end") {
+            self.end(end);
+        }
+        if let Some(error) = value.get("error") {
+            self.error(error);
+        }
         Ok(())
+    }
+
+    /// What iperf3 itself says went wrong.
+    fn error(&mut self, error: &Value) {
+        let text = error.as_str().or_else(|| error.get("error")?.as_str());
+        if let Some(text) = text.filter(|_| self.errors.len() < ERRORS) {
+            self.errors.push(text.trim().chars().take(200).collect());
+        }
+    }
+
+    /// The times of the whole test, of each sender.
+    fn end(&mut self, end: &Value) {
+        for sender in end.get("streams").and_then(Value::as_array).into_iter().flatten() {
+            let Some(sender) = sender.get("sender") else { continue };
+            let socket = sender.get("socket").and_then(Value::as_u64);
+            let seconds =
+                |key: &str| number(sender, key).filter(|us| (0.0..NEGATIVE).contains(us)).map(|us| us * 1e-6);
+            if let Some(stream) = self.streams.iter_mut().find(|stream| Some(stream.socket) == socket) {
+                stream.series.round_trips(seconds("min_rtt"), seconds("mean_rtt"));
+            }
+        }
     }
 
     fn start(&mut self, start: &Value) {
@@ -136,16 +176,26 @@ impl Test {
             }
         };
         let segment_bytes = self.segment_bytes.unwrap_or(SEGMENT_BYTES);
-        let cwnd = number(stream, "snd_cwnd").filter(|bytes| *bytes > 0.0);
+        let told = number(stream, "snd_cwnd");
+        let cwnd = told.filter(|bytes| (1.0..=LARGEST_WINDOW).contains(bytes));
+        let again = number(stream, "retransmits").filter(|packets| (0.0..NEGATIVE).contains(packets));
+        // A socket without a window has no times either.
+        let rtt_us = number(stream, "rtt")
+            .filter(|us| (0.0..NEGATIVE).contains(us) && (told.is_none() || cwnd.is_some()));
+        // Zeroes alone are what is written where the system says nothing.
+        let impossible = |key: &str, used: Option<f64>| {
+            u64::from(used.is_none() && number(stream, key).is_some_and(|value| value != 0.0))
+        };
+        self.impossible +=
+            impossible("snd_cwnd", cwnd) + impossible("retransmits", again) + impossible("rtt", rtt_us);
         self.assumed |= cwnd.is_some() && self.segment_bytes.is_none();
         let known = &mut self.streams[at];
         known.bytes += number(stream, "bytes").unwrap_or(0.0).max(0.0);
-        let again = number(stream, "retransmits");
-        known.retransmissions += again.unwrap_or(0.0).max(0.0);
+        known.retransmissions += again.unwrap_or(0.0);
         let sample = Sample {
             time_s: end,
             cwnd_packets: cwnd.map(|bytes| bytes / segment_bytes),
-            srtt_s: number(stream, "rtt").map(|us| us * 1e-6),
+            srtt_s: rtt_us.map(|us| us * 1e-6),
             delivered_bytes: Some(known.bytes),
             retransmissions: again.map(|_| known.retransmissions),
             ..Sample::default()
@@ -159,10 +209,18 @@ impl Test {
         for (number, words) in [
             (self.omitted, "intervals are of the test's omitted beginning; they were passed over"),
             (self.datagrams, "intervals are of UDP, which has no window; they were passed over"),
+            (
+                self.impossible,
+                "counters are none that a kernel has (below 0, a window above 1 GiB, times of a socket without a \
+                 window); they were passed over",
+            ),
         ] {
             if number > 0 {
                 summary.remarks.push(format!("{number} {words}"));
             }
+        }
+        for error in self.errors {
+            summary.remarks.push(format!("iperf3 says: \"{error}\""));
         }
         if self.assumed {
             summary.remarks.push(format!(

@@ -2,7 +2,7 @@
 //! intervals, `logged` for what was logged whenever it changed.
 
 use super::flow::{self, Manner};
-use super::{flent, iperf3, qlog, refused, stopped, tcp_info};
+use super::{flent, inet_diag, iperf3, qlog, refused, repair, stopped, tcp_info};
 use crate::error::TraceError;
 use crate::input::Input;
 use crate::observer::{read_limited, Summary};
@@ -24,6 +24,7 @@ enum Found {
     #[default]
     Nothing,
     TcpInfo(Box<tcp_info::Samples>),
+    Archive(inet_diag::Archive),
     Iperf3(iperf3::Test),
     Flent(flent::Test),
     Qlog(qlog::Log),
@@ -33,6 +34,8 @@ impl Found {
     fn of(value: &Value) -> Self {
         if iperf3::recognise(value) {
             Self::Iperf3(iperf3::Test::default())
+        } else if inet_diag::recognise(value) {
+            Self::Archive(inet_diag::Archive::default())
         } else if flent::recognise(value) {
             Self::Flent(flent::Test::default())
         } else if qlog::recognise(value) {
@@ -55,6 +58,7 @@ impl Found {
         match self {
             Self::Nothing => Ok(()),
             Self::TcpInfo(series) => series.take(value, sampled, tables),
+            Self::Archive(archive) => archive.take(value, sampled, tables),
             Self::Iperf3(test) => test.take(value, sampled, tables),
             Self::Flent(test) => test.take(value, sampled, tables),
             Self::Qlog(log) => log.document(value, logged, tables),
@@ -70,37 +74,45 @@ pub(super) fn observe(
     tables: &mut Tables,
 ) -> Result<Summary, TraceError> {
     let problem = input.problem();
-    let bytes = read_limited(&mut input, MAX_JSON)
+    let mut bytes = read_limited(&mut input, MAX_JSON)
         .ok_or_else(|| refused(path, format!("JSON of more than {} MiB", MAX_JSON >> 20)))?;
+    let mut summary = Summary::default();
+    let mut begins = passed_over(&bytes, &mut summary);
     let mut found = Found::default();
+    let mut no_numbers = None;
     let mut stop = None;
-    let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
-    let mut begins = 0;
-    while let Some(value) = values.next() {
-        match value {
-            Ok(value) => found.take(&value, sampled, logged, tables)?,
-            Err(error) => {
-                let at =
-                    if error.is_eof() { bytes.len() } else { offset(&bytes, error.line(), error.column()) };
-                whole_objects(&bytes[begins..at.max(begins)], |value| {
-                    found.take(value, sampled, logged, tables)
-                })?;
-                let reason = problem.text().unwrap_or_else(|| format!("JSON that cannot be read: {error}"));
-                stop = Some((at as u64, reason));
-                break;
+    while let Err(error) = values(&bytes, &mut begins, |value| found.take(value, sampled, logged, tables))? {
+        let ends = begins + offset(&bytes[begins..], error.line(), error.column());
+        let at = if error.is_eof() { bytes.len() } else { ends };
+        if no_numbers.is_none() {
+            let count = repair::blank_no_numbers(&mut bytes[begins..]);
+            no_numbers = Some(count);
+            if count > 0 {
+                continue;
             }
         }
-        begins = values.byte_offset();
+        let left = repair::closed(&bytes[begins..at.max(begins)]);
+        if let Some(value) = left.and_then(|text| serde_json::from_slice::<Value>(&text).ok()) {
+            found.take(&value, sampled, logged, tables)?;
+        }
+        let reason = problem.text().unwrap_or_else(|| format!("JSON that cannot be read: {error}"));
+        stop = Some((at as u64, reason));
+        break;
+    }
+    if let Some(count @ 1..) = no_numbers {
+        summary.remarks.push(format!("{count} numbers are none (nan, inf); they were taken as unknown"));
     }
     // What decompression ends with may look like the end of a line.
     let stop = stop.or_else(|| problem.text().map(|reason| (bytes.len() as u64, reason)));
-    let mut summary = Summary::default();
     let (format, flows, unusable, nothing) = match found {
         Found::Nothing => ("json", Vec::new(), 0, NO_SAMPLE),
         Found::TcpInfo(series) => {
-            let nothing = NO_SAMPLE;
             let (flows, unusable) = series.finish(path);
-            ("tcp_info", flows, unusable, nothing)
+            ("tcp_info", flows, unusable, NO_SAMPLE)
+        }
+        Found::Archive(archive) => {
+            let (flows, unusable) = archive.finish();
+            ("tcp_info", flows, unusable, "no TCP_INFO with a time")
         }
         Found::Iperf3(test) => ("iperf3", test.finish(&mut summary), 0, "no interval of a TCP stream"),
         Found::Flent(test) => ("flent", test.finish(&mut summary), 0, "no series of a TCP flow"),
@@ -110,9 +122,10 @@ pub(super) fn observe(
         }
     };
     if flows.iter().all(|series| series.samples == 0) {
-        let problem = match &stop {
-            Some((byte, reason)) => format!("byte {byte}: {reason}; before it {nothing}"),
-            None => format!("JSON with {nothing}; {ACCEPTED}"),
+        let problem = match (&stop, summary.remarks.as_slice()) {
+            (Some((byte, reason)), _) => format!("byte {byte}: {reason}; before it {nothing}"),
+            (None, []) => format!("JSON with {nothing}; {ACCEPTED}"),
+            (None, remarks) => format!("JSON with {nothing}: {}; {ACCEPTED}", remarks.join("; ")),
         };
         return Err(refused(path, problem));
     }
@@ -130,34 +143,48 @@ fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
     (start + column.saturating_sub(1)).min(bytes.len())
 }
 
-/// Of a value that breaks off: the objects without others in them, of which all is there.
-fn whole_objects(
+/// Calls `take` with each whole value from `begins` on, which moves on behind it; the error of the first that is none, whose
+/// place counts from there.
+fn values(
     bytes: &[u8],
+    begins: &mut usize,
     mut take: impl FnMut(&Value) -> Result<(), TraceError>,
-) -> Result<(), TraceError> {
-    let (mut innermost, mut quoted, mut escaped) = (None, false, false);
-    for (at, byte) in bytes.iter().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
-            b'{' => innermost = Some(at),
-            b'}' => {
-                if let Some(Ok(value)) =
-                    innermost.take().map(|start| serde_json::from_slice(&bytes[start..=at]))
-                {
-                    take(&value)?;
-                }
+) -> Result<Result<(), serde_json::Error>, TraceError> {
+    let start = *begins;
+    let mut values = serde_json::Deserializer::from_slice(&bytes[start..]).into_iter::<Value>();
+    while let Some(value) = values.next() {
+        match value {
+            Ok(value) => take(&value)?,
+            Err(error) => {
+                let again =
+                    serde_json::Deserializer::from_slice(&bytes[*begins..]).into_iter::<Value>().next();
+                return Ok(Err(again.and_then(Result::err).unwrap_or(error)));
             }
-            _ => {}
         }
+        *begins = start + values.byte_offset();
     }
-    Ok(())
+    Ok(Ok(()))
+}
+
+/// Where the first value begins, behind lines that are no JSON, as warnings of the tool that wrote it.
+fn passed_over(bytes: &[u8], summary: &mut Summary) -> usize {
+    let start = repair::preface(bytes).unwrap_or(0);
+    let text = String::from_utf8_lossy(&bytes[..start]);
+    let Some(line) = text.lines().map(str::trim).find(|line| !line.is_empty()) else { return 0 };
+    if line.starts_with(['{', '[']) {
+        return 0;
+    }
+    let shown: String = line.chars().take(60).collect();
+    summary.remarks.push(format!("what stands before the JSON was passed over: \"{shown}\""));
+    start
 }
 
 /// A number at a key, also if it is written as text.
 pub(super) fn number(value: &Value, key: &str) -> Option<f64> {
-    let value = value.get(key)?;
+    as_number(value.get(key)?)
+}
+
+/// A number, also if it is written as text.
+pub(super) fn as_number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number: &f64| number.is_finite())
 }

@@ -2,20 +2,34 @@
 //!
 //! | event, with or without its category | what is used | unit |
 //! | --- | --- | --- |
-//! | `metrics_updated`, `recovery_metrics_updated` | `congestion_window`, `bytes_in_flight`, `ssthresh` | bytes |
-//! | | `smoothed_rtt`, `min_rtt` | ms |
+//! | `metrics_updated`, `recovery_metrics_updated`, `metric_update`, `congestion_metric_update` | `congestion_window`, `cwnd` or `current_cwnd`, `bytes_in_flight`, `ssthresh` | bytes |
+//! | | `smoothed_rtt`, `min_rtt` | as times |
 //! | `parameters_set`, `recovery_parameters_set` | `max_datagram_size`: bytes become packets of it | bytes |
+//! | `mtu_updated` | `mtu` or `new`, the same | bytes |
 //! | `packet_sent`, `packet_lost` | counted | |
+//! | `packets_lost` | `lost_packets`, counted | |
 //!
-//! An update says what changed; the rest stays. Times are in ms (of a draft-01 trace with `time_units` "us" in us), absolute,
-//! relative, or each since the last (`time_format`). Each trace of a document is a flow.
+//! An update says what changed; the rest stays. Times are in ms, or in what `time_units` says (drafts up to 02), also those of round
+//! trips; they are absolute, relative, or each since the last (`time_format`), numbers or text. Each trace of a document is a flow.
+//!
+//! What implementations write, by their source:
+//!
+//! | implementation | qlog | events | times | window |
+//! | --- | --- | --- | --- | --- |
+//! | aioquic 1 | 0.3, JSON | objects | ms since 1970 | `cwnd` |
+//! | aioquic 0.8 | draft-01, JSON | arrays | ms as text | `cwnd`, event `metric_update` |
+//! | picoquic | draft-00, JSON | arrays | us | `cwnd` |
+//! | mvfst | draft-00, JSON | arrays | us as text | `current_cwnd`, event `congestion_metric_update` |
+//! | quic-go | draft-02, NDJSON; 0.3, JSON-SEQ | arrays; objects | ms | `congestion_window` |
+//! | ngtcp2 | 0.3, JSON-SEQ | objects | ms | `congestion_window` |
+//! | quiche, neqo | 0.3 and later, JSON-SEQ | objects | ms | `congestion_window` |
 //!
 //! Reference: R. Marx, L. Niccolini, M. Seemann, L. Pardue, qlog: Structured Logging for Network Protocols, and QUIC event
 //! definitions for qlog, draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events; draft-marx-qlog-main-schema-01
 //! for events that are arrays.
 
 use super::flow::{self, Manner, Sample, Series, MAX_FLOWS};
-use super::json::number;
+use super::json::{as_number, number};
 use super::lines::Lines;
 use super::{file_name, refused, stopped};
 use crate::error::TraceError;
@@ -65,6 +79,8 @@ struct Trace {
     clock: Clock,
     now_ms: f64,
     datagram_bytes: Option<f64>,
+    /// The largest packet sent before the first window was told.
+    largest_sent: f64,
     state: State,
     counted: bool,
 }
@@ -114,10 +130,17 @@ impl Log {
         let text = |value: Option<&Value>, key: &str| value?.get(key)?.as_str().map(str::to_owned);
         let title = text(Some(description), "title").or_else(|| text(common, "ODCID")).unwrap_or_default();
         let format = text(common, "time_format").unwrap_or_default();
-        let units = text(description.get("configuration"), "time_units").unwrap_or_default();
+        let units = text(description.get("configuration"), "time_units")
+            .or_else(|| text(common, "time_units"))
+            .unwrap_or_default();
         let names = description.get("event_fields").and_then(Value::as_array);
         let clock = Clock {
-            unit_ms: if units == "us" { 1e-3 } else { 1.0 },
+            unit_ms: match units.as_str() {
+                "s" => 1e3,
+                "us" => 1e-3,
+                "ns" => 1e-6,
+                _ => 1.0,
+            },
             since_last: format == "delta" || format == "relative_to_previous_event",
             fields: names.map(|names| {
                 names.iter().map(|name| name.as_str().unwrap_or_default().to_lowercase()).collect()
@@ -129,6 +152,7 @@ impl Log {
             clock,
             now_ms: 0.0,
             datagram_bytes: None,
+            largest_sent: DATAGRAM_BYTES,
             state: State::default(),
             counted: false,
         });
@@ -142,12 +166,13 @@ impl Log {
 
     /// The flows, and how many events could not be used.
     pub(super) fn finish(self, path: &Path, summary: &mut Summary) -> (Vec<Series>, u64) {
-        let assumed =
-            self.traces.iter().any(|trace| trace.series.samples > 0 && trace.datagram_bytes.is_none());
-        if assumed {
+        let assumed = |trace: &&Trace| trace.state.cwnd_bytes.is_some() && trace.datagram_bytes.is_none();
+        if let Some(trace) = self.traces.iter().find(assumed) {
+            let bytes = trace.largest_sent;
+            let why = if bytes > DATAGRAM_BYTES { ", the largest that was sent before" } else { "" };
             summary.remarks.push(format!(
-                "the log does not say how large a datagram is (max_datagram_size): windows are in packets of \
-                 {DATAGRAM_BYTES} bytes"
+                "the log does not say how large a datagram is (max_datagram_size): windows are in packets of {bytes} \
+                 bytes{why}"
             ));
         }
         let series = self.traces.into_iter().map(|mut trace| {
@@ -167,8 +192,9 @@ impl Trace {
             (Some(fields), Value::Array(parts)) => {
                 let part =
                     |names: &[&str]| parts.get(fields.iter().position(|field| names.contains(&&**field))?);
-                let time = part(&["relative_time", "time", "delta_time"]).and_then(Value::as_f64);
-                (time, part(&["event", "event_type"]), part(&["data"]))
+                let time =
+                    part(&["relative_time", "time", "delta_time", "reference_time"]).and_then(as_number);
+                (time, part(&["event", "event_type", "name"]), part(&["data"]))
             }
             _ => (number(event, "time"), event.get("name"), event.get("data")),
         };
@@ -178,32 +204,44 @@ impl Trace {
         let (Some(name), Some(data)) = (name.and_then(Value::as_str), data) else { return Ok(true) };
         // `recovery:metrics_updated`, `quic:recovery_metrics_updated`, `metrics_updated`.
         let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
+        let datagram = |key: &str| number(data, key).filter(|bytes| (1.0..=65_536.0).contains(bytes));
         match name.strip_prefix("recovery_").unwrap_or(&name) {
             "parameters_set" => {
-                let bytes =
-                    number(data, "max_datagram_size").filter(|bytes| (1.0..=65_536.0).contains(bytes));
-                self.datagram_bytes = bytes.or(self.datagram_bytes);
-                Ok(true)
+                self.datagram_bytes = datagram("max_datagram_size").or(self.datagram_bytes);
+            }
+            "mtu_updated" => {
+                self.datagram_bytes = datagram("mtu").or_else(|| datagram("new")).or(self.datagram_bytes);
             }
             "packet_sent" => {
                 self.state.sent += 1;
                 self.counted = true;
-                Ok(true)
+                if self.state.cwnd_bytes.is_none() {
+                    self.largest_sent = self.largest_sent.max(sent_bytes(data).unwrap_or(0.0));
+                }
             }
             "packet_lost" => {
                 self.state.lost += 1;
                 self.counted = true;
-                Ok(true)
             }
-            "metrics_updated" => self.updated(data, tables),
-            _ => Ok(true),
+            "packets_lost" => {
+                self.state.lost += number(data, "lost_packets").map_or(1, |packets| packets as u64);
+                self.counted = true;
+            }
+            "metrics_updated" | "metric_update" | "congestion_metric_update" => {
+                return self.updated(data, tables);
+            }
+            _ => {}
         }
+        Ok(true)
     }
 
     fn updated(&mut self, data: &Value, tables: &mut Tables) -> Result<bool, TraceError> {
         let state = &mut self.state;
-        let seconds = |key: &str| number(data, key).map(|ms| ms * 1e-3);
-        state.cwnd_bytes = number(data, "congestion_window").or(state.cwnd_bytes);
+        let unit_s = self.clock.unit_ms * 1e-3;
+        let seconds = |key: &str| number(data, key).map(|time| time * unit_s);
+        let window =
+            ["congestion_window", "cwnd", "current_cwnd"].into_iter().find_map(|key| number(data, key));
+        state.cwnd_bytes = window.or(state.cwnd_bytes);
         state.in_flight_bytes = number(data, "bytes_in_flight").or(state.in_flight_bytes);
         state.ssthresh_bytes = number(data, "ssthresh").or(state.ssthresh_bytes);
         state.srtt_s = seconds("smoothed_rtt").or(state.srtt_s);
@@ -212,7 +250,7 @@ impl Trace {
             return Ok(true);
         }
         let origin_ms = *state.origin_ms.get_or_insert(self.now_ms);
-        let packet = self.datagram_bytes.unwrap_or(DATAGRAM_BYTES);
+        let packet = self.datagram_bytes.unwrap_or(self.largest_sent);
         let packets = |bytes: Option<f64>| bytes.map(|bytes| bytes / packet);
         let count = |number: u64| self.counted.then_some(number as f64);
         let sample = Sample {
@@ -229,6 +267,16 @@ impl Trace {
         };
         self.series.push(&sample, tables)
     }
+}
+
+/// Bytes of a packet that is sent, by the names of the drafts.
+fn sent_bytes(data: &Value) -> Option<f64> {
+    let header = data.get("header");
+    let length = data.get("raw").and_then(|raw| number(raw, "length"));
+    length
+        .or_else(|| number(header?, "packet_size"))
+        .or_else(|| number(data, "packet_size"))
+        .filter(|bytes| *bytes <= 65_536.0)
 }
 
 /// A log of lines: a description of the trace, then an event each.
@@ -282,7 +330,7 @@ pub(super) fn observe_lines(
     if flows.is_empty() {
         return Err(refused(
             path,
-            "a qlog without an event metrics_updated that has congestion_window or smoothed_rtt",
+            "a qlog without an event metrics_updated that has congestion_window (or cwnd), or smoothed_rtt",
         ));
     }
     flow::finish(flows, unusable, tables, &mut summary)?;

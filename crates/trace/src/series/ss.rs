@@ -160,13 +160,13 @@ impl Log {
 }
 
 #[derive(Debug, PartialEq)]
-enum Time {
+pub(super) enum Time {
     Absolute(f64),
     OfDay(f64),
 }
 
 /// A time at the beginning of a text, and what follows it.
-fn time(text: &str) -> Option<(Time, &str)> {
+pub(super) fn time(text: &str) -> Option<(Time, &str)> {
     let mut end = text.find(|sign: char| sign.is_whitespace() || sign == ']').unwrap_or(text.len());
     let mut word = &text[..end];
     let is_date = |word: &str| word.len() == 10 && word.bytes().filter(|byte| *byte == b'-').count() == 2;

@@ -130,6 +130,12 @@ pub fn links() -> Vec<(&'static str, u32, Vec<u8>)> {
     cooked.extend([8, 0]);
     let mut cooked2 = vec![8, 0];
     cooked2.extend([0; 18]);
+    // Netfilter's log: IPv4, one attribute of the packet's time, and the packet; its length counts to the end of what follows.
+    let mut nflog = vec![2, 0, 0, 0, 20, 0, 7, 0];
+    nflog.extend([0; 16]);
+    nflog.extend([0xff, 0xff, 9, 0]);
+    let mut infiniband = vec![0; 40];
+    infiniband.extend([8, 0, 0, 0]);
     vec![
         ("ethernet", 1, ethernet(&[8, 0])),
         ("vlan", 1, ethernet(&[0x81, 0, 0, 7, 8, 0])),
@@ -140,6 +146,15 @@ pub fn links() -> Vec<(&'static str, u32, Vec<u8>)> {
         ("raw4", 228, vec![]),
         ("null", 0, vec![2, 0, 0, 0]),
         ("loop", 108, vec![0, 0, 0, 2]),
+        ("ppp", 9, vec![0xff, 3, 0, 0x21]),
+        ("ppp-compressed", 9, vec![0x21]),
+        ("ppp-serial", 50, vec![0xff, 3, 0, 0x21]),
+        ("ppp-direction", 204, vec![1, 0, 0x21]),
+        ("cisco-hdlc", 104, vec![0x0f, 0, 8, 0]),
+        ("nflog", 239, nflog),
+        ("infiniband", 242, infiniband),
+        ("arcnet", 7, vec![1, 2, 240]),
+        ("arcnet-linux", 129, vec![1, 2, 0, 0, 212, 0, 0, 1]),
     ]
 }
 
