@@ -34,8 +34,8 @@ pub use column::{Column, ColumnType, NotFinite, Row};
 pub use error::RecordsError;
 pub use histogram::DelayHistogram;
 pub use schema::{
-    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, InternalRow, LatencyHistogramRow, LinkRow,
-    GroupSampleRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
+    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow,
+    LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
 };
 pub use table::Table;
 pub use tables::{schema_catalog, TableDescription, TableSelection, Tables};

@@ -3,8 +3,8 @@
 use crate::column::{Column, Row};
 use crate::error::RecordsError;
 use crate::schema::{
-    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow, LinkRow,
-    LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
+    DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow,
+    LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
 use serde::Serialize;

@@ -12,9 +12,9 @@ mod tests;
 
 pub(crate) use group::GroupPlan;
 
+use crate::delivered::Delivered;
 use crate::endpoints::{EndpointKind, Endpoints};
 use crate::event::{Entity, MAX_INDEX};
-use crate::delivered::Delivered;
 use crate::latency::Latency;
 use crate::network::{Bins, LinkState, Network};
 use crate::probe::LinkProbe;

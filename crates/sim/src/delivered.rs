@@ -93,14 +93,18 @@ impl Delivered {
             self.join(2);
             width = width.times(2);
         }
-        let bins = end.as_ps().div_ceil(width.as_ps()) as usize;
-        self.counts.resize(bins * self.groups.len(), 0);
+        let number = end.as_ps().div_ceil(width.as_ps()) as usize;
+        self.counts.resize(number * self.groups.len(), 0);
         for (bin, counts) in self.counts.chunks(self.groups.len().max(1)).enumerate() {
             let begin = Instant::ZERO + width.times(bin as u64);
             let bin_s = end.min(begin + width).since(begin).as_secs_f64();
             for (group, &delivered_bytes) in self.groups.iter().zip(counts) {
-                let row =
-                    GroupSampleRow { group: group.clone(), time_s: begin.as_secs_f64(), bin_s, delivered_bytes };
+                let row = GroupSampleRow {
+                    group: group.clone(),
+                    time_s: begin.as_secs_f64(),
+                    bin_s,
+                    delivered_bytes,
+                };
                 tables.group_samples.push(row)?;
             }
         }
@@ -145,7 +149,8 @@ mod tests {
     #[test]
     fn many_groups_have_wider_bins() {
         let mut delivered = Delivered::of_groups(names(1000), Duration::from_ps(1));
-        (0..100_000).for_each(|at| delivered.add(at % 1000, (Instant::from_ps(u64::from(at)), Duration::ZERO), 1));
+        (0..100_000)
+            .for_each(|at| delivered.add(at % 1000, (Instant::from_ps(u64::from(at)), Duration::ZERO), 1));
         assert!(delivered.counts.len() <= MOST_COUNTS);
         assert_eq!(delivered.counts.iter().sum::<u64>(), 100_000);
     }

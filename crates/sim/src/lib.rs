@@ -43,10 +43,10 @@
 
 mod build;
 mod capture;
+mod delivered;
 mod endpoints;
 mod event;
 mod event_queue;
-mod delivered;
 mod latency;
 mod memory;
 mod network;

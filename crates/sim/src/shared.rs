@@ -1,10 +1,10 @@
 //! What all parts of a running network use.
 
 use crate::capture::Captures;
+use crate::delivered::Delivered;
 use crate::endpoints::tcp::SackSlots;
 use crate::event::Entity;
 use crate::event_queue::EventQueue;
-use crate::delivered::Delivered;
 use crate::latency::Latency;
 use crate::qlog::Logs;
 use crate::SimError;
