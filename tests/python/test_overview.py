@@ -18,7 +18,9 @@ TEN = {"count": 10, "rtt": "40 ms", "start": {"uniform": "1 s"}}
 def _run(rate: str = "20 Mbit/s", **changes: Any) -> ps.Run:
     groups = [{"name": name, "congestion_control": name, **TEN} for name in ("reno", "bbr", "vegas")]
     document = {"duration": "8 s", "warm_up": "2 s", "repetitions": 2, "flows": groups}
-    return ps.run(document | {"bottleneck": {"rate": rate, "queue": {"name": "drop_tail", "limit": "0.5 BDP"}}} | changes)
+    return ps.run(
+        document | {"bottleneck": {"rate": rate, "queue": {"name": "drop_tail", "limit": "0.5 BDP"}}} | changes
+    )
 
 
 def _course(run: ps.Run) -> Course:
@@ -31,8 +33,10 @@ def test_what_is_counted_is_the_goodput_of_all_flows() -> None:
     run = _run(probes={"flows": 1})
     counts = run.group_samples
     assert counts is not None
-    measured = counts.filter(pl.col("time_s") >= 2.0 - 1e-9).group_by("repetition", "group").agg(
-        bps=pl.sum("delivered_bytes") * 8 / 6.0
+    measured = (
+        counts.filter(pl.col("time_s") >= 2.0 - 1e-9)
+        .group_by("repetition", "group")
+        .agg(bps=pl.sum("delivered_bytes") * 8 / 6.0)
     )
     goodput = run.flows.group_by("repetition", "group").agg(bps_of_flows=pl.sum("goodput_bps"))
     both = measured.join(goodput, on=["repetition", "group"])

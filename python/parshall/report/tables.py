@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
@@ -109,15 +110,13 @@ def latency_table(run: Result) -> Table | None:
     if not groups:
         return None
     by_group = [of_place(run.tables, "group", group) for group in groups]
-    largest = [float(delays[group].most_s[-1]) for group in groups]
-    scale = scale_for(max(largest), "s")
     columns = [
         _words("Group", groups),
         _metric("Mean one-way delay", by_group, groups, "one_way_delay_s"),
         _metric("Median", by_group, groups, "one_way_delay_p50_s"),
         _metric("95 %", by_group, groups, "one_way_delay_p95_s"),
         _metric("99 %", by_group, groups, "one_way_delay_p99_s"),
-        Column("Largest", scale.unit, [Cell(significant(value * scale.factor)) for value in largest]),
+        _largest("Largest", [float(delays[group].most_s[-1]) for group in groups]),
         _metric("Jitter", by_group, groups, "jitter_s"),
         _metric("Median RTT", by_group, groups, "rtt_p50_s"),
         _metric("RTT, 95 %", by_group, groups, "rtt_p95_s"),
@@ -197,9 +196,19 @@ def links_table(run: Result) -> Table | None:
         metric("Mean delay", "queueing_delay_s"),
         metric("Median delay", "queueing_delay_p50_s"),
         metric("99th percentile", "queueing_delay_p99_s"),
-        metric("Largest delay", "max_queueing_delay_s"),
+        _largest("Largest delay", [table["max_queueing_delay_s"].max() for table in rows]),
     ]
     return _table("", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission.")
+
+
+def _largest(label: str, values_s: Sequence[Any]) -> Column | None:
+    """The largest delays of all repetitions, as percentiles are of all; None where none was recorded."""
+    known = [float(value) for value in values_s if value is not None]
+    if not known:
+        return None
+    scale = scale_for(max(known), "s")
+    cells = [Cell(ABSENT if value is None else significant(value * scale.factor)) for value in values_s]
+    return Column(label, scale.unit, cells)
 
 
 def own_table(run: Result) -> Table | None:

@@ -189,9 +189,7 @@ def _scale_down(rates_bps: Values, capacity_bps: Values) -> None:
     rates_bps[:, above] *= capacity_bps[above] / total[above]
 
 
-def _sampled(
-    run: Result, groups: list[str], numbers: list[int], edges: Values
-) -> tuple[dict[str, Values], str] | None:
+def _sampled(run: Result, groups: list[str], numbers: list[int], edges: Values) -> tuple[dict[str, Values], str] | None:
     """The same as `_counted` of sampled flows, scaled to the goodput of all; and what is to be said of it."""
     samples, flows = run.tables.get("flow_samples"), run.tables.get("flows")
     if samples is None or flows is None or "delivered_bytes" not in samples.columns:
