@@ -41,7 +41,7 @@ def test_what_is_counted_is_the_goodput_of_all_flows() -> None:
     goodput = run.flows.group_by("repetition", "group").agg(bps_of_flows=pl.sum("goodput_bps"))
     both = measured.join(goodput, on=["repetition", "group"])
     assert both.height == 6
-    # A packet counts when it leaves its last link, and in goodput when it arrives, 10 ms later: at most 20 Mbit/s for 10 ms.
+    # A packet counts when it leaves its last link, in goodput when it arrives: at most 20 Mbit/s for 10 ms.
     assert (both["bps"] - both["bps_of_flows"]).abs().max() <= 20e6 * 0.01 / 6.0
     assert counts.group_by("repetition", "group").agg(pl.sum("bin_s"))["bin_s"].to_list() == pytest.approx([8.0] * 6)
 

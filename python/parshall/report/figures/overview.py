@@ -134,7 +134,7 @@ class _Goodput:
 
 
 def _goodput(run: Result, link: str, edges: Values, bins: pl.DataFrame) -> _Goodput | None:
-    """Of the groups that cross a link, at most its rate; None without any, or if nothing was counted nor sampled of them."""
+    """Of the groups that cross a link, at most its rate; None without any, or if they were neither counted nor sampled."""
     counts, flows = run.tables.get("group_samples"), run.tables.get("flows")
     groups = crossing(run, link)
     if flows is None or not groups:
@@ -173,7 +173,7 @@ def _rates_bps(delivered_bytes: Values, edges: Values, end_s: float) -> Values:
 
 
 def _move_back(rates_bps: Values, capacity_bps: Values) -> None:
-    """Move what all groups have above a capacity that is known to the bin before; `rates_bps` has the shape (groups, BINS)."""
+    """Move what all groups have above a known capacity to the bin before, in place; shape (groups, BINS)."""
     for place in range(BINS - 1, 0, -1):
         total = float(rates_bps[:, place].sum())
         if total > capacity_bps[place] > 0:
@@ -183,7 +183,7 @@ def _move_back(rates_bps: Values, capacity_bps: Values) -> None:
 
 
 def _scale_down(rates_bps: Values, capacity_bps: Values) -> None:
-    """Scale what all groups have above a capacity that is known down to it, in place; `rates_bps` has the shape (groups, BINS)."""
+    """Scale what all groups have above a known capacity down to it, in place; shape (groups, BINS)."""
     total = rates_bps.sum(axis=0)
     above = (total > capacity_bps) & (capacity_bps > 0)
     rates_bps[:, above] *= capacity_bps[above] / total[above]
