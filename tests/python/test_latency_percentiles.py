@@ -66,7 +66,7 @@ def test_no_percentile_exceeds_the_largest_delay(run: Run) -> None:
             assert found.mean <= longest
             assert found.high is not None
             assert found.high <= longest
-        assert of_groups(run, "one_way_delay")[group].quantiles([1.0]) == [longest]
+        assert of_groups(run.tables, "one_way_delay")[group].quantiles([1.0]) == [longest]
     most = run.links["max_queueing_delay_s"].max()
     assert run.quantity("queueing_delay_p99_s").interval.high <= most
     queued = of_link(run.tables, "bottleneck")

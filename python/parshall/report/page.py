@@ -85,6 +85,9 @@ def document(run: Result) -> Document:
     )
 
 
+MOST_SOURCE = 100_000
+"""The longest scenario that is in the page itself, characters: some 90 groups."""
+
 OVERVIEW = "overview"
 """The figure that opens the page."""
 
@@ -102,6 +105,7 @@ def predicted_section(run: Result) -> Section:
     nearest, plot = nearest_table(view), dots(view)
     return Section(
         f"Predicted and {view.did}",
+        [view.left_out] if view.left_out else [],
         tables=[nearest] if nearest else [],
         figures=[Chart("predictions", f"All models over what was {view.did}", plot)] if plot else [],
         blocks=[Block("predictions", view)],
@@ -114,8 +118,14 @@ def _command(run: Result, scenario: description.Document) -> Block:
     """How to do it again: the command, and the scenario as a file."""
     verb = "emulate" if run.instrument == "emulate" else "run"
     portable = reading.with_absolute_paths(scenario, Path(run.metadata.get("folder") or ""))
+    source = description.source(portable)
     return Block(
-        "command", {"text": f"parshall {verb} {storage.SCENARIO_FILE}", "scenario": description.source(portable)}
+        "command",
+        {
+            "text": f"parshall {verb} {storage.SCENARIO_FILE}",
+            "scenario": source if len(source) <= MOST_SOURCE else "",
+            "file": storage.SCENARIO_FILE,
+        },
     )
 
 
