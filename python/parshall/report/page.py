@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from parshall.predict import Predicted
@@ -140,9 +140,20 @@ def _warnings(run: Result) -> list[tuple[str, str]]:
         *([("This run was interrupted.", interrupted)] if interrupted else []),
         *_validity(run),
         *(("Doubtful as it stands.", f"{doubt[:1].upper()}{doubt[1:]}.") for doubt in doubts),
-        *(("Another load than asked for.", sentence) for sentence in sampled.off_loads(run)),
-        *(("Flows were locked out.", sentence) for sentence in starved.starved(run)),
+        *(("Another load than asked for.", sentence) for sentence in _some(sampled.off_loads(run))),
+        *(("Flows were locked out.", sentence) for sentence in _some(starved.starved(run))),
     ]
+
+
+MOST_WARNINGS = 5
+"""Warnings of one kind that are told one by one."""
+
+
+def _some(sentences: Sequence[str]) -> list[str]:
+    """The first sentences, each of a group, and how many other groups there are."""
+    others = len(sentences) - MOST_WARNINGS
+    more = [f"The same is true of {counted(others, 'other group')}."] if others > 0 else []
+    return [*sentences[:MOST_WARNINGS], *more]
 
 
 def _validity(run: Result) -> list[tuple[str, str]]:

@@ -51,11 +51,8 @@ def tiles(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Block 
 
 def own_samples(observation: Observation, row: Mapping[str, Any]) -> pl.DataFrame:
     """The samples of a flow over time; empty without any."""
-    samples = observation.flow_samples
-    if samples is None:
-        return pl.DataFrame()
-    own = (pl.col("flow") == row["flow"]) & (pl.col("repetition") == row["repetition"])
-    return samples.filter(own).sort("time_s")
+    samples = observation.samples([row["flow"]], row["repetition"])
+    return pl.DataFrame() if samples is None else samples
 
 
 def _goodput(row: Mapping[str, Any]) -> Tile | None:

@@ -73,7 +73,7 @@ def of_all(tables: Tables, measure: str) -> Delays | None:
 
 
 def of_groups(tables: Tables, measure: str, groups: Sequence[str] | None = None) -> dict[str, Delays]:
-    """The delays of each group that has any, by default of all in the order of the scenario; `measure` as of `of_all`."""
+    """The delays of each group that has any, by default of all in their order; `measure` as of `of_all`."""
     histogram, recorded = tables.get("latency_histogram"), tables.get("groups")
     if histogram is None:
         return {}

@@ -134,7 +134,7 @@ class _Goodput:
 
 
 def _goodput(run: Result, link: str, edges: Values, bins: pl.DataFrame) -> _Goodput | None:
-    """Of the groups that cross a link, at most its rate; None without any, or if they were neither counted nor sampled."""
+    """Of the groups that cross a link, at most its rate; None if there are none, or they were not recorded."""
     counts, flows = run.tables.get("group_samples"), run.tables.get("flows")
     groups = crossing(run, link)
     if flows is None or not groups:
