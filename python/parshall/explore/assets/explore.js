@@ -70,6 +70,9 @@
 
   const show = (answer) => {
     if (answer.problems) showProblems(answer.problems);
+    // What is shown then belongs to the values before.
+    answers.classList.toggle("stale", "problems" in answer);
+    place("stale").hidden = !("problems" in answer);
     if ("simulated" in answer) {
       showProblems([]);
       place("simulated").innerHTML = answer.simulated;
