@@ -7,8 +7,6 @@ directory it is a temporary one, which goes when the observation does.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +20,7 @@ import polars as pl
 
 from parshall import _core, notebook
 from parshall.errors import InputError, ParshallError, RunNotFoundError
+from parshall.files import Scratch
 from parshall.records import Result, about, storage
 from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
@@ -226,15 +225,18 @@ def observe(
             raise InputError(f"{path}: cannot be read: it is a directory")
     groups = [paths] if join else [[path] for path in paths]
     options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
-    directory = Path(tempfile.mkdtemp(prefix="parshall-observe-") if output is None else output)
+    scratch = Scratch("parshall-observe-") if output is None else None
+    directory = scratch.path if scratch is not None else Path(output or "")
     storage.prepare(directory, overwrite, "observe")
     try:
         made = storage.guarded(lambda: _written(groups, directory, options, progress))
     except BaseException:
         storage.discard(directory)
+        if scratch is not None:
+            scratch.remove()
         raise
-    if output is None:
-        weakref.finalize(made, shutil.rmtree, directory, ignore_errors=True)
+    if scratch is not None:
+        weakref.finalize(made, scratch.remove)
     return made
 
 

@@ -84,7 +84,8 @@ def _stall(samples: pl.DataFrame) -> Tile | None:
     if stall is None:
         return None
     if stall.length_s <= 2 * stall.resolution_s:
-        return Tile("Longest stall", f"< {given(2 * stall.resolution_s, 's')}", remark="none that the samples show")
+        shortest = quantity(2 * stall.resolution_s, "s")
+        return Tile("Longest stall", "none", remark=f"above {shortest}; the samples show no shorter ones")
     remark = f"from {quantity(stall.start_s, 's')} on, to within {given(stall.resolution_s, 's')}"
     return Tile("Longest stall", quantity(stall.length_s, "s"), remark=remark)
 
