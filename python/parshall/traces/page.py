@@ -145,7 +145,7 @@ def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: in
     if number > len(rows):
         others = counted(number - len(rows), "other flow")
         lines.append(_others(others, rows, sums))
-        note = [f"The {len(rows)} largest; the last row has the sums of {others}, which the table `flows` has all."]
+        note = [f"The {len(rows)} largest have a row each; the last row has the sums of {others}."]
     table = Table("", header, lines, numbers=range(1, len(header)))
     note.append(
         "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "
