@@ -1,9 +1,16 @@
-"""Files that are there completely or not at all."""
+"""Files that are there completely or not at all, and directories that are there for a while."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import glob
 import hashlib
 import os
+import shutil
+import stat
+import tempfile
+import time
 from pathlib import Path
 
 
@@ -51,3 +58,54 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+# --- directories for a while ---
+
+
+class Scratch:
+    """A directory for results that nobody asked to keep.
+
+    Whoever is killed leaves theirs; the next who makes one removes it. A file beside the directory is locked as long as
+    its process lives, which also processes in other containers see.
+
+    Parameters
+    ----------
+    prefix
+        How its name begins.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=prefix))
+        _remove_abandoned(self.path.parent, prefix)
+        self._lock = self.path.with_name(f"{self.path.name}{_LOCK}").open("wb")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        """Remove the directory."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        Path(self._lock.name).unlink(missing_ok=True)
+        self._lock.close()
+
+
+_LOCK = ".lock"
+
+_YOUNG_S = 60.0
+"""A lock of this age may be one that is about to be taken."""
+
+
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove the directories of processes that are no more; whatever cannot be looked at stays."""
+    for lock in folder.glob(f"{glob.escape(prefix)}*{_LOCK}"):
+        with contextlib.suppress(OSError):
+            found = lock.lstat()
+            if (
+                not stat.S_ISREG(found.st_mode)
+                or found.st_uid != os.getuid()
+                or time.time() - found.st_mtime < _YOUNG_S
+            ):
+                continue
+            with lock.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(lock.with_name(lock.name.removesuffix(_LOCK)), ignore_errors=True)
+                lock.unlink()

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -33,8 +34,8 @@ from parshall.report.tables import transfers_table
 from parshall.report.uncertainty import interval_text
 from parshall.stats.censored import Durations
 from parshall.stats.claims import Claim
-from parshall.stats.estimates import Censored, Means
-from parshall.stats.verdict import Verdict
+from parshall.stats.estimates import BinnedQuantiles, Bins, Censored, Means, Quantiles, joined
+from parshall.stats.verdict import Verdict, differed
 from parshall.suites import rfc9743
 from parshall.suites.rfc9743 import _over_standard
 
@@ -310,6 +311,35 @@ def test_a_mean_of_some_repetitions_says_of_how_many() -> None:
     complete = made_up(dict.fromkeys(range(5), 1.0)).estimate()
     assert complete is not None
     assert complete.interval.of is None
+
+
+def test_one_repetition_of_several_is_not_called_the_only_one() -> None:
+    """Means, quantiles of values, of bins and of transfers, and differences of them."""
+    bins = Bins(np.array([0.9]), np.array([1.1]), np.array([40.0]))
+    lasted = Durations(np.linspace(1.0, 2.0, 40), np.ones(40, dtype=bool))
+    links = pl.DataFrame({"repetition": [0, 1, 2, 3, 4], "link": ["a"] * 5})
+    estimates = []
+    for values in (
+        {3: 1.0},
+        Quantiles({3: np.linspace(1.0, 2.0, 40)}, 0.5),
+        BinnedQuantiles({3: bins}, 0.5),
+        Censored({3: lasted}, 0.5),
+    ):
+        quantity = Quantity("x", "x", "s", "lower", "run", lambda _, values=values: values)
+        series = quantity.series(Tables({"links": links}.get))
+        assert series is not None
+        estimate = series.estimate()
+        assert estimate is not None
+        assert estimate.interval.how == "1 of 5 repetitions"
+        assert joined([series.numbered({3: 0, 4: 1})]).estimate().interval.how == "1 of 2 repetitions"
+        estimates.append(estimate)
+    complete = made_up(dict.fromkeys(range(5), 1.0) | {4: 2.0}).estimate()
+    assert complete is not None
+    assert differed(complete, estimates[0], common_numbers=False)[0].how == "1 of 5 repetitions"
+    some, others = (made_up(values).estimate() for values in ({0: 1.0, 1: 2.0}, {1: 1.0, 2: 2.0}))
+    assert some is not None
+    assert others is not None
+    assert differed(some, others, common_numbers=True)[0].how == "one common repetition"
 
 
 def test_the_points_of_a_sweep_have_their_own_repetitions() -> None:

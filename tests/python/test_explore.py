@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import shlex
 import signal
@@ -23,9 +24,15 @@ from parshall.explore.subject import Base, Subject
 from parshall.explore.workers import MOST_WAITING, BusyError, StaleError, TooLongError, Workers
 from parshall.records import Result
 from parshall.report.finding import finding
+from parshall.runs.memory import most_flows
 from parshall.templates.shipped import shipped
 
 QUICKSTART = opened("quickstart")
+
+
+def has_trace(path: Path) -> bool:
+    """Whether a scenario reads a file of a varying rate, which takes a while each time."""
+    return "rate_trace" in path.read_text(encoding="utf-8")
 
 
 def base() -> Base:
@@ -45,15 +52,55 @@ def test_every_shipped_scenario_has_fields_and_they_change_nothing(name: str) ->
     scenario = ps.Scenario.load(name)
     fields = [knob for each in knobs.fields(scenario) for knob in each.knobs]
     assert {"Flows"} <= {knob.label for knob in fields}
-    same, assigned = knobs.changed(scenario, {knob.key: knob.value for knob in fields})
-    assert assigned == {}
-    assert same.resolve() == scenario.resolve()
+    same = knobs.changed(scenario, {knob.key: knob.value for knob in fields})
+    assert same.assigned == {}
+    assert same.scenario.resolve() == scenario.resolve()
     for knob in fields:
         if knob.unit:
             assert knob.low is not None
             assert knob.high is not None
-            with_end, _ = knobs.changed(scenario, {knob.key: f"{knob.low * 10:.3g} {knob.unit}"})
+            with_end = knobs.changed(scenario, {knob.key: f"{knob.low * 10:.3g} {knob.unit}"}).scenario
             assert with_end.document() != scenario.document()
+
+
+@pytest.mark.parametrize("name", [each.name for each in shipped() if not each.is_sweep and not has_trace(each.path)])
+def test_no_name_is_offered_that_is_refused(name: str) -> None:
+    """Every congestion control and every queue of the fields of the scenarios that come with Parshall."""
+    scenario = ps.Scenario.load(name)
+    for knob in (knob for each in knobs.fields(scenario) for knob in each.knobs if knob.choices):
+        for choice in knob.choices:
+            changed = knobs.changed(scenario, {knob.key: choice}).scenario
+            most_flows(json.dumps(changed.resolve()), 1, None)  # where the simulator has its say
+
+
+def test_another_control_loses_what_it_does_not_understand_and_that_is_said() -> None:
+    """The uploads of the home line leave slow start by HyStart++, which BBR has no use for."""
+    home = ps.Scenario.load("home-line")
+    changed = knobs.changed(home, {"flows.0.congestion_control": "bbr3"})
+    assert changed.assigned == {"flows.0.congestion_control": "bbr3", "flows.0.slow_start": "standard"}
+    assert changed.left_out == [
+        'uploads: slow_start = "hystart++" is left out, for bbr3 has no standard slow start that it could replace.'
+    ]
+    assert knobs.changed(home, {"flows.0.congestion_control": "reno"}).left_out == []
+    base = Base(home.document(), str(home.folder), None, "parshall run home-line")
+    answer = next(preview.shown(base, {"values": {"flows.0.congestion_control": "bbr3"}}, lambda: False))
+    assert answer["warnings"][0] == changed.left_out[0]
+    overrides = shlex.split(answer["command"])[4::2]
+    assert ps.Scenario.load("home-line", overrides).toml() == answer["toml"], "the command gives what is shown"
+
+
+def test_what_is_wrong_with_the_scenario_for_another_reason_stays_refused() -> None:
+    home = ps.Scenario.load("home-line")
+    with pytest.raises(ScenarioError, match=r"flows\.0\.rtt"):
+        knobs.changed(home, {"flows.0.congestion_control": "bbr3", "flows.0.rtt": "much"})
+
+
+def test_the_parameters_of_the_control_before_are_said_to_be_left_out() -> None:
+    control = {"name": "cubic", "beta": 0.6}
+    flows = [{"name": "files", "rtt": "20 ms", "congestion_control": control}]
+    scenario = ps.Scenario(duration="1 s", bottleneck={"rate": "5 Mbit/s"}, flows=flows)
+    changed = knobs.changed(scenario, {"flows.0.congestion_control": "reno"})
+    assert changed.left_out == ["files: the parameters of cubic are left out (beta)."]
 
 
 def test_a_change_is_one_of_the_scenario() -> None:
@@ -64,13 +111,13 @@ def test_a_change_is_one_of_the_scenario() -> None:
         "flows.1.rtt.first": "20 ms",
         "flows.1.congestion_control": "bbr",
     }
-    changed, assigned = knobs.changed(ps.Scenario.load("quickstart"), values)
-    document = changed.document()
+    changed = knobs.changed(ps.Scenario.load("quickstart"), values)
+    document = changed.scenario.document()
     assert document["bottleneck"]["rate"] == "30 Mbit/s"
     assert document["bottleneck"]["queue"] == {"name": "codel", "limit": "1 BDP"}
     assert (document["flows"][0]["count"], document["flows"][1]["rtt"]["first"]) == (7, "20 ms")
     assert document["flows"][1]["congestion_control"] == {"name": "bbr"}
-    assert list(assigned) == [
+    assert list(changed.assigned) == [
         "bottleneck.rate",
         "bottleneck.queue",
         "flows.0.count",
@@ -88,9 +135,9 @@ def test_a_change_is_one_of_the_scenario() -> None:
 )
 def test_ranges_and_lists_of_round_trip_times_have_fields(rtt: Any, key: str, changed_to: Any) -> None:
     scenario = ps.Scenario(duration="1 s", bottleneck={"rate": "5 Mbit/s"}, flows=[{"count": 2, "rtt": rtt}])
-    made, assigned = knobs.changed(scenario, {key: "90 ms"})
-    assert assigned == {key: "90 ms"}
-    assert made.document()["flows"][0]["rtt"] == changed_to
+    made = knobs.changed(scenario, {key: "90 ms"})
+    assert made.assigned == {key: "90 ms"}
+    assert made.scenario.document()["flows"][0]["rtt"] == changed_to
     with pytest.raises(ScenarioError, match="rtt"):
         knobs.changed(scenario, {key: "much"})
 
@@ -102,11 +149,11 @@ def test_a_long_list_has_none() -> None:
 
 
 def test_a_queue_without_a_buffer_leaves_the_field_idle() -> None:
-    changed, assigned = knobs.changed(
+    changed = knobs.changed(
         ps.Scenario.load("quickstart"), {"bottleneck.queue.name": "shaper", "bottleneck.queue.limit": "9 packets"}
     )
-    assert assigned == {"bottleneck.queue": {"name": "shaper"}}
-    assert knobs.idle(changed, ps.Scenario.load("quickstart")) == ["bottleneck.queue.limit"]
+    assert changed.assigned == {"bottleneck.queue": {"name": "shaper"}}
+    assert knobs.idle(changed.scenario, ps.Scenario.load("quickstart")) == ["bottleneck.queue.limit"]
 
 
 NONSENSE = {

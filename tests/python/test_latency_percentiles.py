@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 import parshall as ps
 from parshall.quantities.computing import delay_bins
+from parshall.quantities.measuring import of_place
 from parshall.report import compare, page_html
 from parshall.report.comparison import MetricComparison
 from parshall.report.figures.delays import of_groups, of_link
 from parshall.report.headline import headline
-from parshall.report.tables import latency_table
+from parshall.report.tables import latency_table, links_table
 from parshall.report.uncertainty import interval_text
 from parshall.runs import Run
 from parshall.stats.confidence import Interval
@@ -65,7 +66,7 @@ def test_no_percentile_exceeds_the_largest_delay(run: Run) -> None:
             assert found.mean <= longest
             assert found.high is not None
             assert found.high <= longest
-        assert of_groups(run, "one_way_delay")[group].quantiles([1.0]) == [longest]
+        assert of_groups(run.tables, "one_way_delay")[group].quantiles([1.0]) == [longest]
     most = run.links["max_queueing_delay_s"].max()
     assert run.quantity("queueing_delay_p99_s").interval.high <= most
     queued = of_link(run.tables, "bottleneck")
@@ -119,6 +120,27 @@ def test_the_tile_and_the_table_tell_the_same(run: Run) -> None:
     column, cell = next((column, cell) for column, cell in row if column.label == "99 %")
     assert f"{cell.text}\xa0{column.unit} {cell.spread}" == said
     assert tile.spread in page_html(run)
+
+
+def test_the_largest_delay_of_the_page_is_that_of_all_repetitions() -> None:
+    """The queue is long in one repetition of two: the mean of both is below the 99th percentile of all."""
+    run = ps.run(SCENARIO | {"repetitions": 2})
+    largest = pl.Series([0.1, 0.01])
+    bins = {"repetition": [0, 1], "link": ["bottleneck"] * 2, "packets": [1000, 1000]}
+    bounds = {"low_s": 0.999 * largest, "high_s": 1.001 * largest}
+    run.tables.computed.clear()
+    run.tables._parts.clear()
+    run.tables._held["links"] = run.links.with_columns(max_queueing_delay_s=largest)
+    run.tables._held["delay_histogram"] = pl.DataFrame(bins | bounds).cast({"repetition": pl.UInt32})
+    metrics = of_place(run.tables, "link", "bottleneck")
+    largest_of_one, percentile = (
+        metrics[f"link/bottleneck/{name}_s"] for name in ("max_queueing_delay", "queueing_delay_p99")
+    )
+    assert largest_of_one.interval.mean < percentile.interval.mean
+    table = links_table(run)
+    assert table is not None
+    cell, unit = next((cell.text, column.unit) for column, cell in table.rows[0] if column.label == "Largest delay")
+    assert (cell, unit) == ("100", "ms")
 
 
 def test_a_comparison_tells_the_same_and_sees_a_shorter_queue(run: Run) -> None:

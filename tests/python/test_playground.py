@@ -71,7 +71,7 @@ class TestTheFiveScenarios:
 
     def test_the_fields_give_what_the_scenario_gives(self, answered: Any) -> None:
         for scenario, values, answer in answered:
-            changed, _ = knobs.changed(form.explicit(scenario), values)
+            changed = knobs.changed(form.explicit(scenario), values).scenario
             assert answer["tables"]["resolved"] == json.loads(json.dumps(changed.resolve())), (scenario.name, values)
 
     def test_totals_and_records_are_the_native_ones(self, answered: Any) -> None:
@@ -141,7 +141,7 @@ class TestForms:
         values = {knob.key: knob.value for knob in listed(form.explicit(scenario))}
         values |= {"bottleneck.rate": "37 Mbit/s", "bottleneck.queue.limit": "77 packets", "flows.0.count": "7"}
         values |= {"flows.1.congestion_control": "bbr", "bottleneck.queue.name": "codel"}
-        changed, _ = knobs.changed(form.explicit(scenario), values)
+        changed = knobs.changed(form.explicit(scenario), values).scenario
         assert form.filled(made, values)["resolved"] == changed.resolve()
 
     def test_what_follows_from_fields_in_another_way_is_refused(self) -> None:
@@ -235,8 +235,8 @@ class TestInABrowser:
             page.goto(address)
             self.settled(page)
             page.fill("#bottleneck-rate", "fast")
-            page.wait_for_selector("#answers.outdated")
+            page.wait_for_selector("#answers.stale")
             assert 'found "fast"; accepted here: a number above 0' in page.text_content("#bottleneck-rate-problem")
             page.fill("#bottleneck-rate", "20 Mbit/s")
-            page.wait_for_selector("#answers:not(.outdated)")
+            page.wait_for_selector("#answers:not(.stale)")
             assert errors == []

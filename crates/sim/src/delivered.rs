@@ -93,8 +93,8 @@ impl Delivered {
             self.join(2);
             width = width.times(2);
         }
-        let bins = end.as_ps().div_ceil(width.as_ps()) as usize;
-        self.counts.resize(bins * self.groups.len(), 0);
+        let number = end.as_ps().div_ceil(width.as_ps()) as usize;
+        self.counts.resize(number * self.groups.len(), 0);
         for (bin, counts) in self.counts.chunks(self.groups.len().max(1)).enumerate() {
             let begin = Instant::ZERO + width.times(bin as u64);
             let bin_s = end.min(begin + width).since(begin).as_secs_f64();

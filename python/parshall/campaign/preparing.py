@@ -17,6 +17,7 @@ from parshall.campaign.values import common_kind
 from parshall.errors import ScenarioError
 from parshall.quantities.naming import problem_with, undecided
 from parshall.scenario import Scenario
+from parshall.schema.problems import shown
 from parshall.schema.reading import within_limits
 from parshall.schema.resolve.network import contended_links
 
@@ -112,7 +113,9 @@ def _cells(
         problem = f'compare.parameter: found "{plan.compare.parameter}"; accepted: {known}'
         raise ScenarioError([problem], plan.source)
     if not any(point.values[key] == plan.compare.baseline for point in points):
-        problem = f"compare.baseline: found {plan.compare.baseline!r}, which {key} never is; write one of its values"
+        problem = (
+            f"compare.baseline: found {shown(plan.compare.baseline)}, which {key} never is; write one of its values"
+        )
         raise ScenarioError([problem], plan.source)
     if not (isinstance(rule, Stopping) and rule.paired):
         return [Cell((point.number,), ((point.number, None),)) for point in points]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from parshall import plugins
-from parshall.cli.console import verb
+from parshall.cli.console import Commands, verb
 from parshall.errors import InputError
 
 VERBS: Mapping[str, tuple[str, str]] = {
@@ -61,6 +61,7 @@ def application(verbs: Collection[str]) -> typer.Typer:
     """The command line with some of the verbs; with all, those of installed packages are among them."""
     made = typer.Typer(
         name="parshall",
+        cls=Commands,
         help="Predict, simulate, emulate and observe how transport protocols share a bottleneck.",
         invoke_without_command=True,
         pretty_exceptions_enable=False,

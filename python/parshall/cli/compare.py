@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import STORE, AcceptInvalid, AtLeast, Json, console, note, print_json, share, table, verb
+from parshall.cli.console import (
+    STORE,
+    AcceptInvalid,
+    AtLeast,
+    Json,
+    Quiet,
+    console,
+    note,
+    print_json,
+    share,
+    table,
+    verb,
+)
 from parshall.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +51,7 @@ def compare(
     at_least: AtLeast = None,
     accept_invalid: AcceptInvalid = False,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare results: values, and the difference of each to the first with its 95 % confidence interval.
 
@@ -54,15 +67,21 @@ def compare(
         raise InputError("--baseline and --output are not for sweeps; `parshall sweep` writes the page of a sweep")
     if store is not None:
         places = (store, results[0]), (other_store or store, results[1])
-        _sweeps(*places, metric or [], share(at_least), as_json)
+        _sweeps(*places, metric or [], share(at_least), as_json, quiet)
     elif other_store is not None or metric:
         raise InputError("--other-store and --metric are for sweeps: give --store DIR too")
     else:
-        _results(results, baseline, output, share(at_least), accept_invalid, as_json)
+        _results(results, baseline, output, share(at_least), accept_invalid, as_json, quiet)
 
 
 def _results(
-    places: list[str], baseline: str | None, output: Path | None, at_least: float, accept_invalid: bool, as_json: bool
+    places: list[str],
+    baseline: str | None,
+    output: Path | None,
+    at_least: float,
+    accept_invalid: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from parshall.loading import load_result
     from parshall.report import compare as compared
@@ -77,12 +96,14 @@ def _results(
     if as_json:
         print_json(comparison.to_json())
     else:
-        show(comparison)
-        if output is not None:
+        show(comparison, quiet=quiet)
+        if output is not None and not quiet:
             note(f"page: {output.resolve()}")
 
 
-def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_least: float, as_json: bool) -> None:
+def _sweeps(
+    a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_least: float, as_json: bool, quiet: bool
+) -> None:
     from parshall.campaign import Sweep
     from parshall.campaign.comparing import compare as compared
 
@@ -90,11 +111,11 @@ def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_lea
     if as_json:
         print_json(comparison.to_json())
     else:
-        _show_sweeps(comparison)
+        _show_sweeps(comparison, quiet=quiet)
 
 
-def show(comparison: Comparison) -> None:
-    """Print a comparison."""
+def show(comparison: Comparison, *, quiet: bool = False) -> None:
+    """Print a comparison, and how it was made unless that is not asked for."""
     from parshall.report.comparing import difference_text, family, header, letter, values, worded
 
     title = "   ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
@@ -109,6 +130,8 @@ def show(comparison: Comparison) -> None:
             columns += [text, difference_text(each), verdict]
         shown.add_row(row.label, *columns)
     console().print(shown)
+    if quiet:
+        return
     for place, result in enumerate(comparison.results):
         if result.emulation is not None:
             note(f"{letter(place)}: {result.emulation}")
@@ -123,7 +146,7 @@ def show(comparison: Comparison) -> None:
     _first(sum(row.matters for row in comparison.shown), comparison.at_least)
 
 
-def _show_sweeps(comparison: OfSweeps) -> None:
+def _show_sweeps(comparison: OfSweeps, *, quiet: bool) -> None:
     from parshall.report.comparing import family
 
     first = comparison.differences[0]
@@ -131,6 +154,8 @@ def _show_sweeps(comparison: OfSweeps) -> None:
     for each in comparison.differences:
         shown.add_row(*each.point.values(), *comparison.cells(each))
     console().print(shown)
+    if quiet:
+        return
     _how(comparison.paired)
     if comparison.tested:
         note(family(comparison.tested))

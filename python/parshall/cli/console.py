@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar, overload
 
 import typer
+from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -89,7 +90,25 @@ AcceptInvalid = Annotated[
 AtOnce = Annotated[
     bool, typer.Option("--at-once", help="Do not wait for other emulations on this machine: they disturb each other.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and the answer where no file has it.")
+]
+
+
+class Commands(TyperGroup):
+    """Verbs of which one that is not known is answered with those that are."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb that a command line begins with."""
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not args[0].startswith("-"):
+            from parshall.schema.problems import did_you_mean, quoted
+
+            meant = did_you_mean(args[0], known)
+            where = f"{ctx.info_name}: " if ctx.parent is not None else ""
+            accepted = f"{' Accepted' if meant else '; accepted'}: {quoted(known)}"
+            fail(f'{where}found "{args[0]}"{meant}{accepted}', BAD_INPUT)
+        return super().resolve_command(ctx, args)
 
 
 def declare_controls(controls: Sequence[str] | None) -> None:
@@ -345,6 +364,27 @@ def asked_share(option: str, text: str) -> float:
     value = _as_share(text)
     if not 0 < value <= 1:
         raise InputError(f'{option}: found "{text}"; accepted: above 0 and at most 1, such as "98 %" or 0.98')
+    return value
+
+
+def part(option: str, text: str) -> float:
+    """A share that may be nothing: ``1 %`` or ``0.01``, from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        It is none.
+
+    Examples
+    --------
+    >>> part("--loss", "1 %"), part("--loss", "0")
+    (0.01, 0.0)
+    """
+    from parshall.errors import InputError
+
+    value = _as_share(text)
+    if not 0 <= value <= 1:
+        raise InputError(f'{option}: found "{text}"; accepted: a share from 0 to 1, such as "1 %" or 0.01')
     return value
 
 

@@ -9,6 +9,7 @@ import typer
 
 from parshall.cli import design_network
 from parshall.cli.console import (
+    Commands,
     Json,
     Quiet,
     Scheduler,
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     from parshall.models.diffserv import Sessions
     from parshall.stats.time_scale import TimeScale
 
-design = typer.Typer(help="Choose parameters for what is asked.", no_args_is_help=True, add_completion=False)
+design = typer.Typer(
+    cls=Commands, help="Choose parameters for what is asked.", no_args_is_help=True, add_completion=False
+)
 
 
 @design.callback()

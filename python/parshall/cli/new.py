@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import note, verb
+from parshall.cli.console import Commands, note, verb
 from parshall.templates.shipped import Shipped, shipped, write_copy
 
-new = typer.Typer(help="Write something to begin with.", no_args_is_help=True, add_completion=False)
+new = typer.Typer(cls=Commands, help="Write something to begin with.", no_args_is_help=True, add_completion=False)
 
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Where to: a directory.", show_default="here")]
 
@@ -40,9 +40,10 @@ def control(
     output: Folder = Path(),
 ) -> None:
     """Write a congestion control of one's own: Reno, to be changed."""
+    from parshall.records.storage import guarded
     from parshall.templates import write_control
 
-    for line in write_control(name, language.value, output):
+    for line in guarded(lambda: write_control(name, language.value, output)):
         note(line)
 
 
@@ -53,7 +54,9 @@ def _of(template: Shipped) -> Callable[..., None]:
         name: Annotated[str, typer.Argument(help="What it and its file are called.")] = template.name,
         output: Folder = Path(),
     ) -> None:
-        made = write_copy(template, name, output)
+        from parshall.records.storage import guarded
+
+        made = guarded(lambda: write_copy(template, name, output))
         note(", ".join(str(path) for path in made))
         note(f"next: parshall {template.command} {made[0]}")
 

@@ -104,7 +104,7 @@ def observe(
     except KeyboardInterrupt:
         fail("interrupted; nothing was written", FAILURE)
         raise
-    rows = observation.selected(chosen).head(LISTED).to_dicts()
+    rows = observation.selected(chosen, LISTED).to_dicts()
     path = (output or Path()) / OBSERVED_PAGE
     close = _looked_at(observation, chosen, cc, path if page else None, shown=shown, arrivals=arrivals, needed=as_json)
     if as_json:
@@ -153,7 +153,7 @@ def result(
     judged = [[each.as_json() for each in observation.arrivals(trace)] for trace in traces]
     return {
         "captures": observation.captures,
-        "flow_count": len(observation.flows),
+        "flow_count": observation.number(),
         "flows": flows,
         "arrivals": judged if arrivals else None,
         "page": path,
@@ -239,7 +239,7 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
         "mean of RTT samples",
         "least RTT",
     )
-    shown = table(counted(len(observation.flows), "flow"), "flow", *names)
+    shown = table(counted(observation.number(), "flow"), "flow", *names)
     for row in rows:
         rate = row["loss_rate"]
         shown.add_row(

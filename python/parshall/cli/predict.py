@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Force, Json, Overrides, console, note, output_option, print_json, table, verb
+from parshall.cli.console import Force, Json, Overrides, Quiet, console, note, output_option, print_json, table, verb
 
 if TYPE_CHECKING:
     from parshall.report.predicted import Section
@@ -53,6 +53,7 @@ def predict(
     output: Annotated[Path | None, output_option(False)] = None,
     force: Force = False,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Predict a scenario by the analytic models: throughput of each group, completion times, queues.
 
@@ -70,10 +71,12 @@ def predict(
     elif loss is not None:
         raise InputError(f'--loss: found {loss:g} beside a scenario; it belongs to "parshall predict throughput"')
     else:
-        _predict_scenario(Path(what), overrides or [], output, force=force, as_json=as_json)
+        _predict_scenario(Path(what), overrides or [], output, force=force, as_json=as_json, quiet=quiet)
 
 
-def _predict_scenario(path: Path, overrides: list[str], output: Path | None, *, force: bool, as_json: bool) -> None:
+def _predict_scenario(
+    path: Path, overrides: list[str], output: Path | None, *, force: bool, as_json: bool, quiet: bool
+) -> None:
     from parshall.predict import flatten
     from parshall.predict import predict as predicted_for
     from parshall.scenario import Scenario
@@ -88,8 +91,13 @@ def _predict_scenario(path: Path, overrides: list[str], output: Path | None, *, 
         return
     from parshall.report.predicted import beside
 
-    for section in beside(predicted, {}).sections:
+    view = beside(predicted, {})
+    for section in view.sections:
         _show(section)
+    if quiet:
+        return
+    if view.left_out:
+        note(f"{view.left_out} --json has all.")
     note("In brackets: the range from empty to full buffers of full links. Assumed:")
     for assumption in predicted.assumptions:
         note(f"- {assumption}")

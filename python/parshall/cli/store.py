@@ -10,6 +10,7 @@ import typer
 
 from parshall.cli.console import (
     FAILURE,
+    Commands,
     Force,
     Json,
     Quiet,
@@ -22,7 +23,9 @@ from parshall.cli.console import (
     verb,
 )
 
-store = typer.Typer(no_args_is_help=True, help="Look after a store of runs: list, verify, gc, merge, export.")
+store = typer.Typer(
+    cls=Commands, no_args_is_help=True, help="Look after a store of runs: list, verify, gc, merge, export."
+)
 
 Directory = Annotated[Path, typer.Argument(metavar="STORE", help="The store's directory.")]
 

@@ -154,7 +154,7 @@ def _text(knob: knobs.Knob, number: float) -> str:
 
 def _tables(scenario: Scenario, values: Mapping[str, str]) -> Any:
     """The document of the changed scenario, and what is resolved of it, as JSON has them."""
-    changed, _ = knobs.changed(scenario, values)
+    changed = knobs.changed(scenario, values).scenario
     return json.loads(json.dumps({"document": named_tables(changed), "resolved": changed.resolve()}))
 
 

@@ -12,10 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from parshall.errors import InputError
+from pydantic_core import to_jsonable_python
+
+from parshall.errors import InputError, ScenarioError
 from parshall.scenario import Scenario
-from parshall.schema import external
+from parshall.schema import external, writing
 from parshall.schema.catalog import family
+from parshall.schema.flows import TCP_KEYS, FlowGroup
 
 LONGEST = 100
 """Characters of a value: more is no quantity."""
@@ -75,8 +78,29 @@ def fields(scenario: Scenario) -> list[Knobs]:
     return [*made, *(Knobs(f"Flows: {group['name']}", tuple(_of_group(f"flows.{at}", group))) for at, group in groups)]
 
 
-def changed(scenario: Scenario, values: Mapping[str, Any]) -> tuple[Scenario, dict[str, Any]]:
-    """The scenario with the values of some fields, and what was assigned, by key path.
+@dataclass(frozen=True)
+class Changed:
+    """A scenario with the values of some fields.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    assigned
+        What was assigned, by key path.
+    left_out
+        What a new congestion control does not understand and lost, a sentence each.
+    """
+
+    scenario: Scenario
+    assigned: dict[str, Any]
+    left_out: list[str]
+
+
+def changed(scenario: Scenario, values: Mapping[str, Any]) -> Changed:
+    """The scenario with the values of some fields.
+
+    A group that gets another congestion control loses what only the one before understood.
 
     Raises
     ------
@@ -95,7 +119,54 @@ def changed(scenario: Scenario, values: Mapping[str, Any]) -> tuple[Scenario, di
     complete = scenario.complete_document()
     for key in (key for key in known if key in values and values[key].strip() != known[key].value):
         _assign(assigned, complete, scenario.document(), key, values[key].strip())
-    return (scenario.with_values(assigned) if assigned else scenario), assigned
+    return _with_values(scenario, assigned) if assigned else Changed(scenario, assigned, [])
+
+
+def _with_values(scenario: Scenario, assigned: dict[str, Any]) -> Changed:
+    left_out = _lost_parameters(scenario, assigned)
+    for _ in TCP_KEYS:
+        try:
+            return Changed(scenario.with_values(assigned), assigned, left_out)
+        except ScenarioError as error:
+            refused = [each for each in map(_refused_key, error.problems) if _goes(each, scenario, assigned)]
+            if not refused:
+                raise
+            for key, problem in refused:
+                given = writing.value_text(_at(scenario.document(), key.split(".")))
+                assigned[key] = _default(key.rpartition(".")[2])
+                group = scenario.flows[int(key.split(".")[1])].name
+                reason = problem.partition("but ")[2].partition(";")[0] or problem
+                left_out.append(f"{group}: {key.rpartition('.')[2]} = {given} is left out, for {reason}.")
+    return Changed(scenario.with_values(assigned), assigned, left_out)
+
+
+def _refused_key(problem: str) -> tuple[str, str]:
+    """The key path of what was refused, and why."""
+    key, _, reason = problem.partition(": ")
+    return key, reason
+
+
+def _goes(refused: tuple[str, str], scenario: Scenario, assigned: Mapping[str, Any]) -> bool:
+    """Whether a refused value is one of TCP's, was given by the scenario, and its group has another control now."""
+    parts = refused[0].split(".")
+    if len(parts) != 3 or parts[0] != "flows" or refused[0] in assigned or parts[2] not in TCP_KEYS:
+        return False
+    return f"flows.{parts[1]}.congestion_control" in assigned and _at(scenario.document(), parts) is not None
+
+
+def _default(key: str) -> Any:
+    return to_jsonable_python(FlowGroup.model_fields[key].default)
+
+
+def _lost_parameters(scenario: Scenario, assigned: Mapping[str, Any]) -> list[str]:
+    """A sentence for each group whose congestion control had parameters."""
+    sentences = []
+    for number, group in enumerate(scenario.document()["flows"]):
+        given = group.get("congestion_control")
+        if f"flows.{number}.congestion_control" in assigned and isinstance(given, Mapping) and len(given) > 1:
+            lost = ", ".join(key for key in given if key != "name")
+            sentences.append(f"{group['name']}: the parameters of {given['name']} are left out ({lost}).")
+    return sentences
 
 
 def idle(scenario: Scenario, of: Scenario) -> list[str]:

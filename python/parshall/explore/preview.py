@@ -76,7 +76,8 @@ def shown(base: Base, request: Mapping[str, Any], stopped: Callable[[], bool]) -
         ``problems``, one text each, where the scenario is refused, and nothing else; or the parts of the page.
     """
     try:
-        scenario, assigned = knobs.changed(base.scenario(), request.get("values") or {})
+        changed = knobs.changed(base.scenario(), request.get("values") or {})
+        scenario = changed.scenario
         _check_flows(scenario)
         short, result = _recorded(scenario, stopped)
     except ScenarioError as error:
@@ -89,14 +90,14 @@ def shown(base: Base, request: Mapping[str, Any], stopped: Callable[[], bool]) -
         return
     if stopped():
         return
-    command = " ".join([base.command, *map(_assignment, assigned, assigned.values())])
+    command = " ".join([base.command, *map(_assignment, changed.assigned, changed.assigned.values())])
     yield {
         **_simulated(_run(short, result), request),
         "extent": _extent(scenario, short),
         "toml": scenario.toml(),
         "command": command,
         "idle": knobs.idle(scenario, base.scenario()),
-        "warnings": scenario.warnings(),
+        "warnings": [*changed.left_out, *scenario.warnings()],
     }
     if not stopped():
         yield {"predicted": _predicted(short, result, _width(request))}

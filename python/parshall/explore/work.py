@@ -63,7 +63,7 @@ def save(subject: Subject, request: Mapping[str, Any], _: Callable[[], bool]) ->
         raise InputError(
             f'found the name "{str(name)[:LONGEST_NAME]}"; accepted: up to {LONGEST_NAME} letters, digits, "-" and "_"'
         )
-    scenario, _assigned = knobs.changed(_base(subject, request).scenario(), request.get("values") or {})
+    scenario = knobs.changed(_base(subject, request).scenario(), request.get("values") or {}).scenario
     target = Path(subject.save_in) / f"{name}.toml"
     if target.exists() or target.is_symlink():
         raise InputError(f"{target.name} exists; nothing is written over it")

@@ -14,11 +14,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -30,6 +28,7 @@ from typing import Any
 
 from parshall.errors import InputError
 from parshall.explore.subject import Subject
+from parshall.files import Scratch
 
 MOST_WAITING = 64
 MOST_TABS = 1000
@@ -65,15 +64,15 @@ class _Process:
 
     process: subprocess.Popen[bytes]
     connection: Connection
-    scratch: str
+    scratch: Scratch
 
     @classmethod
     def start(cls, controls: Sequence[str] = ()) -> _Process:
         ours, theirs = Pipe()
-        scratch = tempfile.mkdtemp(prefix="parshall-explore-")
+        scratch = Scratch("parshall-explore-")
         path = os.pathsep.join(dict.fromkeys([str(Path(__file__).parents[2]), *filter(None, sys.path)]))
         # Each process does one task at a time; threads of its libraries would take the cores from the others.
-        alone = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": scratch, "PYTHONPATH": path}
+        alone = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "TMPDIR": str(scratch.path), "PYTHONPATH": path}
         command = [sys.executable, "-c", "from parshall.explore.work import serve; serve()", str(theirs.fileno())]
         command += controls
         # Ctrl-C is the server's to answer, also while the process is still importing: it inherits that it is blocked.
@@ -104,7 +103,7 @@ class _Process:
         self.process.kill()
         self.process.wait()
         self.connection.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        self.scratch.remove()
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -114,7 +114,7 @@ class Quantity:
             raise self.wrong(f"found {type(computed).__name__}; accepted: {accepted}")
         if self.source:
             self._refuse_nan(computed)
-        return computed
+        return computed if computed.among else replace(computed, among=repetitions)
 
     def _refuse_nan(self, series: Series) -> None:
         values = series.values if isinstance(series, Means) else series.own()

@@ -25,7 +25,12 @@ def _packets(per: Per, table: str) -> tuple[Quantity, ...]:
         Quantity(key, label, "s", "lower", per, column(table, name), what=what)
         for key, label, name, what in (
             ("one_way_delay_s", "mean one-way delay", "mean_one_way_delay_s", "over packets, propagation included"),
-            ("max_one_way_delay_s", "largest one-way delay", "max_one_way_delay_s", "of each repetition"),
+            (
+                "max_one_way_delay_s",
+                "largest one-way delay of a repetition",
+                "max_one_way_delay_s",
+                "mean over the repetitions",
+            ),
             (
                 "jitter_s",
                 "jitter",

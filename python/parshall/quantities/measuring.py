@@ -264,6 +264,14 @@ def measured(tables: Tables, name: str) -> Metric:
     return Metric(each, each.label(), series)
 
 
+def found_of(tables: Tables, name: str) -> Metric | None:
+    """One quantity; None where the tables have no value of it."""
+    each, series = naming.named(name), series_of(tables, [name]).get(name)
+    if series is None or series.estimate() is None:
+        return None
+    return Metric(each, each.quantity.title(each.place) if each.place else each.label(), series)
+
+
 def _series(tables: Tables, each: Named, link: str | None) -> Series | None:
     place = each.place or (link if each.of_busiest else "")
     if place is None:

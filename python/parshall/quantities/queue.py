@@ -49,11 +49,11 @@ LINK = (
     ),
     Quantity(
         "max_queueing_delay_s",
-        "largest queueing delay",
+        "largest queueing delay of a repetition",
         "s",
         None,
         "link",
         column("links", "max_queueing_delay_s"),
-        what="of each repetition",
+        what="mean over the repetitions",
     ),
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 from parshall import properties
 from parshall.records import Result
+from parshall.report.bounded import MOST
 from parshall.report.numbers import NO_BREAK, counted
 from parshall.schema.writing import toml
 
@@ -30,7 +31,8 @@ def sentences(scenario: Document, metadata: Mapping[str, Any] | None = None) -> 
     groups = [group for group in scenario.get("flows", []) if isinstance(group, Mapping)]
     real = [group for group in groups if how.get("instrument") == "emulate" and group.get("endpoint") == "kernel"]
     texts = [_network(scenario)]
-    texts += [_group(group, how.get("programs"), is_real=group in real) for group in groups]
+    texts += [_group(group, how.get("programs"), is_real=group in real) for group in groups[:MOST]]
+    texts += [f"{counted(len(groups) - MOST, 'other group')} of flows are in the scenario."] * (len(groups) > MOST)
     texts += [_endpoints([group for group in groups if group not in real]), _time(scenario)]
     return [sentence for sentence in texts if sentence]
 

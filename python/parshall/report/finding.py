@@ -29,7 +29,7 @@ from parshall import properties
 from parshall.errors import InputError
 from parshall.quantities.completion import counts
 from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import BUSY, Metric, Metrics, busiest, lacking, of_place, of_run, places
+from parshall.quantities.measuring import BUSY, Metric, Metrics, busiest, found_of, lacking, of_place, of_run, places
 from parshall.records import Result
 from parshall.report import description, disagreement, settling
 from parshall.report.crossing import crossing
@@ -104,13 +104,16 @@ class _State:
         across = crossing(run, link)
         self.only_acks = not across
         self.groups = across or places(run.tables, "group")
+        groups = [each for each in self.scenario.get("flows") or () if isinstance(each, Mapping)]
+        self._described = {str(each.get("name")): each for each in reversed(groups)}
         self.used: list[str] = []
         self._metrics: Metrics = of_run(run.tables, link) | of_place(run.tables, "link", link)
 
     def value(self, name: str) -> float | None:
         """The estimate of a quantity, None if there is none."""
         if name.startswith("group/") and name not in self._metrics:
-            self._metrics |= of_place(self.run.tables, "group", name.split("/")[1])
+            found = found_of(self.run.tables, name)  # one of a group, of which there may be thousands
+            self._metrics |= {} if found is None else {name: found}
         metric = self._metrics.get(name)
         return None if metric is None else metric.interval.mean
 
@@ -151,8 +154,7 @@ class _State:
 
     def described(self, group: str) -> Mapping[str, Any]:
         """The keys of a group in the scenario; none if that is not known."""
-        groups = (each for each in self.scenario.get("flows") or () if isinstance(each, Mapping))
-        return next((each for each in groups if each.get("name") == group), {})
+        return self._described.get(group, {})
 
     def is_greedy(self, group: str) -> bool:
         """Whether its flows send whatever the network lets them."""

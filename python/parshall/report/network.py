@@ -98,15 +98,11 @@ def network(run: Result) -> Drawing | None:
     names = links_in(table)
     shown = sorted(sorted(names, key=lambda name: -(used.get(name) or 0.0))[:LINKS], key=names.index)
     links = [_Link(name, _texts(run, name)) for name in shown]
-    all_lanes = _lanes(run, described, "reverse" in names)
-    lanes = sorted(all_lanes, key=lambda lane: -lane.share)[:LANES]
-    lanes.sort(key=all_lanes.index)
+    lanes, others = _lanes(run, described, "reverse" in names)
     if not lanes:
         return None
     left_out = [
-        counted(number, noun)
-        for number, noun in ((len(all_lanes) - len(lanes), "group"), (len(names) - len(shown), "link"))
-        if number
+        counted(number, noun) for number, noun in ((others, "group"), (len(names) - len(shown), "link")) if number
     ]
     note = "A lane is as wide as its goodput; a dot: the data of the group go through that queue"
     note += "; a ring: its ACKs do." if any(lane.acks for lane in lanes) else "."
@@ -115,19 +111,23 @@ def network(run: Result) -> Drawing | None:
     return Drawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in (_WIDE, _NARROW)), note)
 
 
-def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> list[_Lane]:
+def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> tuple[list[_Lane], int]:
+    """The groups with the most goodput, in the order of the scenario, and how many others there are."""
     by_name = {str(group.get("name")): group for group in described}
+    table = run.tables["flows"]
+    goodput = dict(table.group_by("group").agg(pl.col("goodput_bps").sum()).iter_rows())
+    known = [name for name in places(run.tables, "group") if name in by_name]
+    chosen = sorted(known, key=lambda name: -(goodput[name] or 0.0))[:LANES]
     lanes = []
-    for index, name in enumerate(places(run.tables, "group")):
-        group = by_name.get(name)
-        if group is None:
+    for index, name in enumerate(known):
+        if name not in chosen:
             continue
-        flows = run.tables["flows"].filter(pl.col("group") == name)
+        group, flows = by_name[name], table.filter(pl.col("group") == name)
         share = of_place(run.tables, "group", name).get(f"group/{name}/share")
         data, acks = _ways(group, way_back)
         remark = f"{population(flows)}, RTT {span(flows, 'rtt_base_s', 's')}"
         lanes.append(_Lane(name, remark, data, acks, 0.0 if share is None else share.interval.mean, index % SERIES))
-    return lanes
+    return lanes, len(known) - len(lanes)
 
 
 def _ways(group: Mapping[str, Any], way_back: bool) -> tuple[list[str], list[str]]:

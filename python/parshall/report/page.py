@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from parshall.predict import Predicted
@@ -85,6 +85,9 @@ def document(run: Result) -> Document:
     )
 
 
+MOST_SOURCE = 100_000
+"""The longest scenario that is in the page itself, characters: some 90 groups."""
+
 OVERVIEW = "overview"
 """The figure that opens the page."""
 
@@ -102,6 +105,7 @@ def predicted_section(run: Result) -> Section:
     nearest, plot = nearest_table(view), dots(view)
     return Section(
         f"Predicted and {view.did}",
+        [view.left_out] if view.left_out else [],
         tables=[nearest] if nearest else [],
         figures=[Chart("predictions", f"All models over what was {view.did}", plot)] if plot else [],
         blocks=[Block("predictions", view)],
@@ -114,8 +118,14 @@ def _command(run: Result, scenario: description.Document) -> Block:
     """How to do it again: the command, and the scenario as a file."""
     verb = "emulate" if run.instrument == "emulate" else "run"
     portable = reading.with_absolute_paths(scenario, Path(run.metadata.get("folder") or ""))
+    source = description.source(portable)
     return Block(
-        "command", {"text": f"parshall {verb} {storage.SCENARIO_FILE}", "scenario": description.source(portable)}
+        "command",
+        {
+            "text": f"parshall {verb} {storage.SCENARIO_FILE}",
+            "scenario": source if len(source) <= MOST_SOURCE else "",
+            "file": storage.SCENARIO_FILE,
+        },
     )
 
 
@@ -130,9 +140,20 @@ def _warnings(run: Result) -> list[tuple[str, str]]:
         *([("This run was interrupted.", interrupted)] if interrupted else []),
         *_validity(run),
         *(("Doubtful as it stands.", f"{doubt[:1].upper()}{doubt[1:]}.") for doubt in doubts),
-        *(("Another load than asked for.", sentence) for sentence in sampled.off_loads(run)),
-        *(("Flows were locked out.", sentence) for sentence in starved.starved(run)),
+        *(("Another load than asked for.", sentence) for sentence in _some(sampled.off_loads(run))),
+        *(("Flows were locked out.", sentence) for sentence in _some(starved.starved(run))),
     ]
+
+
+MOST_WARNINGS = 5
+"""Warnings of one kind that are told one by one."""
+
+
+def _some(sentences: Sequence[str]) -> list[str]:
+    """The first sentences, each of a group, and how many other groups there are."""
+    others = len(sentences) - MOST_WARNINGS
+    more = [f"The same is true of {counted(others, 'other group')}."] if others > 0 else []
+    return [*sentences[:MOST_WARNINGS], *more]
 
 
 def _validity(run: Result) -> list[tuple[str, str]]:

@@ -8,16 +8,17 @@ in place of numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parshall.models.catalog import known
 from parshall.models.entry import Entry
 from parshall.predict import ASSUMPTIONS, Predicted, flatten
-from parshall.quantities.measuring import Metric, Metrics
+from parshall.quantities.measuring import Metric, Metrics, everything
 from parshall.records import Result
-from parshall.report.numbers import NO_BREAK, THIN, quantity, scale_for, significant
+from parshall.report.bounded import MOST, bounded
+from parshall.report.numbers import NO_BREAK, THIN, counted, quantity, scale_for, significant
 from parshall.report.uncertainty import with_unit
 
 NO_MODEL = "no model"
@@ -92,6 +93,8 @@ class View:
     assumptions: tuple[str, ...] = field(default=())
     did: str = "simulated"
     """What was done with the scenario beside predicting it."""
+    left_out: str = ""
+    """That not all groups are shown; empty where they are."""
 
     @property
     def has_ratios(self) -> bool:
@@ -103,8 +106,11 @@ Answer = Mapping[str, Any]
 
 
 def view(run: Result) -> View:
-    """The predictions of `run`; an empty view if there are none."""
-    return beside(run.predicted, run.quantities(), did(run)) if run.predicted else View(did=did(run))
+    """The predictions of `run`, of the groups that its page shows one by one; an empty view if there are none."""
+    if not run.predicted:
+        return View(did=did(run))
+    names = bounded(run.tables).names
+    return beside(run.predicted, everything(run.tables, groups=names), did(run), names)
 
 
 def did(run: Result) -> str:
@@ -112,9 +118,21 @@ def did(run: Result) -> str:
     return _DID.get(run.instrument, "simulated")
 
 
-def beside(predicted: Any, metrics: Metrics, did: str = "simulated") -> View:
-    """Predictions beside what was measured of a run, which was simulated or not; `metrics` are empty without one."""
-    every = answers(predicted)
+def beside(predicted: Any, metrics: Metrics, did: str = "simulated", groups: Collection[str] | None = None) -> View:
+    """Predictions beside what was measured of a run, which was simulated or not.
+
+    Parameters
+    ----------
+    predicted
+        What models answered.
+    metrics
+        What was measured; empty where nothing was.
+    did
+        What gave the run.
+    groups
+        Those that are shown; None: the first ones.
+    """
+    every, left_out = _of_some(answers(predicted), groups)
     flows = [answer for answer in every if answer["quantity"] == "goodput_bps"]
     sections = [_throughput(group, rows, metrics, did) for group, rows in _by_subject(flows, "control").items()]
     transfers = [answer for answer in every if answer["quantity"] == "completion_s"]
@@ -123,7 +141,19 @@ def beside(predicted: Any, metrics: Metrics, did: str = "simulated") -> View:
     queues = [answer for answer in every if answer["quantity"] == "mean_queue_packets"]
     sections += [_queue(link, rows, metrics) for link, rows in _by_subject(queues).items()]
     names = {answer["model"] for answer in every}
-    return View(tuple(sections), tuple(entry for entry in known() if entry.name in names), ASSUMPTIONS, did)
+    models = tuple(entry for entry in known() if entry.name in names)
+    return View(tuple(sections), models, ASSUMPTIONS, did, left_out)
+
+
+def _of_some(every: Sequence[Answer], groups: Collection[str] | None) -> tuple[Sequence[Answer], str]:
+    """The answers of links and of these groups, and the sentence that says how many groups are left out."""
+    present = dict.fromkeys(str(answer["subject"]) for answer in every if answer["quantity"] != "mean_queue_packets")
+    chosen = set(list(present)[:MOST] if groups is None else groups)
+    others = [name for name in present if name not in chosen]
+    if not others:
+        return every, ""
+    note = f"Of {counted(len(present), 'group')}, {len(present) - len(others)} are shown."
+    return [answer for answer in every if str(answer["subject"]) not in others], note
 
 
 def answers(predicted: Any) -> list[Answer]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
-from parshall.quantities.measuring import Metric, Metrics, links_in, of_place, places
+from parshall.quantities.measuring import Metric, Metrics, everything, lacking, links_in, of_place
 from parshall.records import Result
 from parshall.report import description
+from parshall.report.bounded import bounded
 from parshall.report.figures.delays import of_groups
 from parshall.report.numbers import (
     ABSENT,
@@ -78,8 +80,9 @@ def groups_table(run: Result) -> Table | None:
     flows = run.tables.get("flows")
     if flows is None:
         return None
-    groups = places(run.tables, "group")
-    by_group = [of_place(run.tables, "group", group) for group in groups]
+    page = bounded(run.tables)
+    groups, flows = page.rows, page.tables["flows"]
+    by_group = [of_place(page.tables, "group", group) for group in groups]
     rows = [flows.filter(pl.col("group") == group) for group in groups]
     several = len(groups) > 1
     columns = [
@@ -99,25 +102,24 @@ def groups_table(run: Result) -> Table | None:
         _metric("Mean RTT", by_group, groups, "rtt_s"),
         _metric("Jain’s index", by_group, groups, "jain"),
     ]
-    return _table("By group of flows", columns, "group")
+    return _table("By group of flows", columns, "group", page.note)
 
 
 def latency_table(run: Result) -> Table | None:
     """One row a group of which packets arrived: percentiles of all repetitions together."""
-    delays = of_groups(run, "one_way_delay")
+    page = bounded(run.tables)
+    tables, delays = page.tables, of_groups(page.tables, "one_way_delay", page.rows)
     groups = list(delays)
     if not groups:
         return None
-    by_group = [of_place(run.tables, "group", group) for group in groups]
-    largest = [float(delays[group].most_s[-1]) for group in groups]
-    scale = scale_for(max(largest), "s")
+    by_group = [of_place(tables, "group", group) for group in groups]
     columns = [
         _words("Group", groups),
         _metric("Mean one-way delay", by_group, groups, "one_way_delay_s"),
         _metric("Median", by_group, groups, "one_way_delay_p50_s"),
         _metric("95 %", by_group, groups, "one_way_delay_p95_s"),
         _metric("99 %", by_group, groups, "one_way_delay_p99_s"),
-        Column("Largest", scale.unit, [Cell(significant(value * scale.factor)) for value in largest]),
+        _largest("Largest", [float(delays[group].most_s[-1]) for group in groups]),
         _metric("Jitter", by_group, groups, "jitter_s"),
         _metric("Median RTT", by_group, groups, "rtt_p50_s"),
         _metric("RTT, 95 %", by_group, groups, "rtt_p95_s"),
@@ -134,13 +136,14 @@ def latency_table(run: Result) -> Table | None:
 
 def transfers_table(run: Result) -> Table | None:
     """One row a group whose flows are made of transfers."""
-    transfers = run.tables.get("transfers")
+    page = bounded(run.tables)
+    transfers = page.tables.get("transfers")
     if transfers is None:
         return None
     present = set(transfers["group"].unique().to_list())
-    groups = [group for group in places(run.tables, "group") if group in present]
-    lacking = run.lacking()
-    by_group = [of_place(run.tables, "group", group) | lacking for group in groups]
+    groups = [group for group in page.rows if group in present]
+    without = lacking(page.tables, groups=groups)
+    by_group = [of_place(page.tables, "group", group) | without for group in groups]
     rows = [transfers.filter(pl.col("group") == group) for group in groups]
     columns = [
         _words("Group", groups),
@@ -150,7 +153,7 @@ def transfers_table(run: Result) -> Table | None:
         _metric("Median completion time", by_group, groups, "completion_p50_s"),
         _metric("95th percentile", by_group, groups, "completion_p95_s"),
     ]
-    return _table("Transfers", columns, "group", _of_the_cut_off(run, transfers))
+    return _table("Transfers", columns, "group", _of_the_cut_off(run, run.tables["transfers"]))
 
 
 def _of_the_cut_off(run: Result, transfers: pl.DataFrame) -> str:
@@ -197,14 +200,26 @@ def links_table(run: Result) -> Table | None:
         metric("Mean delay", "queueing_delay_s"),
         metric("Median delay", "queueing_delay_p50_s"),
         metric("99th percentile", "queueing_delay_p99_s"),
-        metric("Largest delay", "max_queueing_delay_s"),
+        _largest("Largest delay", [table["max_queueing_delay_s"].max() for table in rows]),
     ]
     return _table("", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission.")
 
 
+def _largest(label: str, values_s: Sequence[Any]) -> Column | None:
+    """The largest delays of all repetitions, as percentiles are of all; None where none was recorded."""
+    known = [float(value) for value in values_s if value is not None]
+    if not known:
+        return None
+    scale = scale_for(max(known), "s")
+    cells = [Cell(ABSENT if value is None else significant(value * scale.factor)) for value in values_s]
+    return Column(label, scale.unit, cells)
+
+
 def own_table(run: Result) -> Table | None:
     """The quantities of users, one row each."""
-    metrics = [metric for metric in run.quantities().values() if metric.named.quantity.source]
+    page = bounded(run.tables)
+    every = everything(page.tables, groups=page.rows).values()
+    metrics = [metric for metric in every if metric.named.quantity.source]
     values = [interval_text(metric.interval, metric.unit) for metric in metrics]
     columns = [
         _words("Quantity", [metric.label for metric in metrics]),

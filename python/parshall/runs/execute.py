@@ -7,8 +7,6 @@ run at a time.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import threading
 import time
 import weakref
@@ -20,6 +18,7 @@ from typing import Any
 
 from parshall.controls import declare
 from parshall.errors import ControlError, InputError, ParshallError
+from parshall.files import Scratch
 from parshall.predict import flatten, predict
 from parshall.records import about, storage
 from parshall.runs import memory, single
@@ -140,8 +139,8 @@ def execute(
     """Run a scenario with an instrument; the other parameters and the errors are those of `run`."""
     if workers is not None and workers < 1:
         raise InputError(f"workers: found {workers}; accepted: 1 or more")
-    temporary = directory is None
-    target = Path(tempfile.mkdtemp(prefix="parshall-") if directory is None else directory)
+    scratch = Scratch("parshall-") if directory is None else None
+    target = scratch.path if scratch is not None else Path(directory or "")
     execution = _Execution(scenario, instrument, target, progress)
     try:
         at_a_time = min(workers or about.cores(), scenario.repetitions, instrument.most_at_a_time or about.cores())
@@ -149,13 +148,13 @@ def execute(
         storage.prepare(target, overwrite, instrument.name)
         made = storage.guarded(lambda: execution.run(at_a_time))
     except BaseException:
-        if temporary:
-            shutil.rmtree(target, ignore_errors=True)
+        if scratch is not None:
+            scratch.remove()
         else:
             storage.discard_empty(target)
         raise
-    if temporary:
-        weakref.finalize(made, shutil.rmtree, target, ignore_errors=True)
+    if scratch is not None:
+        weakref.finalize(made, scratch.remove)
     return made
 
 

@@ -126,7 +126,10 @@ def _unknown_name(found: object, context: dict[str, Any]) -> str:
     in_catalog = any(name == entry.name for entry in family("congestion_controls"))
     if context["what"].startswith("a congestion control") and not meant and not in_catalog:
         meant = f"; or say what makes your own: --control {name}=FILE.py:CLASS, controls={{...}} in Python"
-    return f"found {shown(name)}, which is not the name of {context['what']}; accepted: {quoted(names)}{meant}"
+    no_name = f"found {shown(name)}, which is not the name of {context['what']}"
+    if meant.startswith(". Did"):  # before a list that may be long
+        return f"{no_name}{meant} Accepted: {quoted(names)}"
+    return f"{no_name}; accepted: {quoted(names)}{meant}"
 
 
 def _share(found: object) -> str:

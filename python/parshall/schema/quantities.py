@@ -266,9 +266,25 @@ class Buffer(Size):
             try:
                 super()._read()
             except ValueError as error:
-                raise ValueError(f'{error}, or as bandwidth-delay products, e.g. "1 BDP"') from None
+                reason = _a_time(self) or f'{error}, or as bandwidth-delay products, e.g. "1 BDP"'
+                raise ValueError(reason) from None
         if (self.base if self.bdp is None else self.bdp) == 0:
             raise ValueError(f'found "{self}"; a queue holds at least one packet: write e.g. "100 packets" or "1 BDP"')
+
+
+def _a_time(text: str) -> str:
+    """What to write where a buffer is given as a time, as of a modem; empty: it is none."""
+    try:
+        size = written("bytes", round(parse("duration", text) / PS_PER_S * _EXAMPLE_BPS / 8))
+    except ValueError:
+        return ""
+    return (
+        f'found "{text}", which is a time; a buffer is a size, its time times the rate of the link: at 10 Mbit/s write '
+        f'"{size}"'
+    )
+
+
+_EXAMPLE_BPS = 10_000_000
 
 
 def or_none(kind: type[Quantity], word: str) -> Any:

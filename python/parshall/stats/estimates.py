@@ -65,9 +65,8 @@ class Means:
         interval = within(mean_interval(list(self.values.values())), self.least, self.most)
         of = interval.n if self.among is None else len(self.among)
         if of > interval.n:
-            how = f"1 of {of} repetitions" if interval.how == ONE_VALUE else interval.how
-            interval = replace(interval, of=of, how=how)
-        return Pooled(interval, self.values)
+            interval = replace(interval, of=of)
+        return _one_of_several(Pooled(interval, self.values), self.among)
 
     def lacking(self) -> None:
         """Nothing: there is a mean wherever there is a value."""
@@ -79,8 +78,7 @@ class Means:
     def numbered(self, numbers: Mapping[int, int]) -> Means:
         """The repetitions that are keys of `numbers`, under new numbers."""
         values = {new: self.values[old] for old, new in numbers.items() if old in self.values}
-        among = self.among and [new for old, new in numbers.items() if old in self.among]
-        return replace(self, values=values, among=among)
+        return replace(self, values=values, among=_renumbered(self.among, numbers))
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,13 @@ class Quantiles:
         By repetition, shape (n_i,), in the unit of the quantity.
     probability
         Which quantile.
+    among
+        All repetitions that there are, those without a value too; None: those of `samples`.
     """
 
     samples: Mapping[int, FloatArray]
     probability: float
+    among: Collection[int] | None = None
 
     @property
     def repetitions(self) -> Collection[int]:
@@ -105,7 +106,7 @@ class Quantiles:
 
     def estimate(self) -> Pooled | None:
         """The quantile of all values and its 95 % interval; `None` of too few."""
-        return pooled_quantile(self.samples, self.probability)
+        return _one_of_several(pooled_quantile(self.samples, self.probability), self.among)
 
     def lacking(self) -> None:
         """Nothing: of too few values there is nothing to say."""
@@ -117,7 +118,8 @@ class Quantiles:
 
     def numbered(self, numbers: Mapping[int, int]) -> Quantiles:
         """The repetitions that are keys of `numbers`, under new numbers."""
-        return replace(self, samples={new: self.samples[old] for old, new in numbers.items() if old in self.samples})
+        samples = {new: self.samples[old] for old, new in numbers.items() if old in self.samples}
+        return replace(self, samples=samples, among=_renumbered(self.among, numbers))
 
 
 @dataclass(frozen=True)
@@ -139,10 +141,13 @@ class BinnedQuantiles:
         By repetition; empty bins may be missing.
     probability
         Which quantile.
+    among
+        All repetitions that there are, those without a value too; None: those of `bins`.
     """
 
     bins: Mapping[int, Bins]
     probability: float
+    among: Collection[int] | None = None
 
     @property
     def repetitions(self) -> Collection[int]:
@@ -162,7 +167,7 @@ class BinnedQuantiles:
             row = np.zeros(low.size)
             row[np.searchsorted(low, each.low)] = each.counts
             counts[number] = row
-        return pooled_histogram_quantile(low, high, counts, self.probability)
+        return _one_of_several(pooled_histogram_quantile(low, high, counts, self.probability), self.among)
 
     def lacking(self) -> None:
         """Nothing: of too few values there is nothing to say."""
@@ -179,7 +184,8 @@ class BinnedQuantiles:
 
     def numbered(self, numbers: Mapping[int, int]) -> BinnedQuantiles:
         """The repetitions that are keys of `numbers`, under new numbers."""
-        return replace(self, bins={new: self.bins[old] for old, new in numbers.items() if old in self.bins})
+        bins = {new: self.bins[old] for old, new in numbers.items() if old in self.bins}
+        return replace(self, bins=bins, among=_renumbered(self.among, numbers))
 
 
 @dataclass(frozen=True)
@@ -192,10 +198,13 @@ class Censored:
         By repetition, in the unit of the quantity.
     probability
         Which quantile is asked; None: the mean.
+    among
+        All repetitions that there are, those without a value too; None: those of `durations`.
     """
 
     durations: Mapping[int, Durations]
     probability: float | None
+    among: Collection[int] | None = None
 
     @property
     def repetitions(self) -> Collection[int]:
@@ -204,7 +213,7 @@ class Censored:
 
     def estimate(self) -> Pooled | None:
         """The quantile, or the mean over repetitions, with its 95 % interval; None where too few ended."""
-        return found if isinstance(found := self._found, Pooled) else None
+        return _one_of_several(found, self.among) if isinstance(found := self._found, Pooled) else None
 
     def lacking(self) -> NoValue | None:
         """Why there is no estimate; None where there is one, or of too few durations."""
@@ -232,7 +241,7 @@ class Censored:
     def numbered(self, numbers: Mapping[int, int]) -> Censored:
         """The repetitions that are keys of `numbers`, under new numbers."""
         own = {new: self.durations[old] for old, new in numbers.items() if old in self.durations}
-        return replace(self, durations=own)
+        return replace(self, durations=own, among=_renumbered(self.among, numbers))
 
 
 def _mean(values: FloatArray) -> float:
@@ -248,18 +257,29 @@ def joined(parts: Iterable[Series | None]) -> Series | None:
     if not known:
         return None
     first = known[0]
+    among = frozenset(n for each in known for n in (each.repetitions if each.among is None else each.among))
     if isinstance(first, Means):
-        means = [each for each in known if isinstance(each, Means)]
-        among = {n for each in means for n in (each.values if each.among is None else each.among)}
-        return replace(first, values={n: x for each in means for n, x in each.values.items()}, among=among)
+        values = {n: x for each in known if isinstance(each, Means) for n, x in each.values.items()}
+        return replace(first, values=values, among=among)
     if isinstance(first, Censored):
         durations = {n: x for each in known if isinstance(each, Censored) for n, x in each.durations.items()}
-        return replace(first, durations=durations)
+        return replace(first, durations=durations, among=among)
     if isinstance(first, Quantiles):
-        values = {n: x for each in known if isinstance(each, Quantiles) for n, x in each.samples.items()}
-        return replace(first, samples=values)
+        samples = {n: x for each in known if isinstance(each, Quantiles) for n, x in each.samples.items()}
+        return replace(first, samples=samples, among=among)
     bins = {n: x for each in known if isinstance(each, BinnedQuantiles) for n, x in each.bins.items()}
-    return replace(first, bins=bins)
+    return replace(first, bins=bins, among=among)
+
+
+def _renumbered(among: Collection[int] | None, numbers: Mapping[int, int]) -> Collection[int] | None:
+    return among and [new for old, new in numbers.items() if old in among]
+
+
+def _one_of_several(pooled: Pooled | None, among: Collection[int] | None) -> Pooled | None:
+    """The same estimate; where only one repetition of several has values, it says so."""
+    if pooled is None or among is None or len(among) < 2 or pooled.interval.how != ONE_VALUE:
+        return pooled
+    return replace(pooled, interval=replace(pooled.interval, how=f"1 of {len(among)} repetitions"))
 
 
 def within(interval: Interval, least: float, most: float) -> Interval:

@@ -24,10 +24,10 @@ References: D. Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987 (equivalence by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from parshall.stats.confidence import Interval, compared, paired_difference, welch_difference
+from parshall.stats.confidence import ONE_VALUE, Interval, compared, paired_difference, welch_difference
 from parshall.stats.quantiles import NoValue, Pooled
 from parshall.stats.ranges import Number
 
@@ -182,7 +182,18 @@ def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, b
         n, without = min(a.interval.n, b.interval.n), b if a.by_repetition else a
         return Interval(b.interval.mean - a.interval.mean, None, None, n, how=without.interval.how), False
     after, before, paired = compared(b.by_repetition, a.by_repetition, common_numbers=common_numbers)
-    return (paired_difference if paired else welch_difference)(after, before), paired
+    difference = (paired_difference if paired else welch_difference)(after, before)
+    if difference.how == ONE_VALUE:
+        difference = replace(difference, how=_why_one(a, b))
+    return difference, paired
+
+
+def _why_one(a: Pooled, b: Pooled) -> str:
+    """Why two estimates have only one difference: one of them has one value, or they have one repetition in common."""
+    if min(len(a.by_repetition), len(b.by_repetition)) > 1:
+        return "one common repetition"
+    alone = [each.interval.how for each in (a, b) if len(each.by_repetition) == 1]
+    return next((how for how in alone if how != ONE_VALUE), ONE_VALUE)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ directory it is a temporary one, which goes when the observation does.
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +20,7 @@ import polars as pl
 
 from parshall import _core, notebook
 from parshall.errors import InputError, ParshallError, RunNotFoundError
+from parshall.files import Scratch
 from parshall.records import Result, about, storage
 from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
@@ -55,23 +54,50 @@ class Observation(Result):
         """The flows, those that sent the most packets first."""
         return self.flows.sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
 
-    def selected(self, chosen: Sequence[str]) -> pl.DataFrame:
+    def selected(self, chosen: Sequence[str] = (), most: int | None = None) -> pl.DataFrame:
         """The flows that are meant by their number, or by a part of ``address:port > address:port``; the largest first.
+
+        Parameters
+        ----------
+        chosen
+            What means them; empty: all are meant.
+        most
+            How many rows are returned at most, the others are not held in memory; None: all.
 
         Raises
         ------
         InputError
             One of `chosen` means none.
         """
-        if not chosen:
-            return self.largest
+        found = self._meant(chosen).sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+        if most is None:
+            return found.collect()
+        of_largest = found.select("repetition", "flow").head(most).collect()
+        own = self._meant(chosen).join(of_largest.lazy(), on=["repetition", "flow"], how="semi")
+        return own.collect().sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+
+    def number(self, chosen: Sequence[str] = ()) -> int:
+        """How many flows there are, or are meant by `chosen` as in `selected`."""
+        return int(self._meant(chosen).select(pl.len()).collect().item())
+
+    def sums(self, columns: Sequence[str], chosen: Sequence[str] = ()) -> dict[str, Any]:
+        """The sums of some columns of `flows` over all flows, or those meant by `chosen`; None of what no flow has."""
+        known = (
+            [pl.col(name).sum() for name in columns],
+            [pl.col(name).count().alias(f"{name} known") for name in columns],
+        )
+        row = self._meant(chosen).select(*known[0], *known[1]).collect().row(0, named=True)
+        return {name: row[name] if row[f"{name} known"] else None for name in columns}
+
+    def _meant(self, chosen: Sequence[str]) -> pl.LazyFrame:
+        flows = self._scanned("flows")
         number = pl.col("flow").cast(pl.String)
-        for text in chosen:
-            if self.flows.filter((number == text) | pl.col("group").str.contains(text, literal=True)).is_empty():
-                some = ", ".join(f"{row['flow']} ({row['group']})" for row in self.largest.head(3).to_dicts())
-                raise InputError(f'--flow: found "{text}", which no flow has; there are {len(self.flows)}: {some}, ...')
         meant = [(number == text) | pl.col("group").str.contains(text, literal=True) for text in chosen]
-        return self.largest.filter(pl.any_horizontal(meant))
+        for text, each in zip(chosen, meant, strict=True):
+            if flows.filter(each).head(1).collect().is_empty():
+                some = ", ".join(f"{row['flow']} ({row['group']})" for row in self.selected(most=3).to_dicts())
+                raise InputError(f'--flow: found "{text}", which no flow has; there are {self.number()}: {some}, ...')
+        return flows.filter(pl.any_horizontal(meant)) if meant else flows
 
     def flow(self, number: int, trace: int = 0) -> TracedFlow:
         """One flow, by its number within a trace.
@@ -82,10 +108,10 @@ class Observation(Result):
             There is no such flow.
         """
         own = (pl.col("flow") == number) & (pl.col("repetition") == trace)
-        row = self.flows.filter(own).to_dicts()
+        row = self._own("flows", own).to_dicts()
         if not row:
             raise InputError(f"flow: found {number} of trace {trace}, which is not there")
-        facts = self.trace_flows.filter(own).to_dicts()
+        facts = self._own("trace_flows", own).to_dicts()
         rounds, samples = (self._own(name, own) for name in ("rounds", "flow_samples"))
         return TracedFlow(row[0], facts[0] if facts else {}, rounds, samples, self.captures[trace])
 
@@ -100,12 +126,24 @@ class Observation(Result):
         """Those that were judged already, by trace."""
         return {}
 
+    def samples(self, flows: Sequence[int], trace: int = 0) -> pl.DataFrame | None:
+        """The samples of some flows of a trace over time; None where none was recorded."""
+        every = self.scan("flow_samples")
+        if every is None:
+            return None
+        return (
+            every.filter(pl.col("flow").is_in(list(flows)) & (pl.col("repetition") == trace)).collect().sort("time_s")
+        )
+
     def _own(self, table: str, rows: pl.Expr) -> pl.DataFrame:
         """Some rows of a table, of which the others are not held in memory."""
+        return self._scanned(table).filter(rows).collect()
+
+    def _scanned(self, table: str) -> pl.LazyFrame:
         lazy = self.scan(table)
         if lazy is None:
             raise RunNotFoundError(f"{self.place} has no table {table}; files of the observation are missing")
-        return lazy.filter(rows).collect()
+        return lazy
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the flows, the largest first."""
@@ -114,7 +152,7 @@ class Observation(Result):
         return notebook.fragment("Observation", f"of {len(self.captures)} trace(s)", notebook.table(columns, rows))
 
     def __repr__(self) -> str:
-        return f"<Observation of {len(self.captures)} trace(s), {len(self.flows)} flow(s), in {self.directory}>"
+        return f"<Observation of {len(self.captures)} trace(s), {self.number()} flow(s), in {self.directory}>"
 
 
 def observe(
@@ -187,15 +225,18 @@ def observe(
             raise InputError(f"{path}: cannot be read: it is a directory")
     groups = [paths] if join else [[path] for path in paths]
     options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
-    directory = Path(tempfile.mkdtemp(prefix="parshall-observe-") if output is None else output)
+    scratch = Scratch("parshall-observe-") if output is None else None
+    directory = scratch.path if scratch is not None else Path(output or "")
     storage.prepare(directory, overwrite, "observe")
     try:
         made = storage.guarded(lambda: _written(groups, directory, options, progress))
     except BaseException:
         storage.discard(directory)
+        if scratch is not None:
+            scratch.remove()
         raise
-    if output is None:
-        weakref.finalize(made, shutil.rmtree, directory, ignore_errors=True)
+    if scratch is not None:
+        weakref.finalize(made, scratch.remove)
     return made
 
 

@@ -18,12 +18,20 @@ BINS = 200
 """Values of a curve of throughput: each is a mean over so large a part of the trace."""
 
 
-def finding(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The largest flow: how fast it was, how long its round trips took, what it lost; empty without a flow."""
+def finding(rows: Sequence[Mapping[str, Any]], number: int | None = None) -> str:
+    """The largest flow: how fast it was, how long its round trips took, what it lost; empty without a flow.
+
+    Parameters
+    ----------
+    rows
+        The largest flows, the largest first.
+    number
+        How many flows there are; None: these are all.
+    """
     if not rows:
         return ""
-    row = rows[0]
-    which = "The flow" if len(rows) == 1 else f"The largest of {counted(len(rows), 'flow')}"
+    row, number = rows[0], len(rows) if number is None else number
+    which = "The flow" if number == 1 else f"The largest of {counted(number, 'flow')}"
     sentences = [f"{which}, {row['group']}, delivered {quantity(row['goodput_bps'], 'bit/s')}."]
     if row["goodput_bps"] is None:
         sentences = [f"{which}, {row['group']}, sent {counted(row['packets_sent'] or 0, 'packet')}."]
@@ -44,12 +52,14 @@ def finding(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Chart | None:
     """Throughput and round-trip times of the largest flows of the first trace; None without samples of them."""
-    samples = observation.flow_samples
-    if samples is None or not rows:
+    if not rows:
         return None
     first = rows[0]["repetition"]
     wanted = [row for row in rows if row["repetition"] == first][:SERIES]
-    series = samples.filter(pl.col("repetition") == first).sort("time_s").partition_by("flow", as_dict=True)
+    samples = observation.samples([row["flow"] for row in wanted], first)
+    if samples is None:
+        return None
+    series = samples.partition_by("flow", as_dict=True)
     shown = [(row, series[row["flow"],]) for row in wanted if (row["flow"],) in series]
     speeds = {index: speed for index, (_, each) in enumerate(shown) if (speed := _throughput(each)) is not None}
     if not speeds:

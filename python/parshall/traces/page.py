@@ -25,6 +25,9 @@ FEW_ROUNDS = 20
 LISTED = 40
 """Flows that are listed."""
 
+SUMMED = ("goodput_bps", "packets_sent", "packets_dropped", "loss_events", "timeouts")
+"""What is summed up of the others, in the order of the columns."""
+
 
 @dataclass(frozen=True)
 class Close:
@@ -44,7 +47,7 @@ def closely(observation: Observation, chosen: Sequence[str] = (), control: str =
         One of `chosen` means no flow.
     """
     made: list[Close] = []
-    for row in observation.selected(chosen).head(max(CLOSELY, len(chosen))).to_dicts():
+    for row in observation.selected(chosen, max(CLOSELY, len(chosen))).to_dicts():
         flow = observation.flow(row["flow"], row["repetition"])
         if made and not chosen and flow.windows.size < FEW_ROUNDS:
             continue
@@ -86,7 +89,7 @@ def document(
     with_arrivals: bool = True,
 ) -> Document:
     """The page; arguments as `write_page`."""
-    rows = observation.selected(chosen).to_dicts()
+    rows, number = observation.selected(chosen, LISTED).to_dicts(), observation.number(chosen)
     shown = closely(observation, chosen) if close is None else close
     drawn = overview.over_time(observation, rows)
     sequence = short.sequence(observation, rows[0]) if rows else None
@@ -96,12 +99,12 @@ def document(
         title=observation.name,
         description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
-        finding=overview.finding(rows),
+        finding=overview.finding(rows, number),
         sections=[
             *([Section("In short", blocks=[numbers], name="answer", is_opening=True)] if numbers else []),
             *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
             *([Section("Delivered", figures=[sequence], name="delivered", is_opening=True)] if sequence else []),
-            _listing(rows),
+            _listing(rows, observation.sums(SUMMED, chosen), number),
             _traces(observation),
             *(section for each in shown for section in _close(each)),
             *(_arrivals(observation) if with_arrivals else []),
@@ -120,12 +123,13 @@ def _byline(observation: Observation) -> list[str]:
     return [
         ", ".join(formats),
         f"{count(frames)} {'frames' if 'pcap' in formats[0] else 'rows'}",
-        counted(len(observation.flows), "flow"),
+        counted(observation.number(), "flow"),
         f"Parshall {__version__}",
     ]
 
 
-def _listing(rows: Sequence[dict[str, Any]]) -> Section:
+def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: int) -> Section:
+    """The largest flows, and the sums of the others; `sums` are those of all, of which there are `number`."""
     header = (
         "flow",
         "goodput",
@@ -137,9 +141,12 @@ def _listing(rows: Sequence[dict[str, Any]]) -> Section:
         "mean of RTT samples",
         "least RTT",
     )
-    table = Table("", header, [_listed(row) for row in rows[:LISTED]], numbers=range(1, len(header)))
-    left = len(rows) - LISTED
-    note = [f"The {LISTED} largest; {counted(left, 'more flow')} in the table `flows`."] if left > 0 else []
+    lines, note = [_listed(row) for row in rows], []
+    if number > len(rows):
+        others = counted(number - len(rows), "other flow")
+        lines.append(_others(others, rows, sums))
+        note = [f"The {len(rows)} largest have a row each; the last row has the sums of {others}."]
+    table = Table("", header, lines, numbers=range(1, len(header)))
     note.append(
         "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "
         "trips, "
@@ -149,11 +156,15 @@ def _listing(rows: Sequence[dict[str, Any]]) -> Section:
     return Section("Flows", note, [table])
 
 
+def _others(name: str, rows: Sequence[dict[str, Any]], sums: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sums of the flows without a row; what is no sum is absent."""
+    left = {key: None if total is None else total - sum(row[key] or 0 for row in rows) for key, total in sums.items()}
+    goodput = quantity(left.pop("goodput_bps"), "bit/s")
+    return name, goodput, *(ABSENT if each is None else count(each) for each in left.values()), *[ABSENT] * 3
+
+
 def _listed(row: dict[str, Any]) -> tuple[str, ...]:
-    whole = [
-        ABSENT if row[key] is None else count(row[key])
-        for key in ("packets_sent", "packets_dropped", "loss_events", "timeouts")
-    ]
+    whole = [ABSENT if row[key] is None else count(row[key]) for key in SUMMED[1:]]
     return (
         f"{row['flow']}: {row['group']}",
         quantity(row["goodput_bps"], "bit/s"),

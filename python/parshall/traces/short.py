@@ -51,11 +51,8 @@ def tiles(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Block 
 
 def own_samples(observation: Observation, row: Mapping[str, Any]) -> pl.DataFrame:
     """The samples of a flow over time; empty without any."""
-    samples = observation.flow_samples
-    if samples is None:
-        return pl.DataFrame()
-    own = (pl.col("flow") == row["flow"]) & (pl.col("repetition") == row["repetition"])
-    return samples.filter(own).sort("time_s")
+    samples = observation.samples([row["flow"]], row["repetition"])
+    return pl.DataFrame() if samples is None else samples
 
 
 def _goodput(row: Mapping[str, Any]) -> Tile | None:
@@ -87,7 +84,8 @@ def _stall(samples: pl.DataFrame) -> Tile | None:
     if stall is None:
         return None
     if stall.length_s <= 2 * stall.resolution_s:
-        return Tile("Longest stall", f"< {given(2 * stall.resolution_s, 's')}", remark="none that the samples show")
+        shortest = quantity(2 * stall.resolution_s, "s")
+        return Tile("Longest stall", "none", remark=f"above {shortest}; the samples show no shorter ones")
     remark = f"from {quantity(stall.start_s, 's')} on, to within {given(stall.resolution_s, 's')}"
     return Tile("Longest stall", quantity(stall.length_s, "s"), remark=remark)
 

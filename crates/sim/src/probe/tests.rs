@@ -240,3 +240,19 @@ fn inner_variables_are_those_of_the_control() {
     let names: Vec<&str> = internals["variable"].as_string::<i32>().iter().map(Option::unwrap).collect();
     assert_eq!(names.iter().filter(|&&name| name == "event_rate").count(), 10);
 }
+
+#[test]
+fn bins_of_a_group_hold_what_left_the_last_link_in_their_time() {
+    let bins = table(&pairs(), "group_samples");
+    // A pair is at the link's end at 7.1 and 8.7 ms, and 4.5 ms later at its receivers; so it goes on each 4 ms. Of 500 bytes
+    // 472 are payload. The last bin has what arrives before the end: of the 49 there were, the first 23.
+    let bytes = numbers(&bins, "delivered_bytes").values().to_vec();
+    let packets = [24 + 23, 50, 50, 50, 50, 50, 50, 50, 50, 50, 11 + 12];
+    assert_eq!(bytes, packets.map(|packets| packets * 472));
+    assert_eq!(floats(&bins, "bin_s").value(10), 0.05);
+    let flows = table(&pairs(), "flows");
+    let goodput: f64 = floats(&flows, "goodput_bps").values().iter().sum();
+    // From 250 ms on the first of a pair arrives at 251.6 ms: its last byte left the link before the warm-up ended.
+    let measured = 2 * 260 - (60 + 60);
+    assert_eq!(goodput, f64::from(measured * 472 * 8) / 0.8);
+}

@@ -92,7 +92,9 @@ globalThis.Parshall = { ...globalThis.Parshall, explore: (ask) => {
 
   const show = (answer) => {
     if (answer.problems) showProblems(answer.problems);
-    answers.classList.toggle("outdated", Boolean(answer.problems?.length));
+    // What is shown then belongs to the values before.
+    answers.classList.toggle("stale", "problems" in answer);
+    place("stale").hidden = !("problems" in answer);
     if ("simulated" in answer) {
       showProblems([]);
       place("simulated").innerHTML = answer.simulated;

@@ -72,9 +72,20 @@ def of_all(tables: Tables, measure: str) -> Delays | None:
     return pooled_delays(rows, "samples", _longest(tables, "groups", measure))
 
 
-def of_groups(run: Result, measure: str) -> dict[str, Delays]:
-    """The delays of each group that has any, in the order of the scenario; `measure` as of `of_all`."""
-    by_group = {group: of_all(run.tables.of("group", group), measure) for group in places(run.tables, "group")}
+def of_groups(tables: Tables, measure: str, groups: Sequence[str] | None = None) -> dict[str, Delays]:
+    """The delays of each group that has any, by default of all in their order; `measure` as of `of_all`."""
+    histogram, recorded = tables.get("latency_histogram"), tables.get("groups")
+    if histogram is None:
+        return {}
+    parts = histogram.filter(pl.col("measure") == measure).partition_by("group", as_dict=True)
+    longest = {}
+    if recorded is not None and f"max_{measure}_s" in recorded.columns:
+        longest = dict(recorded.group_by("group").agg(pl.col(f"max_{measure}_s").max()).iter_rows())
+    by_group = {
+        group: pooled_delays(parts[group,], "samples", longest.get(group))
+        for group in (places(tables, "group") if groups is None else groups)
+        if (group,) in parts
+    }
     return {group: delays for group, delays in by_group.items() if delays is not None}
 
 
@@ -91,7 +102,7 @@ def under_load(run: Result) -> str | None:
     flow. ``None`` where this is the group with the most, or the only one.
     """
     flows, transfers = run.tables.get("flows"), run.tables.get("transfers")
-    present = of_groups(run, "one_way_delay")
+    present = of_groups(run.tables, "one_way_delay")
     if flows is None or len(present) < 2:
         return None
     mean = flows.group_by("group").agg(

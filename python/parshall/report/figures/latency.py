@@ -16,7 +16,7 @@ def prepare(run: Result) -> Plot | Missing:
         if run.groups is None:
             return Missing("No delays from end to end were recorded; `[probes] latency` turns this on.")
         return Missing("No packet arrived after the warm-up, so there is no one-way delay.")
-    delays = of_groups(run, "one_way_delay")
+    delays = of_groups(run.tables, "one_way_delay")
     if not delays:
         return Missing("No packet arrived after the warm-up, so there is no one-way delay.")
     tails = {group: tail_of(each) for group, each in delays.items()}

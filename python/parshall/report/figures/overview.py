@@ -134,26 +134,25 @@ class _Goodput:
 
 
 def _goodput(run: Result, link: str, edges: Values, bins: pl.DataFrame) -> _Goodput | None:
-    """Of the groups that cross a link, at most its rate; None without any, or if nothing was counted nor sampled of them."""
+    """Of the groups that cross a link, at most its rate; None if there are none, or they were not recorded."""
     counts, flows = run.tables.get("group_samples"), run.tables.get("flows")
     groups = crossing(run, link)
     if flows is None or not groups:
         return None
     numbers = repetitions(flows)
-    if counts is not None and not counts.is_empty():
+    within = _move_back
+    if counts is not None:
         rates, note = _counted(counts, groups, numbers, edges), ""
     else:
+        within = _scale_down
         sampled = _sampled(run, groups, numbers, edges)
         if sampled is None:
             return None
         rates, note = sampled
-    if "rate_bps" in bins.columns:
-        together = np.stack(list(rates.values()))
-        for index, number in enumerate(numbers):
-            capacity_bps = _binned(bins.filter(pl.col("repetition") == number), "rate_bps", edges).mean
-            _move_back(together[:, index], capacity_bps)
-        rates = dict(zip(rates, together, strict=True))
-    return _Goodput({group: each.mean(axis=0) for group, each in rates.items()}, note)
+    together = np.stack(list(rates.values()))
+    for index, number in enumerate(numbers):
+        within(together[:, index], _rate(bins.filter(pl.col("repetition") == number), edges))
+    return _Goodput(dict(zip(rates, together.mean(axis=1), strict=True)), note)
 
 
 def _counted(counts: pl.DataFrame, groups: list[str], numbers: list[int], edges: Values) -> dict[str, Values]:
@@ -174,13 +173,20 @@ def _rates_bps(delivered_bytes: Values, edges: Values, end_s: float) -> Values:
 
 
 def _move_back(rates_bps: Values, capacity_bps: Values) -> None:
-    """What all groups have above the capacity of a bin goes to the bin before, in place; shape (groups, BINS)."""
+    """Move what all groups have above a known capacity to the bin before, in place; shape (groups, BINS)."""
     for place in range(BINS - 1, 0, -1):
         total = float(rates_bps[:, place].sum())
-        if total > capacity_bps[place]:
+        if total > capacity_bps[place] > 0:
             above = rates_bps[:, place] * (1.0 - capacity_bps[place] / total)
             rates_bps[:, place] -= above
             rates_bps[:, place - 1] += above
+
+
+def _scale_down(rates_bps: Values, capacity_bps: Values) -> None:
+    """Scale what all groups have above a known capacity down to it, in place; shape (groups, BINS)."""
+    total = rates_bps.sum(axis=0)
+    above = (total > capacity_bps) & (capacity_bps > 0)
+    rates_bps[:, above] *= capacity_bps[above] / total[above]
 
 
 def _sampled(run: Result, groups: list[str], numbers: list[int], edges: Values) -> tuple[dict[str, Values], str] | None:
@@ -214,10 +220,12 @@ def _sampled(run: Result, groups: list[str], numbers: list[int], edges: Values) 
 
 
 def _carried(bins: pl.DataFrame, edges: Values) -> _Goodput:
-    """What the link carried, where no flow was sampled."""
+    """All that the link carried, where no goodput of flows was recorded, as on a link of ACKs."""
     bits = bins.with_columns(carried_bps=pl.col("forwarded_bytes") * 8.0 / pl.col("bin_s"))
-    note = "No flow was sampled: what is drawn is all that the link carried, headers included."
-    return _Goodput({"carried": _binned(bits, "carried_bps", edges).mean}, note)
+    note = "No goodput of flows was recorded there: what is drawn is all that the link carried, headers included."
+    rates = _binned(bits, "carried_bps", edges).mean[np.newaxis]
+    _move_back(rates, _rate(bins, edges))
+    return _Goodput({"carried": rates[0]}, note)
 
 
 def layers(groups: Mapping[str, Values]) -> dict[str, tuple[Values, Style]]:

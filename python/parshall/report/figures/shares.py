@@ -6,6 +6,7 @@ import polars as pl
 
 from parshall.quantities.measuring import of_place, places
 from parshall.records import Result
+from parshall.report.bounded import extremes, mean_goodputs
 from parshall.report.figures.common import repetitions, sentences
 from parshall.report.numbers import counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Guide, Mark, Missing, Panel, Plot, Points, Style
@@ -23,15 +24,13 @@ def prepare(run: Result) -> Plot | Missing:
     names = places(run.tables, "group")
     if flows is None or len(names) < 2:
         return Missing("There is a single group of flows, whose goodput is in the table above.")
-    by_group = {group: of_place(run.tables, "group", group).get(f"group/{group}/flow_goodput_bps") for group in names}
+    chosen = extremes(mean_goodputs(flows), names, GROUPS)
+    by_group = {group: of_place(run.tables, "group", group).get(f"group/{group}/flow_goodput_bps") for group in chosen}
     intervals = {group: metric.interval for group, metric in by_group.items() if metric is not None}
     if not intervals:
         return Missing("No goodput was recorded.")
-    ranked = sorted(intervals, key=lambda group: (-intervals[group].mean, names.index(group)))
-    left_out = ""
-    if len(ranked) > GROUPS:
-        left_out = f"{counted(len(ranked) - GROUPS, 'group')} in the middle are not drawn."
-        ranked = [*ranked[: GROUPS // 2], *ranked[-GROUPS // 2 :]]
+    ranked = [group for group in chosen if group in intervals]
+    left_out = f"{counted(len(names) - GROUPS, 'group')} in the middle are not drawn." if len(names) > GROUPS else ""
     ranked.reverse()  # the first place is at the bottom
     scale = scale_for(max(each.mean for each in intervals.values()), "bit/s")
     means = [intervals[group].mean * scale.factor for group in ranked]
