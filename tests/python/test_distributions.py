@@ -31,7 +31,9 @@ def test_tails_of_students_t(value: float, freedom: float) -> None:
 @given(probabilities, parameters)
 def test_the_tails_of_a_quantile(probability: float, freedom: float) -> None:
     """Whichever way it is asked: the extension's quantile and the tails beyond it."""
-    assert student_tails(student_quantile(1 - probability / 2, freedom), freedom) == pytest.approx(probability, rel=1e-6)
+    assert student_tails(student_quantile(1 - probability / 2, freedom), freedom) == pytest.approx(
+        probability, rel=1e-6
+    )
 
 
 @given(probabilities, parameters, parameters)
