@@ -52,7 +52,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Cells:
-    """Sums of the transfers' weighted rates, Mbit/s, and their number: by block of time and bin of size (blocks, bins)."""
+    """Sums of weighted rates, Mbit/s, and their number, by block of time and bin of size (blocks, bins)."""
 
     sums: FloatArray
     counts: FloatArray
