@@ -87,7 +87,7 @@ def test_no_mean_and_no_percentile_are_given_beyond_what_ended(fast: ps.Run) -> 
     assert set(DURATIONS) & set(fast.quantities()) == {"completion_p50_s"}
     why = lacking["completion_p95_s"].lacking
     assert why is not None
-    assert (why.ended, why.of) == (ended, begun)
+    assert (why.found, why.of) == (ended, begun)
     assert why.reason == f"{round(100 * ended / begun)} % ended: no 95th percentile"
     with pytest.raises(InputError, match=r"completion_p95_s: .* ended: no 95th percentile \("):
         fast.quantity("completion_p95_s")

@@ -43,7 +43,8 @@ RTT = Quantity(
     "lower",
     "group",
     aggregated("flows", mean_of("mean_rtt_s")),
-    what="mean over the flows",
+    what="mean over the flows that have one, of the mean of each flow's samples; a flow of which nothing was acknowledged has "
+    "none",
 )
 
 GROUP = (
@@ -67,6 +68,14 @@ GROUP = (
 )
 
 FLOW = (
-    Quantity("rtt_s", "mean round-trip time", "s", "lower", "flow", column("flows", "mean_rtt_s")),
+    Quantity(
+        "rtt_s",
+        "mean round-trip time",
+        "s",
+        "lower",
+        "flow",
+        column("flows", "mean_rtt_s"),
+        what="of its samples, each of which counts once",
+    ),
     *_packets("flow", "flows"),
 )

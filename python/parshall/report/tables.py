@@ -108,7 +108,7 @@ def latency_table(run: Result) -> Table | None:
     groups = list(delays)
     if not groups:
         return None
-    by_group = [of_place(run.tables, "group", group) for group in groups]
+    by_group = [of_place(run.tables, "group", group, lacking=True) for group in groups]
     largest = [float(delays[group].most_s[-1]) for group in groups]
     scale = scale_for(max(largest), "s")
     columns = [
@@ -139,8 +139,7 @@ def transfers_table(run: Result) -> Table | None:
         return None
     present = set(transfers["group"].unique().to_list())
     groups = [group for group in places(run.tables, "group") if group in present]
-    lacking = run.lacking()
-    by_group = [of_place(run.tables, "group", group) | lacking for group in groups]
+    by_group = [of_place(run.tables, "group", group, lacking=True) for group in groups]
     rows = [transfers.filter(pl.col("group") == group) for group in groups]
     columns = [
         _words("Group", groups),
@@ -178,7 +177,7 @@ def links_table(run: Result) -> Table | None:
     if links is None:
         return None
     names = links_in(links)
-    by_link = [of_place(run.tables, "link", link) for link in names]
+    by_link = [of_place(run.tables, "link", link, lacking=True) for link in names]
     rows = [links.filter(pl.col("link") == link) for link in names]
 
     def metric(label: str, name: str) -> Column | None:

@@ -227,7 +227,8 @@ def pooled_censored_quantile(
 
     Returns
     -------
-    `NoValue` where fewer than that share are known to have ended; None of too few durations (`least_values`).
+    `NoValue` where fewer than that share are known to have ended, or of too few durations (`least_values`); None without
+    any.
 
     Raises
     ------
@@ -246,12 +247,13 @@ def pooled_censored_quantile(
     '75 % ended: no 95th percentile'
     """
     parts = {number: each for number, each in sorted(samples.items()) if each.lasted.size}
+    too_few = NoValue.too_few(sum(each.lasted.size for each in parts.values()), probability)
+    if too_few is not None:
+        return too_few
     if all(each.all_ended for each in parts.values()):
         return pooled_quantile({number: each.lasted for number, each in parts.items()}, probability, level)
     pool = together(parts.values())
     curve = KaplanMeier(pool)
-    if curve.n < least_values(probability):
-        return None
     value = curve.known_quantile(probability)
     if value is None:
         above = _lower_bound(parts, curve, probability, level)
