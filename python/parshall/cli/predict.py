@@ -87,10 +87,16 @@ def _predict_scenario(path: Path, overrides: list[str], output: Path | None, *, 
         print_json({"name": scenario.name, "predicted": flatten(predicted), "assumptions": assumptions})
         return
     from parshall.report.predicted import beside
+    from parshall.report.sentences import say
 
-    for section in beside(predicted, {}).sections:
+    sections = beside(predicted, {}).sections
+    for section in sections:
         _show(section)
-    note("In brackets: the range from empty to full buffers of full links. Assumed:")
+    if not sections:
+        note(say("predicted.nothing").text)
+    if any(value.spread for section in sections for part in section.parts for row in part.rows for value in row.values):
+        note(say("predicted.range").text)
+    note(say("predicted.assumed").text)
     for assumption in predicted.assumptions:
         note(f"- {assumption}")
     if output is not None:
@@ -98,6 +104,8 @@ def _predict_scenario(path: Path, overrides: list[str], output: Path | None, *, 
 
 
 def _show(section: Section) -> None:
+    from parshall.report.sentences import say
+
     rows = [row for part in section.parts for row in part.rows]
     spoken = [row for row in rows if row.values]
     labels = list(dict.fromkeys(value.label for row in spoken for value in row.values))
@@ -109,5 +117,5 @@ def _show(section: Section) -> None:
     out.print(shown if spoken else section.title)
     for row in rows:
         if row.reason:
-            out.print(f"no answer of {row.name}: {row.reason}")
+            out.print(say("predicted.no_answer", model=row.name, reason=row.reason).text)
     out.print()

@@ -43,8 +43,7 @@ RTT = Quantity(
     "lower",
     "group",
     aggregated("flows", mean_of("mean_rtt_s")),
-    what="mean over the flows that have one, of the mean of each flow's samples; a flow of which nothing was acknowledged has "
-    "none",
+    what="mean over the flows of the mean of each one's samples; one through which nothing got has none",
 )
 
 GROUP = (

@@ -161,7 +161,7 @@ def everything(tables: Tables, link: str | None = None, groups: Collection[str] 
 
 
 def lacking(tables: Tables, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
-    """The metrics without an estimate, as a quantile of too few values, or that too few transfers reached, with the reason.
+    """The metrics without an estimate, with the reason: a quantile of too few values, or that too few reached.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def measured(tables: Tables, name: str) -> Metric:
     series = series_of(tables, [name]).get(name)
     why = None if series is None else series.lacking()
     if why is not None:
-        raise InputError(f"{name}: {why.reason}{"" if why.is_of_values else f" ({why.found} of {why.of})"}")
+        raise InputError(f"{name}: {why.reason}{'' if why.is_of_values else f' ({why.found} of {why.of})'}")
     if series is None or series.estimate() is None:
         raise InputError(f"{name}: nothing was measured; there is no such {each.quantity.per}, or it has no value")
     return Metric(each, each.label(), series)

@@ -227,8 +227,8 @@ def pooled_censored_quantile(
 
     Returns
     -------
-    `NoValue` where fewer than that share are known to have ended, or of too few durations (`least_values`); None without
-    any.
+    `NoValue` where fewer than that share are known to have ended, or of too few durations (`least_values`); None of
+    none.
 
     Raises
     ------

@@ -10,6 +10,7 @@ from typing import Any
 from parshall.errors import InputError
 from parshall.report.document import Chart, Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, count, counted, quantity, significant
+from parshall.report.sentences import say
 from parshall.traces import arrivals, figures, overview, short, trust
 from parshall.traces.flow import TracedFlow
 from parshall.traces.observation import Observation
@@ -96,7 +97,7 @@ def document(
         title=observation.name,
         description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
-        finding=overview.finding(rows),
+        finding=overview.finding(rows, observation.captures),
         sections=[
             *([Section("In short", blocks=[numbers], name="answer", is_opening=True)] if numbers else []),
             *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
@@ -186,9 +187,7 @@ def _close(shown: Close) -> list[Section]:
     if flow.windows.size >= 2:
         drawings.append(Chart(f"windows-{place}", "Windows", figures.windows(flow)))
     else:
-        sentences.append(
-            f"{counted(flow.windows.size, 'round trip')}: too few for windows, losses by window, or a spectrum."
-        )
+        sentences.append(say("observed.few_rounds", rounds=counted(flow.windows.size, "round trip")).text)
     for name, title, plot in (
         ("flight", "In flight", figures.in_flight(flow)),
         ("rtt", "Round-trip time", figures.round_trips(flow)),
