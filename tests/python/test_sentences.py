@@ -27,6 +27,7 @@ import run_states
 import sweep_states
 from saying import Heard, State, heard
 
+import parshall
 from parshall.report.finding import finding
 from parshall.report.numbers import ABSENT
 from parshall.report.sentences import TEMPLATES, say
