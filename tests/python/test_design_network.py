@@ -16,7 +16,7 @@ import parshall as ps
 from parshall.cli.app import application
 from parshall.debian import find
 from parshall.design import aqm, buffer, repetitions, tc
-from parshall.design.judging import verdict
+from parshall.design.judging import claim
 from parshall.design.network_page import aqm_page, buffer_page, repetitions_page
 from parshall.design.queueing import Demand, Place, place
 from parshall.errors import InputError
@@ -64,7 +64,7 @@ def test_the_buffer_keeps_what_is_asked_and_a_smaller_one_does_not(buffered: buf
     smaller = [limit for limit in limits if limit < answer]
     assert smaller
     assert answer / max(smaller) <= 1.1 or answer - max(smaller) == 1
-    assert all(limits[limit] != "kept" for limit in smaller)
+    assert all(limits[limit] != "holds" for limit in smaller)
 
 
 def test_a_buffer_for_a_delay_alone_is_the_longest() -> None:
@@ -101,9 +101,9 @@ def test_the_model_of_a_single_flow_is_the_sawtooth() -> None:
 def test_of_several_queues_the_one_with_goodput_and_the_least_wait() -> None:
     found = aqm.choose(place(office("cubic")), Demand(delay_s=0.015, utilisation=0.9), ["codel", "fq_codel", "pie"])
     assert found.trials[0].queue["name"] == "drop_tail"
-    assert found.trials[0].verdict == "broken"
+    assert found.trials[0].verdict == "fails"
     assert found.kept is not None
-    kept = [each for each in found.trials if each.verdict == "kept"]
+    kept = [each for each in found.trials if each.verdict == "holds"]
     most = max(each.measured["goodput_bps"].mean for each in kept)
     for each in kept:
         if each.measured["goodput_bps"].mean >= 0.99 * most:
@@ -117,7 +117,7 @@ def test_of_several_queues_the_one_with_goodput_and_the_least_wait() -> None:
 def test_repetitions_are_enough_and_the_first_ones_are_the_same() -> None:
     scenario = office(duration="6 s", warm_up="2 s")
     found = repetitions.choose(scenario, "jain", 0.04, pilot=4)
-    assert found.judged.verdict == "kept"
+    assert found.judged.verdict == "holds"
     again = ps.run(scenario.with_values({"repetitions": found.repetitions})).quantity("jain").interval
     assert again == found.looks[-1].interval
     assert again.half_width is not None
@@ -158,11 +158,11 @@ def test_pages_say_what_was_asked_by_the_model_and_simulated(buffered: buffer.Bu
     ("simulated", "bound"), [(Interval(0.99, 0.98, 1.0, 4), 0.97), (Interval(5.0, None, None, 1), 0.0001)]
 )
 def test_dials_show_every_mark_on_their_scale(simulated: Interval, bound: float) -> None:
-    dial = Dial("Utilisation", "ratio", bound, True, 0.5, "Model", simulated, "kept")
+    dial = Dial("Utilisation", "ratio", bound, True, 0.5, "Model", simulated, "holds")
     low, high = dial.ends
     assert low <= min(bound, 0.5) < max(simulated.mean, bound) <= high
     assert "at least" in dial.image
-    assert "kept." in dial.image.lower()
+    assert "holds." in dial.image.lower()
 
 
 @pytest.mark.parametrize(
@@ -327,4 +327,5 @@ def test_one_repetition_keeps_no_bound() -> None:
     """What one repetition has may be chance: it is refused before anything is simulated."""
     with pytest.raises(InputError, match=r"repetitions: found 1; accepted: 2 or more"):
         place(office(repetitions=1))
-    assert verdict(Interval(0.9, None, None, n=1), 0.5, at_least=True) == "open"
+    one = Interval(0.9, None, None, n=1)
+    assert [claim("use", one, bound, at_least=True).outcome for bound in (0.5, 0.95)] == ["compatible", "undecided"]

@@ -1,4 +1,4 @@
-"""Quantiles of distributions, beside those of scipy."""
+"""Quantiles and tails of distributions, beside those of scipy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from parshall.distributions import beta_quantile, binomial_quantile, student_quantile
+from parshall.distributions import beta_quantile, binomial_quantile, student_quantile, student_tails
 
 probabilities = st.floats(1e-4, 1 - 1e-4)
 parameters = st.floats(-1, 5).map(lambda exponent: 10**exponent)
@@ -20,6 +20,20 @@ PRECISION = {"rel": 1e-7, "abs": 1e-12}
 def test_quantiles_of_students_t(probability: float, freedom: float) -> None:
     expected = special.stdtrit(freedom, probability)
     assert student_quantile(probability, freedom) == pytest.approx(expected, **PRECISION)
+
+
+@given(st.floats(-1e3, 1e3), parameters)
+def test_tails_of_students_t(value: float, freedom: float) -> None:
+    expected = 2 * special.stdtr(freedom, -abs(value))
+    assert student_tails(value, freedom) == pytest.approx(expected, rel=1e-9, abs=1e-300)
+
+
+@given(probabilities, parameters)
+def test_the_tails_of_a_quantile(probability: float, freedom: float) -> None:
+    """Whichever way it is asked: the extension's quantile and the tails beyond it."""
+    assert student_tails(student_quantile(1 - probability / 2, freedom), freedom) == pytest.approx(
+        probability, rel=1e-6
+    )
 
 
 @given(probabilities, parameters, parameters)

@@ -88,7 +88,7 @@ def test_no_mean_and_no_percentile_are_given_beyond_what_ended(fast: ps.Run) -> 
     assert set(DURATIONS) & set(fast.quantities()) == {"completion_p50_s"}
     why = lacking["completion_p95_s"].lacking
     assert why is not None
-    assert (why.ended, why.of) == (ended, begun)
+    assert (why.found, why.of) == (ended, begun)
     assert why.reason == f"{round(100 * ended / begun)} % ended: no 95th percentile"
     with pytest.raises(InputError, match=r"completion_p95_s: .* ended: no 95th percentile \("):
         fast.quantity("completion_p95_s")
@@ -278,7 +278,8 @@ def test_the_time_of_a_transfer_counts_those_that_were_given_up(monkeypatch: pyt
     printed = found.to_json()
     assert (printed["transfers"], printed["ended"]) == (40, 40 - found.unended)
     assert printed["mean_s"] is None
-    tail = printed["quantiles"][-1]
+    tail, last = (next(each for each in printed["quantiles"] if each["share"] == share) for share in (0.95, 0.99))
+    assert last["how"] == "too few values: 40 of 100"
     assert tail["time_s"] is None
     assert tail["how"].endswith("ended: no 95th percentile")
 

@@ -19,7 +19,8 @@ from parshall.cli.app import application
 from parshall.quantities.halves import halves
 from parshall.report.finding import finding
 from parshall.report.settling import settling
-from parshall.stats.halves import LEVEL, MATTERS, changes
+from parshall.stats.families import LEVEL
+from parshall.stats.halves import MATTERS, changes
 
 Document = dict[str, Any]
 

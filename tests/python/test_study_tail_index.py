@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.integrate import quad
 
@@ -37,7 +38,7 @@ from parshall.studies.tail_index import (
     statements,
     trends,
 )
-from parshall.studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured
+from parshall.studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured, with_rate
 from parshall.studies.tail_index.network import butterfly, pareto
 from parshall.studies.tail_index.running import tables
 from parshall.studies.tail_index.settings import FIG1, FIG2, NS2, OTHER_STACK, STACKS, Setting, ns2_values
@@ -231,7 +232,7 @@ def some(**values: float) -> Measured:
     known = {name: np.full(2, value) for name, value in values.items()}
     cells = Cells(np.empty((1, 0)), np.empty((1, 0)))
     arrays = dict.fromkeys((*METRICS, "medium_mbps", "largest_mbps", "ssthresh_packets"), nothing) | known
-    return Measured(mean_packets=1000.0, transfers=100, cells=cells, **arrays)
+    return Measured(mean_packets=1000.0, transfers=100, ended=90, cells=cells, **arrays)
 
 
 def test_the_claims_in_words() -> None:
@@ -256,6 +257,25 @@ def test_the_claims_in_words() -> None:
     assert {check.outcome for check in medium} == {"undecided"}
     falling = flat | {(FIG2[1], "loss"): Change(-0.1, -0.12, -0.08, 0.001)}
     assert trends.sensitive(falling, FIG2[1], "").outcome == "holds", "in either direction"
+
+
+def test_rates_of_transfers_that_were_cut_off_count() -> None:
+    """As fast as if the run had gone on: a mean of those that ended would be of the fast ones."""
+    rng = np.random.default_rng(1)
+    number, end_s = 20_000, 100.0
+    start = rng.uniform(0.0, end_s, number)
+    rate = rng.uniform(1.0, 10.0, number)  # Mbit/s, so that half of them take 10 s to 60 s
+    lasted = 5000 * 1500 * 8 / 1e6 / rate
+    whole = pl.DataFrame(
+        {"repetition": 0, "size_bytes": 5000 * 1460, "start_s": start, "completion_s": start + lasted},
+    )
+    cut = whole.with_columns(completion_s=pl.when(pl.col("completion_s") <= end_s).then("completion_s"))
+    last = cut.with_columns(start_s=pl.lit(end_s), completion_s=pl.lit(end_s))[:1]
+    ended_only = float(np.mean(rate[start + lasted <= end_s]))
+    censored = with_rate(cut, pl.concat([cut, last]))["mbps"].mean()
+    assert with_rate(whole, whole)["mbps"].mean() == pytest.approx(rate.mean())
+    assert ended_only > 1.05 * rate.mean()
+    assert censored == pytest.approx(rate.mean(), rel=0.02)
 
 
 def rising(bins: int, settled: int) -> Measured:

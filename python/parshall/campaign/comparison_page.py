@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from parshall.campaign.comparing import Comparison, Difference
-from parshall.report.comparing import family, pairing
+from parshall.report.comparing import bounds, family, meant, summary
 from parshall.report.document import Document, Section, Table
-from parshall.report.numbers import counted
+from parshall.report.numbers import count, counted
+from parshall.report.sentences import Sentence, say
 from parshall.version import __version__
 
 _MOST_ROWS = 500
@@ -15,28 +16,46 @@ def document(comparison: Comparison) -> Document:
     """The page's content."""
     matter = [each for each in comparison.differences if each.matters]
     rest = [each for each in comparison.differences if not each.matters]
-    compared = counted(len(comparison.differences), "difference")
-    sentences = [
-        f"A is {comparison.a}, B is {comparison.b}. Values are means over repetitions with their 95 % confidence "
-        f"intervals; repetitions are {pairing(comparison.paired)}.",
-        *([family(comparison.tested)] if comparison.tested else []),
-        *(
-            f"{counted(alone, 'point')} of {name} {'is' if alone == 1 else 'are'} not in the other sweep."
-            for name, alone in comparison.alone
-        ),
-    ]
+    said = summary([[each] for each in comparison.differences], VALUES, comparison.at_least)
     return Document(
         kind="comparison",
         title=f"{comparison.a}, {comparison.b}",
         description="Two sweeps over the same parameters, point by point.",
         byline=[f"Parshall {__version__}"],
         sections=[
-            Section("What is compared", sentences, name="compared"),
+            Section("What is compared", _compared(comparison), name="compared"),
             _section("What differs and matters", comparison, matter),
             _section("The rest", comparison, rest),
         ],
-        finding=f"Of {compared}, {len(matter)} are shown and matter, by {100 * comparison.at_least:g} % or more.",
+        finding=" ".join(each.text for each in said),
     )
+
+
+VALUES = ("value", "values")
+
+
+def _compared(comparison: Comparison) -> list[str]:
+    """The two sweeps, how values are meant, and what only one of both has."""
+    return [
+        f"{say('comparison.sweeps', a=comparison.a, b=comparison.b).text} {how(comparison).text}",
+        *([family(comparison.tested)] if comparison.tested else []),
+        *(each.text for each in bounds([[each] for each in comparison.differences], VALUES)),
+        *(each.text for each in alone(comparison)),
+    ]
+
+
+def how(comparison: Comparison) -> Sentence:
+    """How values and their intervals are meant; that there are no intervals, where there are none."""
+    differences = [each.difference for each in comparison.differences if each.difference is not None]
+    return meant(differences, "comparison.sweep_values", comparison.paired)
+
+
+def alone(comparison: Comparison) -> list[Sentence]:
+    """How many points only one of the sweeps has."""
+    return [
+        say("comparison.alone", points=counted(number, "point"), name=name, are="is" if number == 1 else "are")
+        for name, number in comparison.alone
+    ]
 
 
 def _section(heading: str, comparison: Comparison, differences: list[Difference]) -> Section:
@@ -50,5 +69,5 @@ def _section(heading: str, comparison: Comparison, differences: list[Difference]
     header = ("Metric", *parameters, "A", "B", "B − A", "")
     numbers = range(1 + len(parameters), 4 + len(parameters))
     more = len(differences) - _MOST_ROWS
-    left_out = [f"{more} more are left out here; `parshall compare --json` has them all."] if more > 0 else []
+    left_out = [say("comparison.left_out", number=count(more)).text] if more > 0 else []
     return Section(heading, left_out, [Table("", header, rows, numbers)])

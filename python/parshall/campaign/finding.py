@@ -19,7 +19,8 @@ from parshall.campaign.record import Parameter
 from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
-from parshall.report.numbers import quantity, significant
+from parshall.report.numbers import count, counted, quantity, significant
+from parshall.report.sentences import Sentence, say
 from parshall.report.uncertainty import some_of
 from parshall.stats.confidence import ONE_VALUE, Interval
 from parshall.stats.verdict import Judgement, Verdict, why_none
@@ -37,7 +38,12 @@ MOST_POINTS = 4
 
 
 def finding(sweep: Sweep) -> str:
-    """A sentence for each of the first metrics that have a value at two points, or lack one somewhere."""
+    """A sentence on how far the sweep came, and one for each of the first metrics: `sentences` as text."""
+    return " ".join(each.text for each in sentences(sweep))
+
+
+def sentences(sweep: Sweep) -> list[Sentence]:
+    """How far the sweep came, where it is not finished; and each of the first metrics that differ or lack a value."""
     known = {metric: _known(sweep, metric) for metric in sweep.record.metrics}
     spoken = [name for name, by_point in known.items() if len(by_point) > 1 or _lacking(sweep, name)][:METRICS]
     metrics = {name: _Metric(sweep, name, known[name]) for name in spoken if len(known[name]) > 1}
@@ -45,22 +51,44 @@ def finding(sweep: Sweep) -> str:
     extremes = sweep.judged((each.extremes for each in metrics.values()), of=pairs)
     ends = sweep.judged(each.ends for each in metrics.values() if each.order)
     steps = sweep.judged(step for each in metrics.values() for step in each.steps)
-    told = {
-        name: _sentence(each, extremes[each.extremes], _course(each, ends, steps)) for name, each in metrics.items()
+    said = _unfinished(sweep)
+    for name in spoken:
+        each = metrics.get(name)
+        said.append(
+            _of_few(sweep, name, known[name])
+            if each is None
+            else _sentence(each, extremes[each.extremes], _course(each, ends, steps))
+        )
+        said += _lacking(sweep, name)
+    return said
+
+
+def _unfinished(sweep: Sweep) -> list[Sentence]:
+    """How many points have runs, where not all are done; how many runs failed, and all at how many points."""
+    record = sweep.record
+    having = {
+        number for number, point in enumerate(record.points) if any(run not in record.failed for run in point.runs)
     }
-    sentences = (told[name] if name in told else _of_few(sweep, name, known[name]) for name in spoken)
-    return " ".join(f"{each} {_lacking(sweep, name)}".strip() for name, each in zip(spoken, sentences, strict=True))
+    points, missing = counted(len(record.points), "point"), len(record.points) - len(having)
+    said = []
+    if not record.finished:
+        have = "has" if len(having) == 1 else "have"
+        said.append(say("sweep.unfinished", having=count(len(having)), points=points, have=have))
+    if record.failed:
+        runs, wholly = counted(len(record.failed), "run"), record.finished and missing
+        whole = {"missing": count(missing), "points": points} if wholly else {}
+        said.append(say("sweep.missing" if wholly else "sweep.failures", runs=runs, **whole))
+    return said
 
 
-def _lacking(sweep: Sweep, metric: str) -> str:
-    """At which points too few transfers ended for a value: what is said of the others does not hold of these."""
+def _lacking(sweep: Sweep, metric: str) -> list[Sentence]:
+    """At which points there are too few values, or too few ended: what is said of the others does not hold of these."""
     reasons = [(number, sweep.lacking(metric, number)) for number in range(len(sweep.record.points))]
     without = [f"{_point(sweep, number)} ({reason.reason})" for number, reason in reasons if reason is not None]
     if not without:
-        return ""
-    shown = "; ".join(without[:MOST_POINTS])
-    more = len(without) - MOST_POINTS
-    return f"It has no value at {shown}{f'; and at {more} more' if more > 0 else ''}."
+        return []
+    shown, more = "; ".join(without[:MOST_POINTS]), len(without) - MOST_POINTS
+    return [say("sweep.no_values", points=shown, more=count(more)) if more > 0 else say("sweep.no_value", points=shown)]
 
 
 def _known(sweep: Sweep, metric: str) -> dict[int, Interval]:
@@ -105,41 +133,34 @@ class _Metric:
         return [(self.name, after, before) for before, after in pairwise(self.order)]
 
 
-def _sentence(of: _Metric, extremes: Judgement, course: tuple[int, int] | None) -> str:
+def _sentence(of: _Metric, extremes: Judgement, course: tuple[int, int] | None) -> Sentence:
     sweep, metric, by_point = of.sweep, of.name, of.by_point
     _, most, least = of.extremes
     title = _title(sweep, metric)
+
+    def at(number: int, value: str, place: str) -> dict[str, str]:
+        return {value: _value(by_point[number], metric), place: _point(sweep, number)}
+
+    ends = at(least, "low", "lowest") | at(most, "high", "highest")
     unknown = _unknown(extremes)
     if unknown and by_point[most].mean != by_point[least].mean:
-        return (
-            f"{title} is from {_value(by_point[least], metric)} at {_point(sweep, least)} to "
-            f"{_value(by_point[most], metric)} at {_point(sweep, most)}, {unknown}: whether that is "
-            "more than chance is not known."
-        )
+        return say("sweep.chance", title=title, how=unknown, **ends)
     if course is not None:
         first, last = course
-        way = "rises" if by_point[last].mean > by_point[first].mean else "falls"
-        return (
-            f"{title} {way} from {_value(by_point[first], metric)} at {_point(sweep, first)} to "
-            f"{_value(by_point[last], metric)} at {_point(sweep, last)}."
-        )
+        moves = "rises" if by_point[last].mean > by_point[first].mean else "falls"
+        return say("sweep.course", title=title, moves=moves, **at(first, "first", "start"), **at(last, "last", "end"))
     if not extremes.matters:
         return _alike(sweep, metric, title, least, list(by_point))
-    return (
-        f"{title} is highest, {_value(by_point[most], metric)}, at {_point(sweep, most)}, and lowest, "
-        f"{_value(by_point[least], metric)}, at {_point(sweep, least)}."
-    )
+    return say("sweep.extremes", title=title, **ends)
 
 
-def _of_few(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> str:
+def _of_few(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> Sentence:
     """The sentence before the points without a value, where one point has one at most."""
-    if not _lacking(sweep, metric):
-        return ""
     title = _title(sweep, metric)
     if not by_point:
-        return f"{title} cannot be compared."
+        return say("sweep.none", title=title)
     ((number, interval),) = by_point.items()
-    return f"{title} is {_value(interval, metric)} at {_point(sweep, number)}."
+    return say("sweep.one_point", title=title, value=_value(interval, metric), point=_point(sweep, number))
 
 
 def _unknown(judgement: Judgement) -> str:
@@ -157,15 +178,15 @@ def _title(sweep: Sweep, metric: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[int]) -> str:
+def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[int]) -> Sentence:
     """Where no difference is shown that matters: whether the points are shown to be the same."""
     judged = sweep.judged((metric, each, least) for each in points if each != least)
     verdicts = {each.verdict for each in judged.values()}
     if verdicts == {Verdict.EQUAL}:
-        return f"{title} is equal everywhere."
+        return say("sweep.equal", title=title)
     if verdicts <= {Verdict.EQUAL, Verdict.SAME}:
-        return f"{title} is {Verdict.SAME.text(sweep.at_least)} everywhere."
-    return f"{title} is not shown to differ anywhere by as much as matters."
+        return say("sweep.same", title=title, same=Verdict.SAME.text(sweep.at_least))
+    return say("sweep.not_shown", title=title)
 
 
 def _course(of: _Metric, ends: Judgements, steps: Judgements) -> tuple[int, int] | None:

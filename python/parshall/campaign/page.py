@@ -15,6 +15,7 @@ from parshall.quantities.naming import named
 from parshall.report.comparing import family
 from parshall.report.document import Block, Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted
+from parshall.report.sentences import say
 from parshall.report.uncertainty import interval_text
 from parshall.schema import writing
 from parshall.stats.verdict import why_none
@@ -83,23 +84,21 @@ def write_document_of(sweep: Sweep, made: Document) -> Path:
 def _summary(sweep: Sweep) -> list[str]:
     record = sweep.record
     ends = Counter(point.reason for point in record.points)
-    lines = [
-        f"{counted(len(record.points), 'point')}, {counted(record.runs, 'run')}. Repetitions ended because of: "
-        + "; ".join(f"{_ENDED.get(reason, reason)} ({counted(number, 'point')})" for reason, number in ends.items())
-        + "."
-    ]
+    reasons = "; ".join(f"{_ENDED.get(reason, reason)} ({counted(number, 'point')})" for reason, number in ends.items())
+    points, runs = counted(len(record.points), "point"), counted(record.runs, "run")
+    said = [say("sweep.done", points=points, runs=runs, reasons=reasons)]
     if record.plan.get("instrument") == "emulate":
-        levels = ", ".join(f"{number} {level}" for level, number in Counter(sweep.runs["validity"]).most_common())
-        lines.append(f"Each run was emulated with the kernel's own TCP, in real time; of the emulations {levels}.")
+        levels = Counter(sweep.runs["validity"]).most_common()
+        said += [say("sweep.emulated", levels=", ".join(f"{n} {level}" for level, n in levels))] if levels else []
     if record.failed:
-        lines.append(
-            f"{counted(len(record.failed), 'run')} failed and are missing below. The same command tries them again."
-        )
+        one = len(record.failed) == 1
+        words = {"are": "is" if one else "are", "them": "it" if one else "them"}
+        said.append(say("sweep.failed", runs=counted(len(record.failed), "run"), **words))
     if record.status == "shard":
-        lines.append("Shards of the sweep were done: what follows is what is there. Without --shard it is collected.")
+        said.append(say("sweep.shards"))
     elif not record.finished:
-        lines.append("The sweep is not finished: what follows is what is there. The same command goes on from there.")
-    return lines
+        said.append(say("sweep.goes_on"))
+    return [each.text for each in said]
 
 
 def _failures(sweep: Sweep) -> list[Table]:
@@ -136,11 +135,8 @@ def _differences(sweep: Sweep) -> list[Section]:
         tables.append(Table(sweep.label(metric), header, rows, numbers=(len(header) - 2,)))
     compare = sweep.record.compare
     tested = sum(each.p_value is not None for each in judged.values())
-    text = (
-        f"Differences to `{compare['parameter']} = {label(compare['baseline'])}`, all else being equal. Repetitions "
-        "draw the same random numbers at both points and are compared one by one; ± is half the 95 % interval of the "
-        "mean difference."
-    )
+    how = say("sweep.paired" if sweep.paired else "sweep.independent").text
+    text = say("sweep.baseline", parameter=compare["parameter"], baseline=label(compare["baseline"]), how=how).text
     return [Section("Differences to the baseline", (text, *([family(tested)] if tested else [])), tables=tables)]
 
 
@@ -185,7 +181,10 @@ def _left_out(sweep: Sweep) -> list[str]:
         "± is half the width of the 95 % confidence interval over repetitions (Student's t). Percentiles are of all "
         "values of all repetitions, with the ends of their interval in brackets."
     ]
-    return lines if more <= 0 else [*lines, f"{more} more points are in the store: `parshall query` has them all."]
+    if more > 0:
+        points = f"{counted(more, 'more point')}"
+        lines.append(say("sweep.left_out", points=points, are="is" if more == 1 else "are").text)
+    return lines
 
 
 def _parameters(sweep: Sweep) -> Table:
@@ -202,10 +201,8 @@ def _parameters(sweep: Sweep) -> Table:
 def _made(sweep: Sweep) -> list[str]:
     record = sweep.record
     seeds = "differ from point to point" if record.seed is None else f"follow from {record.seed} at every point"
-    return [
-        f"The last call took {record.wall_s:.1f} s. Seeds {seeds}; random numbers are {record.random_numbers}. Store: "
-        f"`{sweep.store.directory}`.",
-    ]
+    took, store = f"{record.wall_s:.1f} s", str(sweep.store.directory)
+    return [say("sweep.made", took=took, seeds=seeds, numbers=record.random_numbers, store=store).text]
 
 
 def _values(sweep: Sweep, point: int) -> Sequence[str]:

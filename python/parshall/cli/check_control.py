@@ -105,6 +105,7 @@ def _write(card: Card, output: Path, drawn: Files) -> Path:
 def _show(card: Card) -> None:
     from parshall.control_check.answer import answer
     from parshall.control_check.card import COLUMNS
+    from parshall.report.sentences import say
 
     out = console()
     kit = table(f"{card.control}: conformance", "check", "what must hold", "found")
@@ -119,9 +120,10 @@ def _show(card: Card) -> None:
         out.print(shown)
     out.print()
     if card.not_measured is not None:
-        note(f"not measured: {card.not_measured}")
-    failed = [finding.name for finding in card.findings if finding.fails]
-    out.print(f"{card.control} {'fails: ' + ', '.join(failed) if failed else 'passes the conformance kit'}")
+        note(say("card.not_measured", why=card.not_measured).text)
+    failed = ", ".join(finding.name for finding in card.findings if finding.fails)
+    told = say("card.named_fails", control=card.control, failed=failed) if failed else None
+    out.print((told or say("card.named_passes", control=card.control)).text)
     if measured := answer(card)[1:]:
         out.print(" ".join(measured))
     note(f"{card.wall_s:.1f} s")

@@ -116,7 +116,19 @@ def _sweeps(
 
 def show(comparison: Comparison, *, quiet: bool = False) -> None:
     """Print a comparison, and how it was made unless that is not asked for."""
-    from parshall.report.comparing import difference_text, family, header, letter, values, worded
+    from parshall.report.comparing import (
+        QUANTITIES,
+        bounds,
+        difference_text,
+        family,
+        header,
+        letter,
+        meant,
+        values,
+        worded,
+    )
+    from parshall.report.numbers import counted
+    from parshall.report.sentences import say
 
     title = "   ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
     shown = table(title, *(heading.lower() if heading == "Metric" else heading for heading in header(comparison)))
@@ -135,19 +147,24 @@ def show(comparison: Comparison, *, quiet: bool = False) -> None:
     for place, result in enumerate(comparison.results):
         if result.emulation is not None:
             note(f"{letter(place)}: {result.emulation}")
-    if comparison.paired:
-        _how(*comparison.paired)
+    known = [each.difference for each in comparison.differences if each.difference is not None]
+    if comparison.paired and known:
+        note(meant(known, "comparison.how", *comparison.paired).text)
     if len(rows) < len(comparison.shown):
-        note(f"{len(comparison.shown) - len(rows)} metrics are in one result only, and are not shown (--json has them)")
+        only = len(comparison.shown) - len(rows)
+        note(say("comparison.only", number=f"{counted(only, 'metric')} {'is' if only == 1 else 'are'}").text)
     if "predict" in comparison.instruments:
-        note("a prediction has a range, from empty to full buffers of full links: no confidence interval")
+        note(say("comparison.ranges").text)
     if comparison.tested:
         note(family(comparison.tested))
+    for sentence in bounds([row.told for row in comparison.shown], QUANTITIES):
+        note(sentence.text)
     _first(sum(row.matters for row in comparison.shown), comparison.at_least)
 
 
 def _show_sweeps(comparison: OfSweeps, *, quiet: bool) -> None:
-    from parshall.report.comparing import family
+    from parshall.campaign.comparison_page import VALUES, alone, how
+    from parshall.report.comparing import bounds, family
 
     first = comparison.differences[0]
     shown = table(f"A: {comparison.a}   B: {comparison.b}", *first.point, "metric", "A", "B", "B - A", "")
@@ -156,20 +173,16 @@ def _show_sweeps(comparison: OfSweeps, *, quiet: bool) -> None:
     console().print(shown)
     if quiet:
         return
-    _how(comparison.paired)
+    note(how(comparison).text)
     if comparison.tested:
         note(family(comparison.tested))
+    for sentence in (*bounds([[each] for each in comparison.differences], VALUES), *alone(comparison)):
+        note(sentence.text)
     _first(sum(each.matters for each in comparison.differences), comparison.at_least)
-    for name, alone in comparison.alone:
-        note(f"{alone} points of {name} are not in the other sweep")
 
 
 def _first(number: int, at_least: float) -> None:
-    note(f"first: {number} that are shown and matter, by {100 * at_least:g} % or more (--at-least), the largest first")
+    from parshall.report.numbers import count
+    from parshall.report.sentences import say
 
-
-def _how(*paired: bool) -> None:
-    """Say how each of the others was compared."""
-    from parshall.report.comparing import pairing
-
-    note(f"95 % confidence intervals; repetitions are {pairing(*paired)}")
+    note(say("comparison.order", number=count(number), least=f"{100 * at_least:g} %").text)

@@ -138,7 +138,7 @@ def repetitions(
     with execution(store, workers, scheduler, bar=out.bar("repetitions")) as by:
         chosen = design.choose(given, metric, share, pilot=pilot, most=most, execution=by)
     looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in chosen.looks]
-    summary = {"kept": chosen.judged.verdict == "kept", "repetitions": chosen.repetitions, "looks": looks}
+    summary = {"kept": chosen.judged.verdict == "holds", "repetitions": chosen.repetitions, "looks": looks}
     out.answer(design.sentences(chosen), [chosen.judged], summary, lambda: repetitions_page(chosen))
 
 

@@ -90,6 +90,7 @@ def _predict_scenario(
         print_json({"name": scenario.name, "predicted": flatten(predicted), "assumptions": assumptions})
         return
     from parshall.report.predicted import beside
+    from parshall.report.sentences import say
 
     view = beside(predicted, {})
     for section in view.sections:
@@ -98,7 +99,11 @@ def _predict_scenario(
         return
     if view.left_out:
         note(f"{view.left_out} --json has all.")
-    note("In brackets: the range from empty to full buffers of full links. Assumed:")
+    if any(
+        value.spread for section in view.sections for part in section.parts for row in part.rows for value in row.values
+    ):
+        note(say("predicted.range").text)
+    note(say("predicted.assumed").text)
     for assumption in predicted.assumptions:
         note(f"- {assumption}")
     if output is not None:
@@ -106,6 +111,8 @@ def _predict_scenario(
 
 
 def _show(section: Section) -> None:
+    from parshall.report.sentences import say
+
     rows = [row for part in section.parts for row in part.rows]
     spoken = [row for row in rows if row.values]
     labels = list(dict.fromkeys(value.label for row in spoken for value in row.values))
@@ -117,5 +124,5 @@ def _show(section: Section) -> None:
     out.print(shown if spoken else section.title)
     for row in rows:
         if row.reason:
-            out.print(f"no answer of {row.name}: {row.reason}")
+            out.print(say("predicted.no_answer", model=row.name, reason=row.reason).text)
     out.print()

@@ -106,6 +106,9 @@ def _page(made: Sweep) -> Path:
 
 
 def _show(made: Sweep, page: Path | None) -> None:
+    from parshall.report.numbers import counted
+    from parshall.report.sentences import say
+
     shown = table(
         made.name, *(each.name for each in made.record.parameters), "runs", *map(made.label, made.record.metrics)
     )
@@ -113,9 +116,11 @@ def _show(made: Sweep, page: Path | None) -> None:
         texts = [made.text(metric, number) for metric in made.record.metrics]
         shown.add_row(*_values(made, number), str(len(point.runs)), *texts)
     console().print(shown)
-    if len(made.record.points) > _SHOWN_POINTS:
-        note(f"and {len(made.record.points) - _SHOWN_POINTS} more points")
-    note(f"{made.record.runs} runs of {len(made.record.points)} points in {made.record.wall_s:.1f} s: {made.status}")
+    more, record = len(made.record.points) - _SHOWN_POINTS, made.record
+    if more > 0:
+        note(say("sweep.more", points=counted(more, "more point")).text)
+    runs, points = counted(record.runs, "run"), counted(len(record.points), "point")
+    note(say("sweep.ended", runs=runs, points=points, took=f"{record.wall_s:.1f} s", status=made.status).text)
     note(f"store: {made.store.directory}")
     if page is not None:
         note(f"page:  {page.resolve()}")
@@ -128,6 +133,8 @@ def _values(made: Sweep, point: int) -> list[str]:
 
 
 def _tell_failures(made: Sweep) -> None:
+    from parshall.report.numbers import counted
+    from parshall.report.sentences import say
+
     failed = made.record.failed
-    first = next(iter(failed.values()))
-    note(f"parshall: {len(failed)} runs failed; the first: {first}. The same command tries them again")
+    note(f"{say('sweep.errors', runs=counted(len(failed), 'run')).text} {next(iter(failed.values()))}")

@@ -13,6 +13,7 @@ from parshall.control_check.alone import BUFFERS
 from parshall.control_check.card import RIVALS, Card, Row
 from parshall.properties import title
 from parshall.report.numbers import quantity
+from parshall.report.sentences import Sentence, say
 from parshall.stats.confidence import Interval
 from parshall.stats.region import Region
 
@@ -32,48 +33,56 @@ def answer(card: Card) -> list[str]:
     >>> answer(check("reno", measured=False))
     ['It passes the conformance kit.']
     """
+    said = [_kit(card), _alone(card), _beside(card)]
+    return [each.text for each in said if each is not None]
+
+
+def _kit(card: Card) -> Sentence:
     failed = [f"`{finding.name}`" for finding in card.findings if finding.fails]
-    kit = f"It fails the conformance kit: {', '.join(failed)}." if failed else "It passes the conformance kit."
-    return [kit, *filter(None, (_alone(card), _beside(card)))]
+    return say("card.fails", failed=", ".join(failed)) if failed else say("card.passes")
 
 
-def _alone(card: Card) -> str:
+def _alone(card: Card) -> Sentence | None:
     """How it uses a link alone, and how long a queue it makes, beside CUBIC's, at the largest buffer."""
     rows = {row.key: row for row in card.rows if row.part == "alone"}
     used, queue = (
         _of(rows.get(f"{key}_{BUFFERS[-1]:g}_bdp"), card.control) for key in ("utilisation", "mean_queueing_delay_s")
     )
     if used is None or queue is None:
-        return ""
+        return None
     cubic = _of(rows.get(f"mean_queueing_delay_s_{BUFFERS[-1]:g}_bdp"), "cubic")
-    compared = "" if cubic is None or card.control == "cubic" else f" ({title('cubic')} {quantity(cubic, 's')})"
-    fills = "fills the link" if used >= FULL else f"uses {quantity(used, 'ratio')} of the link"
-    return f"Alone it {fills} with {quantity(queue, 's')} of queue{compared}."
+    is_other = cubic is not None and card.control != "cubic"
+    beside = {"other": title("cubic"), "other_queue": quantity(cubic, "s")} if is_other else {}
+    values = {"queue": quantity(queue, "s"), **({} if used >= FULL else {"used": quantity(used, "ratio")}), **beside}
+    return say(f"card.{'fills' if used >= FULL else 'uses'}{'_beside' if beside else ''}", **values)
 
 
-def _beside(card: Card) -> str:
+def _beside(card: Card) -> Sentence | None:
     """The control's share of an equal one beside each rival, and the word for it."""
-    rows = {row.key: row for row in card.rows}
-    told = []
-    for rival in RIVALS:
-        row = rows.get(f"own_share_{rival}")
-        share = _of(row, card.control)
-        if rival != card.control and row is not None and share is not None:
-            called = STARVES if row.accepted is False else _standing(row.values[card.control])
-            told.append((f"beside {title(rival)} {{gets}}{quantity(share, 'ratio', 2)}{{of}}", called))
+    told = [each for rival in RIVALS if (each := _share(card, rival)) is not None]
     if not told:
-        return ""
-    verdicts = {verdict for _, verdict in told}
-    if len(verdicts) == 1:
-        end = f": {told[0][1]}." if told[0][1] else "."
-        parts = [text for text, _ in told]
-    else:
-        end = "."
-        parts = [f"{text} ({verdict})" if verdict else text for text, verdict in told]
-    first, *others = parts
-    begun = first.format(gets="it gets ", of=" of an equal share")
-    whole = ", ".join([begun, *(other.format(gets="", of="") for other in others)])
-    return f"{whole[:1].upper()}{whole[1:]}{end}"
+        return None
+    (rival, share, word), *others = told
+    values = {"rival": rival, "share": share}
+    if not others:
+        return say("card.share_word", word=word, **values) if word else say("card.share", **values)
+    ((other, other_share, other_word),) = others
+    values |= {"other": other, "other_share": other_share}
+    if word == other_word:
+        return say("card.shares_alike", word=word, **values) if word else say("card.shares", **values)
+    words = {key: each for key, each in (("word", word), ("other_word", other_word)) if each}
+    which = "words" if len(words) == 2 else "first_word" if word else "last_word"
+    return say(f"card.shares_{which}", **words, **values)
+
+
+def _share(card: Card, rival: str) -> tuple[str, str, str] | None:
+    """A rival, the control's share of an equal one beside it, and the word for that; None where it has none."""
+    row = next((each for each in card.rows if each.key == f"own_share_{rival}"), None)
+    share = _of(row, card.control)
+    if rival == card.control or row is None or share is None:
+        return None
+    word = STARVES if row.accepted is False else _standing(row.values[card.control])
+    return title(rival), quantity(share, "ratio", 2), word
 
 
 def _standing(share: Interval | None) -> str:

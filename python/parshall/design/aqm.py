@@ -78,7 +78,7 @@ def choose(
     queues = [(queue, {DELAY: target}) for queue, target in zip(listed, targets, strict=True)]
     with (execution or Execution()).sweeping() as swept:
         trials = tried(swept, "aqm", where, queues, demand.asked)
-    kept = [each for each in trials if each.verdict == "kept"]
+    kept = [each for each in trials if each.verdict == "holds"]
     best = _best(kept) if kept else None
     return QueueDesign(where, demand, trials, best, best or min(trials, key=lambda each: each.excess))
 
@@ -101,9 +101,9 @@ def named(trial: Trial) -> str:
 
 def sentences(design: QueueDesign) -> list[str]:
     """The answer in words."""
-    others = [named(each) for each in design.trials if each.verdict == "kept" and each is not design.kept]
+    others = [named(each) for each in design.trials if each.verdict == "holds" and each is not design.kept]
     if design.kept is None:
-        open_ = [named(each) for each in design.trials if each.verdict == "open"]
+        open_ = [named(each) for each in design.trials if each.verdict in {"compatible", "undecided"}]
         more = f" More or longer repetitions would tell of {', '.join(open_)}." if open_ else ""
         return [
             f"None of {len(design.trials)} queues is shown to keep all that is asked. Nearest: "

@@ -101,7 +101,7 @@ def choose(
             queues = [(_queue(each), _models(where, each, flows)) for each in limits]
             trials.update(zip(limits, tried(swept, "buffer", where, queues, demand.asked), strict=True))
         judged = [each.verdict for each in trials[limit].judged if not growing or each.asked.key in growing]
-        return (of_all(judged) == "kept") == bool(growing)
+        return (of_all(judged) == "holds") == bool(growing)
 
     with (execution or Execution()).sweeping() as swept:
         answer_limit = _least(
@@ -110,12 +110,12 @@ def choose(
     if (
         answer_limit is not None and not growing
     ):  # the shortest one that breaks it is known: the longest one that does not
-        answer_limit = max((limit for limit, each in trials.items() if each.verdict == "kept"), default=None)
-    answer = None if answer_limit is None or trials[answer_limit].verdict != "kept" else trials[answer_limit]
+        answer_limit = max((limit for limit, each in trials.items() if each.verdict == "holds"), default=None)
+    answer = None if answer_limit is None or trials[answer_limit].verdict != "holds" else trials[answer_limit]
     nearest = answer or (
         trials[answer_limit] if answer_limit is not None else min(trials.values(), key=lambda each: each.excess)
     )
-    if answer is None and not growing and all(each.verdict == "kept" for each in trials.values()):
+    if answer is None and not growing and all(each.verdict == "holds" for each in trials.values()):
         answer = nearest = trials[max(trials)]
     return BufferDesign(where, demand, tuple(trials.values()), answer, nearest, flows)
 
@@ -178,7 +178,7 @@ def sentences(design: BufferDesign) -> list[str]:
             f"Set a limit of {size}: the {which} of those tried ({tried[0]} to {tried[-1]} packets) that keeps what is "
             "asked."
         ]
-    missed = [each.asked.label for each in design.nearest.judged if each.verdict != "kept"]
+    missed = [each.asked.label for each in design.nearest.judged if each.verdict != "holds"]
     return [
         f"No drop-tail buffer of those tried ({tried[0]} to {tried[-1]} packets) keeps all that is asked.",
         f"Nearest: {size}, where this is not confirmed: {', '.join(missed)}. Active queue management may keep it: "

@@ -8,10 +8,10 @@ import numpy as np
 
 from parshall.design import judging
 from parshall.design.agreement import LABELS
-from parshall.design.judging import Verdict
 from parshall.design.search import Problem
 from parshall.design.simulated import Setting, Simulated
 from parshall.stats.confidence import Interval, mean_interval
+from parshall.stats.region import Outcome
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Kept:
     constraint: str
     value: Interval
     bound: float
-    verdict: Verdict
+    verdict: Outcome
 
     @property
     def label(self) -> str:
@@ -38,7 +38,7 @@ class Confirmation:
     kept: tuple[Kept, ...]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Outcome:
         """That on all constraints."""
         return judging.of_all(each.verdict for each in self.kept)
 
@@ -74,4 +74,4 @@ def _wait(queue_packets: float | None, capacity_per_s: float) -> float | None:
 
 
 def _judged(name: str, value: Interval, bound: float) -> Kept:
-    return Kept(name, value, bound, judging.verdict(value, bound))
+    return Kept(name, value, bound, judging.claim(LABELS[name], value, bound).outcome)

@@ -1,24 +1,21 @@
 """What is asked of a network, and whether a simulation keeps it.
 
-A bound is kept, or broken, where the whole confidence interval is on one side of it; else it is open, and more or
-longer repetitions would tell. Of one repetition there is no interval, and a bound that it meets is open, too.
+What is asked is a claim of the rule ``at_most`` or ``at_least``, and the verdict is its outcome
+(`parshall.stats.claims`): it holds, or fails, where the whole confidence interval is on one side of the bound. Else it
+is compatible, and more or longer repetitions would tell; a single value beyond the bound is undecided.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from parshall.report.numbers import quantity
 from parshall.report.uncertainty import interval_text
+from parshall.stats import claim_rules
+from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval
-from parshall.stats.region import Outcome, Region
-
-Verdict = Literal["kept", "open", "broken"]
-
-_WORDS: dict[Outcome, Verdict] = {"holds": "kept", "fails": "broken"}
+from parshall.stats.region import Outcome
 
 
 @dataclass(frozen=True)
@@ -65,24 +62,30 @@ class Judged:
         return quantity(self.asked.bound, unit), model, interval_text(self.simulated, unit), self.verdict
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Outcome:
         """Whether the simulation keeps it."""
-        return verdict(self.simulated, self.asked.bound, at_least=self.asked.at_least)
+        return claim(self.asked.label, self.simulated, self.asked.bound, at_least=self.asked.at_least).outcome
 
 
-def verdict(value: Interval, bound: float, *, at_least: bool = False) -> Verdict:
-    """Whether an interval is on the good side of a bound.
+def claim(quantity: str, value: Interval, bound: float, *, at_least: bool = False) -> Claim:
+    """The claim that a simulated value is on the good side of a bound.
 
-    >>> verdict(Interval(1.0, 0.9, 1.1, n=4), 1.05), verdict(Interval(1.0, 0.9, 1.1, n=4), 0.8, at_least=True)
-    ('open', 'kept')
-    >>> verdict(Interval(1.0, None, None, n=1), 2.0)
-    'open'
+    >>> value = Interval(1.0, 0.9, 1.1, n=4)
+    >>> claim("delay, s", value, 1.05).outcome, claim("use", value, 0.8, at_least=True).outcome
+    ('compatible', 'holds')
+    >>> [claim("delay, s", Interval(x, None, None, n=1), 2.0).outcome for x in (1.0, 3.0)]
+    ['compatible', 'undecided']
     """
-    region = Region(bound, math.inf) if at_least else Region(-math.inf, bound)
-    return _WORDS.get(region.outcome(value), "open")
+    rule = claim_rules.at_least if at_least else claim_rules.at_most
+    return rule("asked", quantity, bound, value)
 
 
-def of_all(verdicts: Iterable[Verdict]) -> Verdict:
-    """One verdict on several: broken where one is, kept where all are."""
-    different = set(verdicts)
-    return "broken" if "broken" in different else "open" if "open" in different else "kept"
+def of_all(verdicts: Iterable[Outcome]) -> Outcome:
+    """One verdict on several: it fails where one does, and holds where all do.
+
+    >>> of_all(["holds", "compatible"]), of_all(["holds", "undecided", "fails"])
+    ('compatible', 'fails')
+    """
+    found = set(verdicts)
+    order: tuple[Outcome, ...] = ("fails", "undecided", "compatible")
+    return next((each for each in order if each in found), "holds")

@@ -188,8 +188,9 @@ def _tried(design: QueueDesign) -> Section:
     ]
     header = ("Queue", *(label for label, _ in _SHOWN.values()), "Verdict")
     text = (
-        f"All have the same random numbers. Link: {design.place.link}. What is asked is kept, or broken, where the "
-        "whole 95 % interval is on one side of the bound; else it is open, and longer or more repetitions would tell."
+        f"All have the same random numbers. Link: {design.place.link}. What is asked holds, or fails, where the "
+        "whole 95 % interval is on one side of the bound; else it is compatible or undecided, and longer or more "
+        "repetitions would tell."
     )
     return Section("What was simulated, in order", [text], tables=[Table("", header, rows, tuple(range(1, 6)))])
 

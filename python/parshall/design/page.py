@@ -196,8 +196,8 @@ def _simulated(design: RioDesign, recommendation: Recommendation) -> Section:
     text = (
         f"Each simulation has {setting.repetitions} repetitions of {setting.duration_s:g} s, of which the first "
         f"{setting.warm_up_s:g} s do not count, with TCP {setting.recovery} and packets of {setting.packet_bytes} "
-        "bytes. All have the same random numbers. A constraint is kept, or broken, where its whole 95 % interval is on "
-        "one side of the bound; else it is open, and longer or more repetitions would tell."
+        "bytes. All have the same random numbers. A constraint holds, or fails, where its whole 95 % interval is on "
+        "one side of the bound; else it is compatible or undecided, and longer or more repetitions would tell."
     )
     judged = [
         (

@@ -14,12 +14,13 @@ from parshall import notebook
 from parshall.campaign.plan import Plan, slug
 from parshall.campaign.result import Sweep
 from parshall.design import judging
-from parshall.design.judging import Asked, Judged, Verdict
+from parshall.design.judging import Asked, Judged
 from parshall.errors import InputError
 from parshall.has_figures import HasFigures
 from parshall.quantities import naming
 from parshall.scenario import Scenario
 from parshall.stats.confidence import Interval
+from parshall.stats.region import Outcome
 
 UTILISATION, LOSS, DELAY, LATE = "utilisation", "loss_rate", "queueing_delay_s", "queueing_delay_p99_s"
 """Of a link: what can be asked of a queue."""
@@ -169,7 +170,7 @@ class Trial:
     measured: Mapping[str, Interval]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Outcome:
         """That on all that was asked."""
         return judging.of_all(each.verdict for each in self.judged)
 

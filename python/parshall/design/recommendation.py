@@ -61,7 +61,7 @@ class Recommendation:
 
     @property
     def verdict(self) -> str:
-        """That of `nearest`: ``kept``, ``open`` or ``broken``."""
+        """That of `nearest` (`parshall.design.judging`)."""
         return self.nearest.confirmation.verdict
 
 
@@ -99,7 +99,7 @@ def recommend(
         links, flows = (table.filter(point=len(trials)) for table in tables if table is not None)
         seen = measured(design.problem.sessions, setting, links, flows)
         trials.append(Trial(out_probability, router, confirm(design.problem, setting, seen)))
-        return trials[-1].confirmation.verdict == "kept"
+        return trials[-1].confirmation.verdict == "holds"
 
     with (execution or Execution()).sweeping() as swept:
         best = _searched(keeps, trials, design.choice.out_probability, most)

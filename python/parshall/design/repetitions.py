@@ -193,7 +193,7 @@ def sentences(design: RepetitionsDesign) -> list[str]:
     last = design.looks[-1]
     half = last.interval.half_width or 0.0
     share = 100 * half / abs(last.interval.mean)
-    if design.judged.verdict == "kept":
+    if design.judged.verdict == "holds":
         first = design.looks[0]
         was = 100 * (first.interval.half_width or 0.0) / abs(first.interval.mean)
         of_pilot = f" With {first.repetitions} it is {was:.3g} %." if last is not first else ""

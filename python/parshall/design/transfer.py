@@ -43,7 +43,7 @@ class TransferTime:
         The completion times of those that ended, ascending, seconds.
     quantiles
         The time within which a share of the transfers is done, with its 95 % interval; why there is none of a share
-        that too few ended for. Shares of which there are too few transfers are left out.
+        that too few ended for, or of which there are too few transfers.
     predicted
         Completion times that models say, seconds, by model.
     unended

@@ -30,6 +30,7 @@ from parshall.report.headline import headline
 from parshall.report.layout import WIDTH_IN
 from parshall.report.numbers import given
 from parshall.report.plot import Figure, Missing
+from parshall.report.sentences import say
 from parshall.report.tables import groups_table
 from parshall.runs import Run
 from parshall.runs.memory import most_flows
@@ -174,7 +175,7 @@ def _shortened(scenario: Scenario, most_s: float) -> Scenario:
     if scenario.duration_s > most_s:
         share = most_s / scenario.duration_s
         warm_up_s = scenario.resolve()["warm_up_ps"] * 1e-12 * share
-        values |= {"duration": f"{1e3 * most_s:.4g} ms", "warm_up": f"{1e3 * warm_up_s:.4g} ms"}
+        values |= {"duration": f"{most_s:.12f} s", "warm_up": f"{warm_up_s:.12f} s"}
     try:
         return scenario.with_values(values)
     except ScenarioError:  # something starts later
@@ -205,9 +206,13 @@ def _bounded(monitor: Monitor, stopped: Callable[[], bool]) -> Iterator[None]:
 
 def _extent(scenario: Scenario, short: Scenario) -> str:
     """How much of the scenario is shown."""
-    of = "" if short.duration_s >= scenario.duration_s else f" of {given(scenario.duration_s, 's')}"
-    many = "" if scenario.repetitions == 1 else f" of {scenario.repetitions}"
-    return f"Simulated here: {given(short.duration_s, 's')}{of}, one repetition{many}. The command does all of it."
+    values = {"time": given(short.duration_s, "s")}
+    if short.duration_s < scenario.duration_s:
+        values["duration"] = given(scenario.duration_s, "s")
+    if scenario.repetitions > 1:
+        values["repetitions"] = f"{scenario.repetitions}"
+    which = {1: "whole", 3: "part"}.get(len(values), "time" if "duration" in values else "repetitions")
+    return say(f"explored.{which}", **values).text
 
 
 def _figure(figure: Figure, run: Run) -> Section:
@@ -227,7 +232,7 @@ def _predicted(scenario: Scenario, result: Recorded, width_in: float) -> str:
     try:
         run = _run(scenario, result, flatten(predict(scenario, _run(scenario, result))))
     except (ParshallError, ValueError) as error:
-        return sections_html([Section("Predicted and simulated", [f"The models have no answer: {error}"])])
+        return sections_html([Section("Predicted and simulated", [say("explored.no_answer", why=f"{error}").text])])
     return sections_html([predicted_section(run)], in_page(width_in))
 
 

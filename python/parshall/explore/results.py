@@ -140,7 +140,7 @@ def comparison(place: Path, names: Sequence[str]) -> str:
 
 
 def _of_sweeps(a: Entry, b: Entry) -> Document:
-    from parshall.campaign.comparing import compare as compared  # noqa: PLC0415 - it loads SciPy
+    from parshall.campaign.comparing import compare as compared  # noqa: PLC0415 - most are runs
     from parshall.campaign.comparison_page import document  # noqa: PLC0415
     from parshall.campaign.result import Sweep  # noqa: PLC0415
 

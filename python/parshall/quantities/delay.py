@@ -48,7 +48,7 @@ RTT = Quantity(
     "lower",
     "group",
     aggregated("flows", mean_of("mean_rtt_s")),
-    what="mean over the flows",
+    what="mean over the flows of the mean of each one's samples; one through which nothing got has none",
 )
 
 GROUP = (
@@ -72,6 +72,14 @@ GROUP = (
 )
 
 FLOW = (
-    Quantity("rtt_s", "mean round-trip time", "s", "lower", "flow", column("flows", "mean_rtt_s")),
+    Quantity(
+        "rtt_s",
+        "mean round-trip time",
+        "s",
+        "lower",
+        "flow",
+        column("flows", "mean_rtt_s"),
+        what="of its samples, each of which counts once",
+    ),
     *_packets("flow", "flows"),
 )

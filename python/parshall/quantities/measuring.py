@@ -161,7 +161,7 @@ def everything(tables: Tables, link: str | None = None, groups: Collection[str] 
 
 
 def lacking(tables: Tables, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
-    """The metrics without an estimate, as a quantile that too few transfers reached, with the reason.
+    """The metrics without an estimate, with the reason: a quantile of too few values, or that too few reached.
 
     Parameters
     ----------
@@ -206,9 +206,14 @@ def links_in(table: pl.DataFrame) -> list[str]:
     return table["link"].unique(maintain_order=True).to_list()
 
 
-def of_place(tables: Tables, per: Per, place: str) -> Metrics:
-    """Of one group, flow or link: all that there are. Computed once for the same tables, which hold it."""
-    return _measured(_of_place(tables, per, place))
+def of_place(tables: Tables, per: Per, place: str, *, lacking: bool = False) -> Metrics:
+    """Of one group, flow or link: all that there are, or those too that lack an estimate for a reason.
+
+    Computed once for the same tables, which hold it.
+    """
+    every = _of_place(tables, per, place)
+    told = {key: each for key, each in every.items() if each.lacking is not None} if lacking else {}
+    return _measured(every) | told
 
 
 def _of_place(tables: Tables, per: Per, place: str) -> Metrics:
@@ -258,7 +263,7 @@ def measured(tables: Tables, name: str) -> Metric:
     series = series_of(tables, [name]).get(name)
     why = None if series is None else series.lacking()
     if why is not None:
-        raise InputError(f"{name}: {why.reason} ({why.ended} of {why.of})")
+        raise InputError(f"{name}: {why.reason}{'' if why.is_of_values else f' ({why.found} of {why.of})'}")
     if series is None or series.estimate() is None:
         raise InputError(f"{name}: nothing was measured; there is no such {each.quantity.per}, or it has no value")
     return Metric(each, each.label(), series)

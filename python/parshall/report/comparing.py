@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from parshall import notebook
-from parshall.report.numbers import ABSENT, NO_BREAK, quantity, significant
+from parshall.report.description import listed
+from parshall.report.numbers import ABSENT, NO_BREAK, counted, quantity, significant
+from parshall.report.sentences import Sentence, say
 from parshall.report.uncertainty import interval_text, no_value, range_text
 from parshall.stats.confidence import ONE_VALUE
 from parshall.stats.families import LEVEL
+from parshall.stats.quantiles import NoValue
 from parshall.stats.ranges import Number, Range
-from parshall.stats.verdict import Verdict, is_unresolved, why_none
+from parshall.stats.verdict import Verdict, is_unresolved, reaches, why_none
 
 if TYPE_CHECKING:
     from parshall.report.comparison import Comparison, MetricComparison, Row
@@ -73,6 +77,14 @@ class Judged(Protocol):
     """A difference and what it shows."""
 
     @property
+    def a(self) -> Number | None:
+        """What it is compared with."""
+
+    @property
+    def b(self) -> Number | None:
+        """What is compared."""
+
+    @property
     def difference(self) -> Number | None:
         """With its interval."""
 
@@ -81,12 +93,75 @@ class Judged(Protocol):
         """The verdict on the difference."""
 
     @property
+    def matters(self) -> bool:
+        """Whether it is shown and reaches the threshold of practical importance."""
+
+    @property
+    def lacking(self) -> tuple[NoValue | None, NoValue | None]:
+        """Of both: why it has no value."""
+
+    @property
     def resolution(self) -> float:
         """The smallest difference that can be told, in the unit of the values."""
 
     @property
     def why(self) -> str:
         """Why there is no interval or no value; empty where there is one."""
+
+
+def summary(rows: Sequence[Sequence[Judged]], noun: tuple[str, str], at_least: float) -> list[Sentence]:
+    """How much of all that is compared differs, and of how much that is not known.
+
+    Parameters
+    ----------
+    rows
+        The differences of each quantity, or each difference.
+    noun
+        What a row is, in the singular and the plural.
+    at_least
+        The threshold of practical importance.
+    """
+    compared = [row for row in rows if any(each.verdict not in _ALONE for each in row)]
+    if not compared:
+        return [say("comparison.nothing")]
+    number = counted(len(compared), *noun)
+    matter = [row for row in compared if any(each.matters for each in row)]
+    rest = [row for row in compared if not any(each.matters for each in row)]
+    said = [_how_many(number, len(matter), [each for row in compared for each in row])]
+    copies = sum(any(_alike(each, at_least) for each in row) for row in rest)
+    if copies:
+        differ = "differs" if copies == 1 else "differ"
+        said.append(say("comparison.copies", number=f"{counted(copies, *noun)} {differ}"))
+    lacking = [reasons for row in rest if (reasons := _reasons(row))]
+    if lacking:
+        why = listed([*dict.fromkeys(reason for reasons in lacking for reason in reasons)], "or")
+        said.append(say("comparison.no_value", number=counted(len(lacking), *noun), why=why))
+    return said
+
+
+_ALONE = (Verdict.ONLY_A, Verdict.ONLY_B)
+
+
+def _how_many(number: str, matter: int, every: Sequence[Judged]) -> Sentence:
+    if matter:
+        return say("comparison.some", number=number, are=f"{matter} {'is' if matter == 1 else 'are'}")
+    hows = [each.difference for each in every if each.difference is not None]
+    if hows and all(each.low is None for each in hows):
+        return say("comparison.no_chance", number=number, why=_without_intervals(hows))
+    return say("comparison.none", number=number)
+
+
+def _alike(judged: Judged, at_least: float) -> bool:
+    """Whether it is the same in every repetition, and large."""
+    if judged.verdict is not Verdict.NO_SPREAD or judged.a is None or judged.b is None:
+        return False
+    return reaches(judged.a.value, judged.b.value, at_least)
+
+
+def _reasons(row: Sequence[Judged]) -> set[str]:
+    """Why a row has no values to compare, in words."""
+    lacking = [why for each in row for why in each.lacking if why is not None]
+    return {"too few values" if why.is_of_values else "too few transfers ended" for why in lacking}
 
 
 def verdict_text(judged: Judged, unit: str, at_least: float) -> str:
@@ -111,45 +186,63 @@ def pairing(*paired: bool) -> str:
     return pairs if all(paired) else f"{pairs}, or else {samples}" if any(paired) else samples
 
 
+def meant(differences: Sequence[Number], template: str, *paired: bool) -> Sentence:
+    """How repetitions are compared, by a template; or that there are no intervals, and why."""
+    if all(each.low is None for each in differences):
+        return say("comparison.no_intervals", why=_capital(_without_intervals(differences)))
+    return say(template, how=pairing(*paired))
+
+
 def family(tested: int) -> str:
     r"""How sure it is of many differences that they are such.
 
     >>> family(43)
     '43 differences were compared, and those called different hold at a false discovery rate of 5\xa0%.'
     """
-    rate = f"a false discovery rate of {100 * LEVEL:g}{NO_BREAK}%"
-    were = "difference was" if tested == 1 else "differences were"
-    return f"{tested} {were} compared, and those called different hold at {rate}."
+    rate = f"{100 * LEVEL:g}{NO_BREAK}%"
+    were = f"{tested} {'difference was' if tested == 1 else 'differences were'}"
+    return say("comparison.family", were=were, rate=rate).text
+
+
+def bounds(rows: Sequence[Sequence[Judged]], noun: tuple[str, str]) -> list[Sentence]:
+    """How many differences are shown of what has no value on one side; nothing where there is none."""
+    number = sum(any(each.matters and any(each.lacking) for each in row) for row in rows)
+    return [say("comparison.bounds", number=counted(number, *noun))] if number else []
 
 
 def note(comparison: Comparison) -> str:
     """How the differences are meant."""
-    first = f"First comes what differs and matters (by {100 * comparison.at_least:g}{NO_BREAK}% or more)."
-    sentences = [first]
-    if not any(each.difference and each.difference.low is not None for each in comparison.differences):
-        sentences.append(f"{_why_none(comparison)}, so no difference can be shown.")
-        return " ".join(sentences)
-    sentences.append("± is the half width of the 95 % confidence interval.")
+    said = [say("comparison.first", least=f"{100 * comparison.at_least:g}{NO_BREAK}%")]
+    every = [each.difference for each in comparison.differences if each.difference is not None]
+    if all(each.low is None for each in every):
+        said += [say("comparison.no_intervals", why=_capital(_without_intervals(every)))] if every else []
+        return " ".join(each.text for each in said)
+    said.append(say("comparison.intervals"))
     if any(comparison.paired):
-        sentences.append("Same seed: repetitions are compared in pairs.")
+        said.append(say("comparison.pairs"))
     if not all(comparison.paired):
-        sentences.append("Without a common seed repetitions are compared as independent samples (Welch).")
+        said.append(say("comparison.independent"))
     if "predict" in comparison.instruments:
-        sentences.append(
-            "A prediction has the range that its model states, from empty to full buffers of full links: no confidence "
-            "interval. A difference to it is shown where the measured interval leaves out the whole range."
-        )
+        said.append(say("comparison.range"))
+    texts = [each.text for each in said]
     if comparison.tested:
-        sentences.append(family(comparison.tested))
-    return " ".join(sentences)
+        texts.append(family(comparison.tested))
+    return " ".join([*texts, *(each.text for each in bounds([row.told for row in comparison.shown], QUANTITIES))])
 
 
-def _why_none(comparison: Comparison) -> str:
+QUANTITIES = ("quantity", "quantities")
+
+
+def _without_intervals(differences: Sequence[Number]) -> str:
     """That there are no intervals, and why."""
-    hows = dict.fromkeys(filter(None, (why_none(each.difference) for each in comparison.differences)))
+    hows = [*dict.fromkeys(filter(None, map(why_none, differences)))]
     if set(hows) <= {ONE_VALUE}:
-        return "One repetition: there are no confidence intervals"
-    return f"There are no confidence intervals ({', '.join(hows)})"
+        return "of one repetition there are no confidence intervals"
+    return f"there are no confidence intervals ({', '.join(hows)})"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def fragment(comparison: Comparison) -> str:

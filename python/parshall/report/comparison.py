@@ -140,6 +140,11 @@ class Row:
         return [place for place, (interval, lacking) in enumerate(both) if interval is None and lacking is None]
 
     @property
+    def told(self) -> list[MetricComparison]:
+        """The differences that there are."""
+        return [each for each in self.differences if each is not None]
+
+    @property
     def matters(self) -> bool:
         """Whether a difference is shown and reaches the threshold of practical importance."""
         return any(each is not None and each.matters for each in self.differences)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from parshall.report import validity_section
-from parshall.report.comparing import cells, header, letter, note, values
+from parshall.report.comparing import QUANTITIES, cells, header, letter, note, summary, values
 from parshall.report.comparison import Comparison, Row
 from parshall.report.comparison_figures import candidates, courses, differences, distributions
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, counted, quantity
+from parshall.report.sentences import say
 from parshall.report.uncertainty import no_value, range_text
 from parshall.stats.ranges import Number, Range
 from parshall.version import __version__
@@ -82,19 +83,8 @@ MENTIONED = 3
 
 def finding(comparison: Comparison) -> str:
     """How much differs, and the largest differences: of whole results where there are such."""
+    said = summary([row.told for row in comparison.shown], QUANTITIES, comparison.at_least)
     matter = [row for row in comparison.shown if row.matters]
-    whole = [row for row in comparison.shown if not row.missing]
-    without = [row for row in whole if any(row.lacking) and not row.matters]
-    number = counted(len(whole), "quantity", "quantities")
-    unknown = (
-        f" {counted(len(without), 'quantity', 'quantities')} cannot be compared: too few transfers ended."
-        if without
-        else ""
-    )
-    if not matter:
-        return f"Of {number} none is shown to differ by as much as matters.{unknown}"
-    are = "is" if len(matter) == 1 else "are"
-    sentences = [f"Of {number} {len(matter)} {are} shown to differ by as much as matters.{unknown}"]
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))
     for row in named[:MENTIONED]:
         known = enumerate(zip(row.intervals, row.lacking, strict=True))
@@ -103,8 +93,8 @@ def finding(comparison: Comparison) -> str:
             for place, (each, why) in known
             if each is not None or why is not None
         ]
-        sentences.append(f"{row.label}: {', '.join(texts)}.")
-    return " ".join(sentences)
+        said.append(say("comparison.values", label=row.label, values=", ".join(texts)))
+    return " ".join(each.text for each in said)
 
 
 def _told(number: Number, unit: str) -> str:

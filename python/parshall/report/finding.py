@@ -29,7 +29,7 @@ from parshall import properties
 from parshall.errors import InputError
 from parshall.quantities.completion import counts
 from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import BUSY, Metric, Metrics, busiest, found_of, lacking, of_place, of_run, places
+from parshall.quantities.measuring import BUSY, Metrics, busiest, found_of, lacking, of_place, of_run, places
 from parshall.records import Result
 from parshall.report import description, disagreement, settling
 from parshall.report.crossing import crossing
@@ -39,6 +39,7 @@ from parshall.report.numbers import count, counted, quantity
 from parshall.report.sentences import Sentence, joined, say
 from parshall.report.uncertainty import some_of
 from parshall.stats.families import Pair, judged
+from parshall.stats.quantiles import NoValue
 from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
 
 FULL = 0.95
@@ -311,24 +312,24 @@ def _cost(state: _State) -> Sentence | None:
 def _completion(state: _State) -> Sentence | None:
     """Within which time half and 95 % of the transfers were done, as far as so many ended."""
     unknown = lacking(state.run.tables, state.link, groups=())
-    if "completion_p50_s" in unknown:
-        return _few_ended("few_ended", unknown["completion_p50_s"])
+    middle, tail = (unknown.get(f"completion_p{level}_s") for level in (50, 95))
+    if middle is not None and middle.lacking is not None and not middle.lacking.is_of_values:
+        return _few_ended("few_ended", middle.lacking)
     if state.value("completion_p50_s") is None:
         return None
     half = state.text("completion_p50_s")
-    if "completion_p95_s" in unknown:
-        return _few_ended("half_done", unknown["completion_p95_s"], half=half)
-    if state.value("completion_p95_s") is None:
-        return say("half_done", half=half)
-    return say("done", half=half, tail=state.text("completion_p95_s"))
+    if tail is None or tail.lacking is None:
+        return say("done", half=half, tail=state.text("completion_p95_s"))
+    if tail.lacking.is_of_values:
+        return say("half_done_values", half=half, why=tail.lacking.reason)
+    return _few_ended("half_done", tail.lacking, half=half)
 
 
-def _few_ended(template: str, metric: Metric, **values: str) -> Sentence:
+def _few_ended(template: str, lacking: NoValue, **values: str) -> Sentence:
     """Where a quantile was not reached: with what it is known to exceed, if that is known."""
-    above = None if metric.lacking is None else metric.lacking.above
-    if above is None:
+    if lacking.above is None:
         return say(f"{template}_few" if values else template, **values)
-    return say(f"{template}_above", above=quantity(above, "s"), **values)
+    return say(f"{template}_above", above=quantity(lacking.above, "s"), **values)
 
 
 def _change(state: _State) -> Sentence | None:

@@ -100,7 +100,8 @@ def _completion(run: Result, metrics: Metrics) -> Tile | None:
 
     Where some had not ended, how many of how many had, and no value that they did not reach.
     """
-    known = metrics | lacking(run.tables, groups=())
+    unknown = lacking(run.tables, groups=())
+    known = metrics | {key: each for key, each in unknown.items() if key == "completion_p95_s" or not _is_of_few(each)}
     ended, begun = counts(run.tables)
     middle, tail = known.get("completion_p50_s"), known.get("completion_p95_s")
     first = middle or known.get("mean_completion_s")
@@ -108,14 +109,25 @@ def _completion(run: Result, metrics: Metrics) -> Tile | None:
         return None
     label = "Median completion time" if middle is not None else "Completion time"
     if ended < begun:
-        reached = f", 95 % within {interval_text(tail.interval, 's')}" if tail and tail.lacking is None else ""
+        reached = f", {_within(tail)}" if tail and (tail.lacking is None or _is_of_few(tail)) else ""
         remark = f"{count(ended)} of {counted(begun, 'transfer')} ended{reached}"
         return _tile(label, first, remark)
     if middle is None:
         return _tile(label, first, counted(ended, "transfer"))
-    within = f"95 % within {interval_text(tail.interval, 's')}, " if tail else ""
+    within = f"{_within(tail)}, " if tail else ""
     longest = lasted(run.tables)["lasted_s"].max()
     return _tile(label, middle, f"{within}worst of {counted(ended, 'transfer')}: {quantity(float(longest), 's')}")  # type: ignore[arg-type]
+
+
+def _within(tail: Metric) -> str:
+    """Within which time 95 % were done, or that there are too few values to say."""
+    if tail.lacking is not None:
+        return f"95 %: {tail.lacking.reason}"
+    return f"95 % within {interval_text(tail.interval, 's')}"
+
+
+def _is_of_few(metric: Metric) -> bool:
+    return metric.lacking is not None and metric.lacking.is_of_values
 
 
 def _latency(run: Result) -> Tile | None:

@@ -136,7 +136,7 @@ def beside(predicted: Any, metrics: Metrics, did: str = "simulated", groups: Col
     flows = [answer for answer in every if answer["quantity"] == "goodput_bps"]
     sections = [_throughput(group, rows, metrics, did) for group, rows in _by_subject(flows, "control").items()]
     transfers = [answer for answer in every if answer["quantity"] == "completion_s"]
-    sections += [_completion(group, rows) for group, rows in _by_subject(transfers).items()]
+    sections += [_completion(group, rows, did) for group, rows in _by_subject(transfers).items()]
     sections += [_datagrams(group, rows, metrics) for group, rows in _by_subject(flows, "offered_bps").items()]
     queues = [answer for answer in every if answer["quantity"] == "mean_queue_packets"]
     sections += [_queue(link, rows, metrics) for link, rows in _by_subject(queues).items()]
@@ -216,7 +216,7 @@ def _throughput_rows(model: str, given: Sequence[Answer]) -> list[Row]:
             note = _BUFFER_WORDS.get(str(answer["reading"]), "")
             reasons.setdefault(answer["reason"], []).append(note)
     for reason, conditions in reasons.items():
-        where = " and ".join(note for note in conditions if note) if valid else ""
+        where = " and ".join(note for note in conditions if note) if valid or len(reasons) > 1 else ""
         rows.append(Row(f"{model}, {where}" if where else model, reason=reason))
     return rows
 
@@ -237,7 +237,7 @@ def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
     return Row(f"{model}{condition}{held}", values, central["ratio"], ratios=ratios)
 
 
-def _completion(group: str, own: Sequence[Answer]) -> Section:
+def _completion(group: str, own: Sequence[Answer], did: str) -> Section:
     parts: dict[str, list[Row]] = {}
     for answer in own:
         title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
@@ -252,7 +252,7 @@ def _completion(group: str, own: Sequence[Answer]) -> Section:
         )
         values = _present(
             _plain("Mean completion time", answer["predicted"], "s"),
-            _plain("Simulated", answer["measured"], "s"),
+            _plain(did.capitalize(), answer["measured"], "s"),
             _plain("Loss", answer["loss"], "ratio"),
             _plain("RTT", answer["rtt_s"], "s"),
         )

@@ -112,7 +112,7 @@ def latency_table(run: Result) -> Table | None:
     groups = list(delays)
     if not groups:
         return None
-    by_group = [of_place(tables, "group", group) for group in groups]
+    by_group = [of_place(tables, "group", group, lacking=True) for group in groups]
     columns = [
         _words("Group", groups),
         _metric("Mean one-way delay", by_group, groups, "one_way_delay_s"),
@@ -142,8 +142,7 @@ def transfers_table(run: Result) -> Table | None:
         return None
     present = set(transfers["group"].unique().to_list())
     groups = [group for group in page.rows if group in present]
-    without = lacking(page.tables, groups=groups)
-    by_group = [of_place(page.tables, "group", group) | without for group in groups]
+    by_group = [of_place(page.tables, "group", group, lacking=True) for group in groups]
     rows = [transfers.filter(pl.col("group") == group) for group in groups]
     columns = [
         _words("Group", groups),
@@ -181,7 +180,7 @@ def links_table(run: Result) -> Table | None:
     if links is None:
         return None
     names = links_in(links)
-    by_link = [of_place(run.tables, "link", link) for link in names]
+    by_link = [of_place(run.tables, "link", link, lacking=True) for link in names]
     rows = [links.filter(pl.col("link") == link) for link in names]
 
     def metric(label: str, name: str) -> Column | None:

@@ -73,7 +73,7 @@ def _interval(series: Series | None, repetitions: int) -> dict[str, Any] | None:
         return _without(f"{having} of {repetitions} repetitions {have}", having, repetitions)
     why = series.lacking()
     if why is not None:
-        return _without(why.reason, why.ended, why.of)
+        return _without(why.reason, why.found, why.of)
     estimate = series.estimate()
     return None if estimate is None else asdict(estimate.interval)
 

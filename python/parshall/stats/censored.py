@@ -36,9 +36,10 @@ slow flow begins fewer, and those are cut off earlier.
 **Order.** A transfer that does not end, in place of one that did, never lowers F's quantiles. Nor does one that ended
 later, unless another was censored between both durations: what is known of that one is then shared by fewer.
 
-References: E. Kaplan, P. Meier, J. Am. Stat. Assoc. 53, 1958; N. Reid, Annals of Statistics 9(1), 1981; R. Hyndman,
-Y. Fan, American Statistician 50(4), 1996; R. Brookmeyer, J. Crowley, Biometrics 38, 1982 (a quantile's interval by
-inverting that of F); R. Peto et al., British Journal of Cancer 35(1), 1977; R. Woodruff, J. Am. Stat. Assoc. 47, 1952.
+References: E. Kaplan, P. Meier, J. Am. Stat. Assoc. 53, 1958; B. Efron, 5th Berkeley Symposium 4, 1967; N. Reid, Annals
+of Statistics 9(1), 1981; R. Hyndman, Y. Fan, American Statistician 50(4), 1996; R. Brookmeyer, J. Crowley, Biometrics
+38, 1982 (a quantile's interval by inverting that of F); R. Peto et al., British Journal of Cancer 35(1), 1977;
+R. Woodruff, J. Am. Stat. Assoc. 47, 1952.
 """
 
 from __future__ import annotations
@@ -191,6 +192,25 @@ class KaplanMeier:
         return np.asarray(own - expected[place])
 
 
+def shares(durations: Durations) -> FloatArray:
+    """The share of all that the curve gives each duration, shape (n,): 0 of one that was cut off; their sum is 1.
+
+    What is left beyond the last end is given to the longest duration (Efron 1967), so that a mean over these shares is
+    that of all, where what was cut off took no longer than that.
+
+    Examples
+    --------
+    >>> shares(Durations.of([1.0, 2.0, 2.5, 4.0], [True, True, False, True])).tolist()
+    [0.25, 0.25, 0.0, 0.5]
+    """
+    lasted = durations.lasted
+    ended = durations.ended | (lasted == lasted.max())
+    curve = KaplanMeier(Durations(lasted, ended))
+    place = np.minimum(np.searchsorted(curve.at_s, lasted), curve.at_s.size - 1)
+    jumps = np.diff(curve.share, prepend=0.0) / np.unique(lasted[ended], return_counts=True)[1]
+    return np.where(ended, jumps[place], 0.0)
+
+
 def pooled_censored_quantile(
     samples: Mapping[int, Durations], probability: float, level: float = 0.95
 ) -> Pooled | NoValue | None:
@@ -207,7 +227,8 @@ def pooled_censored_quantile(
 
     Returns
     -------
-    `NoValue` where fewer than that share are known to have ended; None of too few durations (`least_values`).
+    `NoValue` where fewer than that share are known to have ended, or of too few durations (`least_values`); None of
+    none.
 
     Raises
     ------
@@ -226,12 +247,13 @@ def pooled_censored_quantile(
     '75 % ended: no 95th percentile'
     """
     parts = {number: each for number, each in sorted(samples.items()) if each.lasted.size}
+    too_few = NoValue.too_few(sum(each.lasted.size for each in parts.values()), probability)
+    if too_few is not None:
+        return too_few
     if all(each.all_ended for each in parts.values()):
         return pooled_quantile({number: each.lasted for number, each in parts.items()}, probability, level)
     pool = together(parts.values())
     curve = KaplanMeier(pool)
-    if curve.n < least_values(probability):
-        return None
     value = curve.known_quantile(probability)
     if value is None:
         above = _lower_bound(parts, curve, probability, level)

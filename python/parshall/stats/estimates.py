@@ -108,8 +108,9 @@ class Quantiles:
         """The quantile of all values and its 95 % interval; `None` of too few."""
         return _one_of_several(pooled_quantile(self.samples, self.probability), self.among)
 
-    def lacking(self) -> None:
-        """Nothing: of too few values there is nothing to say."""
+    def lacking(self) -> NoValue | None:
+        """How many values there are, where these are too few; None where there are enough, or none."""
+        return NoValue.too_few(sum(np.size(each) for each in self.samples.values()), self.probability)
 
     def own(self) -> dict[int, float]:
         """The quantiles of the repetitions that have enough values by themselves."""
@@ -169,8 +170,9 @@ class BinnedQuantiles:
             counts[number] = row
         return _one_of_several(pooled_histogram_quantile(low, high, counts, self.probability), self.among)
 
-    def lacking(self) -> None:
-        """Nothing: of too few values there is nothing to say."""
+    def lacking(self) -> NoValue | None:
+        """How many values there are, where these are too few; None where there are enough, or none."""
+        return NoValue.too_few(round(sum(float(each.counts.sum()) for each in self.bins.values())), self.probability)
 
     def own(self) -> dict[int, float]:
         """The quantiles of the repetitions that have enough values by themselves."""
@@ -216,7 +218,7 @@ class Censored:
         return _one_of_several(found, self.among) if isinstance(found := self._found, Pooled) else None
 
     def lacking(self) -> NoValue | None:
-        """Why there is no estimate; None where there is one, or of too few durations."""
+        """Why there is no estimate; None where there is one, or without a duration."""
         return found if isinstance(found := self._found, NoValue) else None
 
     @cached_property

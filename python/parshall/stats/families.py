@@ -25,6 +25,7 @@ References: Y. Benjamini, Y. Hochberg, J. R. Stat. Soc. B 57(1), 1995; Y. Benjam
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -32,6 +33,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.distributions import student_tails
 from parshall.stats.confidence import Interval, compared, welch_freedom
 from parshall.stats.quantiles import Pooled
 from parshall.stats.verdict import AT_LEAST, Judgement, differed, has_spread, judgement
@@ -94,13 +96,11 @@ def p_value(after: Sequence[float], before: Sequence[float], *, paired: bool, re
     >>> round(p_value([1.0, 1.0, 1.0], [2.0, 2.0, 2.1], paired=False), 6)
     0.001039
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - a quarter of a second to load; only families need it
-
     a, b = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     variances = [float(np.var(each, ddof=1)) / each.size for each in ((b - a,) if paired else (b, a))]
     freedom = a.size - 1.0 if paired else welch_freedom((variances[0], variances[1]), (b.size, a.size))
     beyond = max(0.0, abs(float(b.mean() - a.mean())) - resolution)
-    return float(2 * stdtr(freedom, -beyond / np.sqrt(sum(variances))))
+    return student_tails(beyond / math.sqrt(sum(variances)), freedom)
 
 
 def cutoff(p_values: Iterable[float | None], of: int = 0, level: float = LEVEL) -> float:

@@ -1,32 +1,21 @@
 """Whether the second half of a time differs from the first: a stationary process gives no difference but chance.
 
-| symbol | meaning |
-| --- | --- |
-| a_i, b_i | means of the first and the second half of repetition i |
-| t | mean of b_i - a_i over its standard error, with n - 1 degrees of freedom |
-| q | `LEVEL`, the false discovery rate over all quantities that are looked at |
-| t_i | quantile 1 - q i/(2 m) of Student's t |
-
 Halves are paired, as both are of one repetition; the spread is that over repetitions, so that correlation within a half
-does no harm. Of m quantities those are said to differ whose |t| is among the k largest, k being the largest number
-with |t|_(k) >= t_k (Benjamini & Hochberg 1995). A difference below `MATTERS` of the first half's value does not count,
-nor does one that is the same in all repetitions, which may be copies of each other. One repetition has no answer.
+does no harm. All quantities that are looked at are one family (`parshall.stats.families`). A difference below `MATTERS`
+of the first half's value does not count, nor does one that is the same in all repetitions, which may be copies of each
+other. One repetition has no answer.
 
-References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §9.5.1 (the initial transient) and §10.2.1 (pairs);
-Y. Benjamini, Y. Hochberg, J. R. Stat. Soc. B 57(1), 1995.
+References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §9.5.1 (the initial transient) and §10.2.1 (pairs).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
-from parshall.distributions import student_quantile
-from parshall.stats.confidence import Interval, paired_difference
-from parshall.stats.verdict import ROUNDING
-
-LEVEL = 0.05
-"""Expected share of wrong ones among the differences that are found."""
+from parshall.stats.confidence import Interval
+from parshall.stats.families import Pair, judged
 
 MATTERS = 0.05
 """Share of the first half's value below which a difference does not count."""
@@ -83,39 +72,10 @@ def changes(halves: Mapping[str, Halves]) -> dict[str, Change]:
     >>> changes({"queue": ({0: 1.0}, {0: 2.0})})["queue"].differs is None
     True
     """
-    differences = {
-        name: paired_difference([second[number] for number in first], list(first.values()))
-        for name, (first, second) in halves.items()
-    }
-    found = _found({name: each for name, each in differences.items() if _has_spread(each)})
+    pairs = {name: Pair.of_values(*both) for name, both in halves.items()}
     made = {}
-    for name, (first, second) in halves.items():
-        means = [sum(half.values()) / len(half) for half in (first, second)]
-        large = abs(differences[name].mean) >= MATTERS * abs(means[0])
-        differs = (name in found and large) if _has_spread(differences[name]) else None
-        made[name] = Change(means[0], means[1], differences[name], differs)
+    for name, found in judged(pairs, at_least=MATTERS).items():
+        first, second = (each.interval.mean for each in (pairs[name].a, pairs[name].b))
+        differs = None if found.p_value is None else found.matters
+        made[name] = Change(first, second, cast("Interval", found.difference), differs)
     return made
-
-
-def _has_spread(difference: Interval) -> bool:
-    return bool(difference.half_width and difference.half_width > ROUNDING * abs(difference.mean))
-
-
-def _found(differences: Mapping[str, Interval]) -> set[str]:
-    """The names of those that differ, of differences that have a spread."""
-    sizes = {name: _t(each) for name, each in differences.items()}
-    ranked = sorted(sizes, key=lambda name: -sizes[name])
-    found: set[str] = set()
-    for rank, name in enumerate(ranked, 1):
-        freedom = differences[name].n - 1
-        if sizes[name] >= student_quantile(1 - LEVEL * rank / (2 * len(ranked)), freedom):
-            found = set(ranked[:rank])
-    return found
-
-
-def _t(difference: Interval) -> float:
-    """|t| of a difference, from its interval; 0 without one."""
-    if not difference.half_width:
-        return 0.0
-    quantile = student_quantile((1 + difference.level) / 2, difference.n - 1)
-    return abs(difference.mean) / difference.half_width * quantile

@@ -46,6 +46,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -89,17 +90,34 @@ class NoValue:
     Parameters
     ----------
     reason
-        For people: ``61 % ended: no 95th percentile``.
-    ended, of
-        How many of how many transfers ended.
+        For people: ``61 % ended: no 95th percentile``, ``too few values: 12 of 20``.
+    found, of
+        How many of how many transfers ended; or how many values there are, of those that it needs.
     above
         What the quantile exceeds, with a confidence of 97.5 %, in its unit; None: nothing is known.
     """
 
     reason: str
-    ended: int
+    found: int
     of: int
     above: float | None = None
+
+    @classmethod
+    def too_few(cls, found: int, probability: float) -> Self | None:
+        """That there are fewer values than a quantile needs; None where there are enough, or none at all.
+
+        Examples
+        --------
+        >>> NoValue.too_few(12, 0.95).reason, NoValue.too_few(0, 0.95), NoValue.too_few(20, 0.95)
+        ('too few values: 12 of 20', None, None)
+        """
+        least = least_values(probability)
+        return cls(f"{TOO_FEW}: {found} of {least}", found, least) if 0 < found < least else None
+
+    @property
+    def is_of_values(self) -> bool:
+        """Whether there are too few values; else too few transfers ended."""
+        return self.reason.startswith(TOO_FEW)
 
 
 def least_values(probability: float) -> int:

@@ -14,7 +14,9 @@ from functools import cached_property
 
 from parshall.report.document import Table
 from parshall.report.numbers import counted
+from parshall.report.sentences import Sentence, say
 from parshall.stats.claims import Claim
+from parshall.stats.region import Outcome
 from parshall.studies.register import APART
 
 Key = tuple[str, str]
@@ -115,53 +117,62 @@ class Counts:
 def headline(claims: Sequence[Claim]) -> str:
     """The first sentences of a study: what is reproduced by the best single reading, by some, and apart."""
     counts = Counts(claims)
-    texts = []
-    if counts.experiments:
-        total = counted(len(counts.experiments), "claim")
-        best = f"the best single reading (“{counts.best}”)" if counts.best else "the one reading there is"
-        rest = counts.rest
-        texts.append(
-            f"Of {total} of the source's experiments, {best} reproduces {len(counts.reproduced(counts.best))}; some "
-            f"reading or other, {len(counts.by_some)}. Of the rest, not reproduced: {rest['fails']}; compatible: "
-            f"{rest['compatible']}; undecided: {rest['undecided']}."
-        )
-        whole = f"{len(counts.whole)}: {', '.join(counts.whole)}" if counts.whole else "none"
-        texts.append(f"Of {counted(len(counts.artefacts), 'artefact')}, one reading has all claims of {whole}.")
+    said = _of_experiments(counts)
     if counts.apart:
         held = sum(any(each.outcome == "holds" for each in row.values()) for row in counts.apart.values())
-        texts.append(f"Definitions and arithmetic, apart: {held} of {len(counts.apart)} reproduced.")
+        said.append(say("claims.apart", held=f"{held}", of=f"{len(counts.apart)}"))
     if counts.calibrated:
-        texts.append(f"Calibrated to the published value, not counted: {len(counts.calibrated)}.")
+        said.append(say("claims.calibrated", number=f"{len(counts.calibrated)}"))
     if counts.cannot_fail:
-        texts.append(f"Cannot fail, not counted: {len(counts.cannot_fail)}.")
-    return " ".join(texts) or "Nothing here was published as a number or a claim."
+        said.append(say("claims.cannot_fail", number=f"{len(counts.cannot_fail)}"))
+    return " ".join(each.text for each in said or [say("claims.nothing")])
+
+
+def _of_experiments(counts: Counts) -> list[Sentence]:
+    """How many of the source's experiments are reproduced; nothing where there are none."""
+    if not counts.experiments:
+        return []
+    claims, reproduced = counted(len(counts.experiments), "claim"), len(counts.reproduced(counts.best))
+    if len(counts.readings) > 1:
+        some = f"{len(counts.by_some)}"
+        first = say("claims.readings", claims=claims, best=counts.best, reproduced=f"{reproduced}", by_some=some)
+    else:
+        are = "is" if reproduced == 1 else "are"
+        first = say("claims.one_reading", claims=claims, reproduced=f"{reproduced}", are=are)
+    rest = {each: f"{counts.rest[each]}" for each in ("fails", "compatible", "undecided")}
+    whole = f"{len(counts.whole)}: {', '.join(counts.whole)}" if counts.whole else "none"
+    artefacts = say("claims.artefacts", artefacts=counted(len(counts.artefacts), "artefact"), whole=whole)
+    return [first, say("claims.rest", **rest), artefacts]
 
 
 def further(claims: Sequence[Claim]) -> str:
     """Of claims that are not the source's: ours against our theory, and values beyond the source; empty: none."""
-    theory = [each for each in claims if each.basis == "theory" and each.region is not None]
+    theory = [each for each in claims if each.basis == "theory" and each.region is not None and not each.cannot_fail]
     beyond = sum(each.region is None for each in claims)
-    texts = []
+    said = []
     if theory:
-        by = Counter(each.outcome for each in theory if not each.cannot_fail)
-        texts.append(
-            f"Ours against our own theory, not counted above: of {counted(len(theory), 'value')}, {by['holds']} hold, "
-            f"{by['compatible']} are compatible, {by['fails']} fail."
-        )
+        values = counted(len(theory), "value")
+        said.append(say("claims.theory", values=values, **_by_outcome(theory)))
     if beyond:
-        texts.append(f"Beyond the source: {counted(beyond, 'value')}.")
-    return " ".join(texts)
+        said.append(say("claims.beyond", values=counted(beyond, "value")))
+    return " ".join(each.text for each in said)
 
 
 def of_criteria(claims: Sequence[Claim]) -> str:
     """How many criteria hold; the first sentence of a suite."""
+    asked = [each for each in claims if each.outcome != "reported"]
+    reported = len(claims) - len(asked)
+    number = counted(len(asked), "criterion", "criteria")
+    said = [say("claims.criteria", asked=number, **_by_outcome(asked)) if asked else say("claims.no_criteria")]
+    if reported:
+        said.append(say("claims.reported", values=counted(reported, "value")))
+    return " ".join(each.text for each in said)
+
+
+def _by_outcome(claims: Sequence[Claim]) -> dict[str, str]:
     by = Counter(each.outcome for each in claims)
-    asked = counted(by.total() - by["reported"], "criterion", "criteria")
-    reported = f" Only reported: {counted(by['reported'], 'value')}." if by["reported"] else ""
-    return (
-        f"Of {asked}, holding: {by['holds']}; failing: {by['fails']}; compatible: {by['compatible']}; undecided: "
-        f"{by['undecided']}.{reported}"
-    )
+    outcomes: tuple[Outcome, ...] = ("holds", "fails", "compatible", "undecided")
+    return {each: f"{by[each]}" for each in outcomes}
 
 
 def matrix(claims: Sequence[Claim]) -> list[Table]:

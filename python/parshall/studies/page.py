@@ -10,6 +10,7 @@ from parshall.files import write_atomically
 from parshall.report.claims import COLUMNS, NUMBERS, cells
 from parshall.report.document import Document, Section, Table, write_document
 from parshall.report.numbers import counted
+from parshall.report.sentences import say
 from parshall.stats.claims import Claim
 from parshall.studies import headline
 from parshall.studies.forest import against_bounds, forest
@@ -128,10 +129,13 @@ def _table(caption: str, checks: Sequence[Claim]) -> Table:
 def _register(register: Register) -> Section:
     """Every claim of the source: what judges it, or why nothing can."""
     checked = [each for each in register.entries if each.check]
+    claims = counted(len(register.entries), "claim")
+    whole = {"source": register.source, "claims": claims}
     text = (
-        f"{register.source} makes {counted(len(register.entries), 'claim')}, of which {len(checked)} are checked here. "
-        "Each says what would refute it; the others say why they cannot be checked."
-    )
+        say("claims.register_whole", **whole)
+        if len(checked) == len(register.entries)
+        else say("claims.register", checked=f"{len(checked)}", **whole)
+    ).text
     header = ("claim", "where", "kind", "states", "refuted by", "checked by, or why not")
     rows = [
         (

@@ -196,6 +196,33 @@ def one_run_of_linux(ours: float, simulated: ArrayLike) -> Interval:
     return Interval(ours, ours - half, ours + half, 1)
 
 
+def one_published(
+    artefact: str,
+    quantity: str,
+    published: float,
+    ours: float,
+    simulated: ArrayLike,
+    *,
+    within: Tolerance,
+    note: str,
+    reading: str,
+) -> Claim:
+    """A published value beside that of one run of Linux, which the simulator may contest (`by_one_instrument`).
+
+    Parameters
+    ----------
+    ours
+        The value of Linux.
+    simulated
+        One value a simulated run, two at least.
+    """
+    linux, alike = (
+        equal(artefact, quantity, published, value, within=within, note=note, reading=reading)
+        for value in (one_run_of_linux(ours, simulated), mean_interval(simulated))
+    )
+    return _by_one(linux, alike)
+
+
 def beside_simulated(
     artefact: str,
     quantity: str,

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.numbers import counted, quantity, significant
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
+from parshall.report.sentences import say
 from parshall.report.thinning import extremes
 from parshall.stats.confidence import StatisticsError
 from parshall.stats.hurst import Verdict, verdict
@@ -105,9 +106,10 @@ def section(estimates: Sequence[Arrivals], place: str) -> Section:
     for each in estimates:
         title = QUANTITIES[each.quantity]
         if each.verdict is None:
-            sentences.append(f"{title.capitalize()}: no verdict; {each.reason}.")
+            sentences.append(say("observed.no_verdict", what=title.capitalize(), reason=each.reason).text)
             continue
-        sentences.append(f"{title.capitalize()} in bins of {quantity(each.bin_s, 's')}: {each.verdict.sentence}")
+        shown = {"what": title.capitalize(), "bin": quantity(each.bin_s, "s"), "verdict": each.verdict.sentence}
+        sentences.append(say("observed.arrivals", **shown).text)
         tables.append(_estimates(title, each.verdict))
         drawings.append(Chart(f"arrivals-{each.quantity}-{place}", f"Arrivals: {title}", _over_time(each)))
     sentences.append(

@@ -3,51 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from parshall.report.description import listed
 from parshall.report.document import Chart
-from parshall.report.numbers import counted, given, quantity, scale_for
+from parshall.report.numbers import count, counted, given, quantity, scale_for
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Line, Panel, Plot, Style, Values
+from parshall.report.sentences import Sentence, say
 from parshall.traces.observation import Observation
 
 BINS = 200
 """Values of a curve of throughput: each is a mean over so large a part of the trace."""
 
 
-def finding(rows: Sequence[Mapping[str, Any]], number: int | None = None) -> str:
-    """The largest flow: how fast it was, how long its round trips took, what it lost; empty without a flow.
+def finding(
+    rows: Sequence[Mapping[str, Any]], captures: Sequence[Mapping[str, Any]] = (), number: int | None = None
+) -> str:
+    """The sentences on the largest flow, and on traces that were read in part, as text; empty without a flow."""
+    return " ".join(each.text for each in sentences(rows, captures, number))
+
+
+def sentences(
+    rows: Sequence[Mapping[str, Any]], captures: Sequence[Mapping[str, Any]] = (), number: int | None = None
+) -> list[Sentence]:
+    """The largest flow: how fast it was, how long its round trips took, what it lost; and which trace was cut short.
 
     Parameters
     ----------
     rows
         The largest flows, the largest first.
+    captures
+        The traces.
     number
         How many flows there are; None: these are all.
     """
     if not rows:
-        return ""
-    row, number = rows[0], len(rows) if number is None else number
+        return []
+    known = (
+        _delivered(rows[0], len(rows) if number is None else number),
+        _round_trip(rows[0]),
+        _lost(rows[0]),
+        _cut(captures),
+    )
+    return [each for each in known if each is not None]
+
+
+def _delivered(row: Mapping[str, Any], number: int) -> Sentence:
     which = "The flow" if number == 1 else f"The largest of {counted(number, 'flow')}"
-    sentences = [f"{which}, {row['group']}, delivered {quantity(row['goodput_bps'], 'bit/s')}."]
-    if row["goodput_bps"] is None:
-        sentences = [f"{which}, {row['group']}, sent {counted(row['packets_sent'] or 0, 'packet')}."]
-    if row["mean_rtt_s"] is not None:
-        least = f", {quantity(row['min_rtt_s'], 's')} at least" if row["min_rtt_s"] is not None else ""
-        sentences.append(f"Its round trips took {quantity(row['mean_rtt_s'], 's')} on average{least}.")
-    if row["loss_rate"] is not None:
-        events = [
-            counted(row[key], noun)
-            for key, noun in (("loss_events", "loss event"), ("timeouts", "timeout"))
-            if row[key] is not None
-        ]
-        share = quantity(row["loss_rate"], "ratio")
-        lost = f"{share} of its packets were lost" if row["loss_rate"] else "None of its packets was lost"
-        sentences.append(f"{lost} ({', '.join(events)})." if events and row["loss_rate"] else f"{lost}.")
-    return " ".join(sentences)
+    if row["goodput_bps"] is not None:
+        return say("observed.delivered", which=which, group=row["group"], goodput=quantity(row["goodput_bps"], "bit/s"))
+    if row["packets_sent"] is not None:
+        return say("observed.sent", which=which, group=row["group"], packets=counted(row["packets_sent"], "packet"))
+    which = which[:1].lower() + which[1:]
+    return say("observed.neither", which=which, group=row["group"])
+
+
+def _round_trip(row: Mapping[str, Any]) -> Sentence | None:
+    if row["mean_rtt_s"] is None:
+        return None
+    mean = quantity(row["mean_rtt_s"], "s")
+    if row["min_rtt_s"] is None:
+        return say("observed.rtt", mean=mean)
+    return say("observed.rtt_least", mean=mean, least=quantity(row["min_rtt_s"], "s"))
+
+
+def _lost(row: Mapping[str, Any]) -> Sentence | None:
+    if row["loss_rate"] is None:
+        return None
+    if not row["loss_rate"]:
+        return say("observed.none_lost")
+    share = quantity(row["loss_rate"], "ratio")
+    events = [
+        counted(row[key], noun)
+        for key, noun in (("loss_events", "loss event"), ("timeouts", "timeout"))
+        if row[key] is not None
+    ]
+    return (
+        say("observed.lost_events", share=share, events=", ".join(events))
+        if events
+        else say("observed.lost", share=share)
+    )
+
+
+def _cut(captures: Sequence[Mapping[str, Any]]) -> Sentence | None:
+    """Where reading stopped before the end of a file."""
+    stops = [stop for capture in captures for stop in capture["stopped"]]
+    where = [f"{Path(stop['file']).name} up to byte {count(stop['byte'])}" for stop in stops]
+    return say("observed.cut", where=listed(where, "and")) if where else None
 
 
 def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Chart | None:

@@ -10,6 +10,7 @@ from typing import Any
 from parshall.errors import InputError
 from parshall.report.document import Chart, Document, Section, Table, write_document
 from parshall.report.numbers import ABSENT, count, counted, quantity, significant
+from parshall.report.sentences import say
 from parshall.traces import arrivals, figures, overview, short, trust
 from parshall.traces.flow import TracedFlow
 from parshall.traces.observation import Observation
@@ -99,7 +100,7 @@ def document(
         title=observation.name,
         description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
-        finding=overview.finding(rows, number),
+        finding=overview.finding(rows, observation.captures, number),
         sections=[
             *([Section("In short", blocks=[numbers], name="answer", is_opening=True)] if numbers else []),
             *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
@@ -145,7 +146,7 @@ def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: in
     if number > len(rows):
         others = counted(number - len(rows), "other flow")
         lines.append(_others(others, rows, sums))
-        note = [f"The {len(rows)} largest have a row each; the last row has the sums of {others}."]
+        note = [say("observed.listed", listed=count(len(rows)), others=others).text]
     table = Table("", header, lines, numbers=range(1, len(header)))
     note.append(
         "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "
@@ -197,9 +198,7 @@ def _close(shown: Close) -> list[Section]:
     if flow.windows.size >= 2:
         drawings.append(Chart(f"windows-{place}", "Windows", figures.windows(flow)))
     else:
-        sentences.append(
-            f"{counted(flow.windows.size, 'round trip')}: too few for windows, losses by window, or a spectrum."
-        )
+        sentences.append(say("observed.few_rounds", rounds=counted(flow.windows.size, "round trip")).text)
     for name, title, plot in (
         ("flight", "In flight", figures.in_flight(flow)),
         ("rtt", "Round-trip time", figures.round_trips(flow)),
@@ -287,21 +286,19 @@ def _spread(flow: TracedFlow, spread: Variability) -> str:
             low, high = bounds
             observed += f" (chain: {significant(low)} to {significant(high)})"
         parts.append(observed)
-    text = "Means over n round trips lie within " + "; ".join(parts) + "."
+    said = [say("observed.spread", spread="; ".join(parts))]
     if spread.superposition is not None:
-        verdict = "differ by more than chance" if spread.superposition.differ else "are not shown to differ"
-        text += f" The spectra of the scales {verdict} (p = {significant(spread.superposition.p_value, 2)})."
+        template = "observed.scales_differ" if spread.superposition.differ else "observed.scales_alike"
+        said.append(say(template, p=significant(spread.superposition.p_value, 2)))
     if spread.reason:
-        return f"{text} {spread.reason[0].upper()}{spread.reason[1:]}."
+        said.append(say("observed.no_chain", reason=f"{spread.reason[0].upper()}{spread.reason[1:]}"))
+        return " ".join(each.text for each in said)
     if spread.fitted is not None:
-        text += (
-            f" The mean over round trips is {significant(float(flow.windows.mean()))} packets, that of "
-            f"{spread.control}'s fitted "
-            f"chain {significant(spread.fitted.mean)}."
-        )
+        mean, chain = significant(float(flow.windows.mean())), significant(spread.fitted.mean)
+        said.append(say("observed.chain", mean=mean, control=spread.control, chain=chain))
     if spread.control == "Reno" and flow.changes().is_reno is False:
-        text += " The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
-    return text
+        said.append(say("observed.not_reno"))
+    return " ".join(each.text for each in said)
 
 
 def _share(value: float | None) -> str:

@@ -23,7 +23,7 @@ from parshall.stats.claim_rules import equal, sign
 from parshall.stats.claims import Claim
 from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.tail_index.grid import Row, Rows
-from parshall.studies.tail_index.measure import MEDIUM, Measured
+from parshall.studies.tail_index.measure import MEDIUM, Measured, ended_of
 from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting
 from parshall.studies.tail_index.trends import HEAVIEST, Trends, change, sensitive
 
@@ -73,7 +73,8 @@ def _large_flows(row: Row) -> list[Claim]:
         return []
     trend = change(list(known), list(known.values()))
     quantity = f"mean rate of the largest flows with heavier tails, {_SHOWN.name}"
-    return [sign(_SHOWN.figure, quantity, 1, trend.interval, trend.told(), negligible=PAPER.within("visible"))]
+    note = f"{trend.told()}; {ended_of(list(row.values()))}"
+    return [sign(_SHOWN.figure, quantity, 1, trend.interval, note, negligible=PAPER.within("visible"))]
 
 
 def medium_over_largest(row: Sequence[Measured]) -> Interval | None:
@@ -94,7 +95,7 @@ def _medium(setting: Setting, row: Row) -> Claim:
         f"mean rate of medium flows over that of the largest, {setting.name}",
         1 if _large(setting) else 0,
         interval,
-        f"{found}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above",
+        f"{found}; medium: {MEDIUM[0]:.0f} to {MEDIUM[1]:.0f} packets, largest: above; {ended_of(list(row.values()))}",
         negligible=PAPER.within("visible" if _large(setting) else "flat"),
         reading=setting.reading,
     )

@@ -1,15 +1,17 @@
 """What is measured of a run: loss, delay, throughput, sampled sizes, ssthresh, and the rate of transfers by their size.
 
-Means are over repetitions; transfers are those that begin after the warm-up. The rate against size has block-bootstrap
-intervals over time: transfers of the same minute share its congestion, so that whole blocks of start times are drawn,
-not transfers.
+Means are over repetitions; transfers are those that begin after the warm-up. Those that had not ended when the run did,
+most of them large and slow, count by Kaplan and Meier's curve of the time a packet takes, a curve for each bin of size
+(`parshall.stats.censored.shares`): a mean rate of n transfers is the sum of n times their shares of the curve times
+their rates, over n. The rate against size has block-bootstrap intervals over time: transfers of the same minute share
+its congestion, so that whole blocks of start times are drawn, not transfers.
 
 References: B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, §8.6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parshall.quantities.naming import named
+from parshall.stats.censored import Durations, shares
 from parshall.studies.tail_index.network import HOSTS, MEAN_PACKETS, PAYLOAD
 from parshall.studies.tail_index.running import Tables
 
@@ -49,7 +52,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Cells:
-    """Sums of the transfers' rates in Mbit/s, and their number: by block of time and bin of size (blocks, bins)."""
+    """Sums of weighted rates, Mbit/s, and their number, by block of time and bin of size (blocks, bins)."""
 
     sums: FloatArray
     counts: FloatArray
@@ -63,8 +66,8 @@ class Measured:
     ----------
     loss, delay_ms, throughput_mbps
         The bottleneck's loss rate, its mean queueing delay, and what all sources send over it.
-    mean_packets, transfers
-        Mean size and number of the transfers, of all runs.
+    mean_packets, transfers, ended
+        Mean size and number of the transfers, of all runs, and how many of them had ended.
     cells
         Their rates by time and size.
     medium_mbps, largest_mbps
@@ -78,6 +81,7 @@ class Measured:
     throughput_mbps: FloatArray
     mean_packets: float
     transfers: int
+    ended: int
     cells: Cells
     medium_mbps: FloatArray
     largest_mbps: FloatArray
@@ -105,6 +109,15 @@ class Measured:
         return Rates(middle, sums[:, shown].sum(axis=0) / counts[:, shown].sum(axis=0), low, high)
 
 
+def ended_of(points: Iterable[Measured]) -> str:
+    """How many of the transfers had ended, for the note of a claim on their rates."""
+    every = list(points)
+    ended, of = sum(each.ended for each in every), sum(each.transfers for each in every)
+    if ended == of:
+        return "all transfers ended"
+    return f"{ended} of {of} transfers ended, the others count by Kaplan and Meier"
+
+
 _ARRAYS = (*METRICS, "medium_mbps", "largest_mbps", "ssthresh_packets")
 
 
@@ -115,6 +128,7 @@ def joined(parts: Sequence[Measured]) -> Measured:
     return Measured(
         mean_packets=sum(each.mean_packets * each.transfers for each in parts) / number,
         transfers=number,
+        ended=sum(each.ended for each in parts),
         cells=Cells(*(np.vstack([_wide(getattr(each.cells, what), bins) for each in parts]) for what in _CELLS)),
         **{name: np.concatenate([getattr(each, name) for each in parts]) for name in _ARRAYS},
     )
@@ -135,7 +149,7 @@ def measured(tables: Tables) -> Measured:
     transfers = tables.transfers.filter(
         _SENDING, pl.col("size_bytes").is_not_null(), pl.col("start_s") >= tables.warm_up_s
     )
-    done = _with_rate(transfers)
+    rated = with_rate(transfers, tables.transfers)
     low, high = MEDIUM
     return Measured(
         loss=links["loss_rate"].to_numpy().astype(np.float64),
@@ -143,22 +157,35 @@ def measured(tables: Tables) -> Measured:
         throughput_mbps=throughput["throughput_bps"].to_numpy().astype(np.float64) / 1e6,
         mean_packets=float(transfers.select(pl.col("size_bytes").mean()).item()) / PAYLOAD,
         transfers=transfers.height,
-        cells=_cells(done, tables.warm_up_s),
-        medium_mbps=_mean_rates(done.filter(pl.col("packets").is_between(low, high)), links.height),
-        largest_mbps=_mean_rates(done.filter(pl.col("packets") > high), links.height),
+        ended=transfers["completion_s"].count(),
+        cells=_cells(rated, tables.warm_up_s),
+        medium_mbps=_mean_rates(rated.filter(pl.col("packets").is_between(low, high)), links.height),
+        largest_mbps=_mean_rates(rated.filter(pl.col("packets") > high), links.height),
         ssthresh_packets=_ssthresh(tables.flow_samples, links.height),
     )
 
 
-def _with_rate(transfers: pl.DataFrame) -> pl.DataFrame:
-    """Transfers that ended, with ``packets`` and ``mbps``: a rate is a size over a completion time.
+def with_rate(transfers: pl.DataFrame, every: pl.DataFrame) -> pl.DataFrame:
+    """The transfers with ``packets``, the ``bin_`` of their size, and ``mbps``: n shares of the curve times the rate.
 
-    Those that were under way at the end have none, most of them large and slow; so rates of large transfers are too
-    high, by little where the run is long against a transfer.
+    A bin in which none ended is left out. A run ends with the last moment that any of its transfers, `every`, tells of.
     """
-    packets = (pl.col("size_bytes") / PAYLOAD).ceil()
-    done = transfers.filter(pl.col("completion_s").is_not_null()).with_columns(packets=packets)
-    return done.with_columns(mbps=pl.col("packets") * 1500 * 8 / 1e6 / (pl.col("completion_s") - pl.col("start_s")))
+    ends = every.group_by("repetition").agg(_end_s=pl.max_horizontal("start_s", "completion_s").max())
+    lasted = (pl.col("completion_s").fill_null(pl.col("_end_s")) - pl.col("start_s")).cast(pl.Float64)
+    known = (
+        transfers.join(ends, on="repetition", how="left", maintain_order="left")
+        .with_columns(packets=(pl.col("size_bytes") / PAYLOAD).ceil(), lasted_s=lasted)
+        .filter(pl.col("lasted_s") > 0)
+        .with_columns(bin_=(_BINS * pl.max_horizontal("packets", 1).log10()).floor().cast(pl.Int64))
+        .filter(pl.col("completion_s").is_not_null().any().over("bin_"))
+    )
+    a_packet_s = (known["lasted_s"] / known["packets"]).to_numpy()
+    ended, bin_ = known["completion_s"].is_not_null().to_numpy(), known["bin_"].to_numpy()
+    weights = np.empty(a_packet_s.size)
+    for number in np.unique(bin_):
+        own = bin_ == number
+        weights[own] = own.sum() * shares(Durations(a_packet_s[own], ended[own]))
+    return known.with_columns(mbps=pl.Series(weights * 1500 * 8 / 1e6 / a_packet_s))
 
 
 def _mean_rates(transfers: pl.DataFrame, repetitions: int) -> FloatArray:
@@ -181,12 +208,11 @@ def _by_repetition(rows: pl.DataFrame, what: pl.Expr, repetitions: int) -> Float
     )
 
 
-def _cells(done: pl.DataFrame, warm_up_s: float) -> Cells:
-    packets, rate = done["packets"].to_numpy(), done["mbps"].to_numpy()
-    start, repetition = done["start_s"].to_numpy() - warm_up_s, done["repetition"].to_numpy().astype(np.int64)
+def _cells(rated: pl.DataFrame, warm_up_s: float) -> Cells:
+    bin_, rate = rated["bin_"].to_numpy(), rated["mbps"].to_numpy()
+    start, repetition = rated["start_s"].to_numpy() - warm_up_s, rated["repetition"].to_numpy().astype(np.int64)
     span = max(float(start.max(initial=0.0)), 1e-9) * (1 + 1e-12)
     block = repetition * _BLOCKS + (start / span * _BLOCKS).astype(np.int64)
-    bin_ = np.floor(_BINS * np.log10(np.maximum(packets, 1))).astype(np.int64)
     blocks, bins = int(block.max(initial=0)) + 1, int(bin_.max(initial=0)) + 1
     cell = block * bins + bin_
     sums: FloatArray = np.bincount(cell, weights=rate, minlength=blocks * bins).reshape(blocks, bins).astype(np.float64)

@@ -15,7 +15,7 @@ of tail indices is what is checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from parshall.studies.study import Findings
 from parshall.studies.tail_index.grid import Rows
 from parshall.studies.tail_index.hurst_own import ARTEFACT, METHODS, OwnAtTail
 from parshall.studies.tail_index.hurst_panel import FAST, SLOW, AtTail
-from parshall.studies.tail_index.measure import METRICS, WORDS, FloatArray, Measured
+from parshall.studies.tail_index.measure import METRICS, WORDS, FloatArray, Measured, ended_of
 from parshall.studies.tail_index.network import MEAN_PACKETS
 from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting, published_sign, reading_words
 from parshall.studies.tail_index.trends import Change, Trends
@@ -116,26 +116,26 @@ def _of_rates(rows: Rows) -> Iterator[Claim]:
     shown = {each.ssthresh: each for each in FIG1 if each.buffer == large}
     for ssthresh, setting in shown.items():
         row, reading = list(rows[setting].values()), reading_words(ssthresh)
-        holds = [range_of(each) >= _STEEP for each in row if _has_curve(each)]
-        yield from _share(
-            "fig1", f"the fastest size has {_STEEP:g} times the rate of the slowest, {setting.name}", holds, reading
-        )
-        holds = [settles_at(each) > MEAN_PACKETS for each in row if _has_curve(each)]
-        yield from _share("fig1", f"the mean rate settles beyond the mean size, {setting.name}", holds, reading)
+        known = [each for each in row if _has_curve(each)]
+        steep = f"the fastest size has {_STEEP:g} times the rate of the slowest, {setting.name}"
+        yield from _share("fig1", steep, [range_of(each) >= _STEEP for each in known], reading, known)
+        late = f"the mean rate settles beyond the mean size, {setting.name}"
+        yield from _share("fig1", late, [settles_at(each) > MEAN_PACKETS for each in known], reading, known)
     with_it = shown.pop("unlimited")
     for ssthresh, setting in shown.items():
         pairs = _pairs(rows, setting, with_it)
-        reading = reading_words(ssthresh)
+        reading, both = reading_words(ssthresh), [*chain(*pairs)]
         later = [settles_at(without) > settles_at(beside) for without, beside in pairs]
-        yield from _share("fig1", "the mean rate settles at larger sizes without slow start", later, reading)
+        yield from _share("fig1", "the mean rate settles at larger sizes without slow start", later, reading, both)
         sharper = [steepest(beside) > steepest(without) for without, beside in pairs]
-        yield from _share("fig1", "the mean rate grows more sharply with slow start", sharper, reading)
+        yield from _share("fig1", "the mean rate grows more sharply with slow start", sharper, reading, both)
     small, large = sorted({each.buffer for each in FIG2})
     for stack in dict.fromkeys(each.stack for each in FIG2):
         few, many = (Setting(FIG2[0].sources, buffer, "unlimited", stack) for buffer in (small, large))
-        flatter = [range_of(flat) < range_of(steep) for flat, steep in _pairs(rows, few, many)]
+        pairs = _pairs(rows, few, many)
+        flatter = [range_of(flat) < range_of(steep) for flat, steep in pairs]
         label = f"the mean rate depends less on the size with B = {small} than with {large}, N = {few.sources}"
-        yield from _share("fig2", label, flatter, reading_words(stack))
+        yield from _share("fig2", label, flatter, reading_words(stack), [*chain(*pairs)])
 
 
 def _pairs(rows: Rows, first: Setting, second: Setting) -> list[tuple[Measured, Measured]]:
@@ -166,10 +166,12 @@ def steepest(point: Measured) -> float:
     return max(float((y2 - y1) / (x2 - x1)) for (x1, y1), (x2, y2) in steps)
 
 
-def _share(artefact: str, label: str, holds: Sequence[bool], reading: str) -> Iterator[Claim]:
+def _share(
+    artefact: str, label: str, holds: Sequence[bool], reading: str, points: Sequence[Measured]
+) -> Iterator[Claim]:
     """Nothing where no tail index has a curve."""
     if holds:
-        note = f"{sum(holds)} of {len(holds)}"
+        note = f"{sum(holds)} of {len(holds)}; {ended_of(points)}"
         quantity = f"share of tail indices at which {label}"
         yield equal(artefact, quantity, 1.0, single(sum(holds) / len(holds)), note=note, reading=reading)
 

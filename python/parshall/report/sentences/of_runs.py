@@ -1,14 +1,8 @@
-"""The sentences that open a page, by their names; `finding` fills them with what a run shows.
-
-A sentence is made of values that are there: one that is empty, or the sign of what is not known, is refused.
-"""
+"""The sentences that open the page of a run, and parts of such."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from parshall.report.numbers import ABSENT
+from collections.abc import Mapping
 
 TEMPLATES: Mapping[str, str] = {
     # What the sentences on completion times rest on.
@@ -55,11 +49,11 @@ TEMPLATES: Mapping[str, str] = {
     "lost": "{lost} of them are lost",
     "arrive": "99 % of the packets of {group} arrive within {tail}",
     "done": "half of the transfers are done within {half}, 95 % within {tail}",
-    "half_done": "half of the transfers are done within {half}",
     "half_done_few": "half of the transfers are done within {half}, fewer than 95 % ended",
     "half_done_above": (
         "half of the transfers are done within {half}, fewer than 95 % ended: the 95th percentile is more than {above}"
     ),
+    "half_done_values": "half of the transfers are done within {half} (95 %: {why})",
     "few_ended": "fewer than half of the transfers ended",
     "few_ended_above": "fewer than half of the transfers ended: the median is more than {above}",
     # What the numbers are worth.
@@ -77,6 +71,27 @@ TEMPLATES: Mapping[str, str] = {
         "The mean queue of {place} {moves} from {first} in the first half of the measured time to {second} in the "
         "second: the network has not settled, and these numbers are of a transient; run it for longer."
     ),
+    # What a reader is warned of.
+    "interrupted": "It shows the {finished} of {planned} that were finished.",
+    "interrupted_unplanned": "It shows what was finished.",
+    "off_load": (
+        "{group}: the {number} sizes that were drawn have a mean of {sampled}, {off} {side} the {asked} asked for. "
+        "With this distribution ({law}) the mean of so many lies between {low} and {high} in 95 % of runs, {least} to "
+        "{most}: so uncertain is the load."
+    ),
+    "locked_out": (
+        "{group}: {number} of {flows} (in all repetitions) got less than {share} of an equal share, and at least half "
+        "of what they sent was dropped, while a flow of {best} had {goodput}. Where a queue is always full and hosts "
+        "take no time, who is first may be decided for the whole run: give the flows a window limit, a "
+        "processing_time, or a queue that drops at random."
+    ),
+    "locked_out_by_datagrams": (
+        "{group}: {number} of {flows} (in all repetitions) got less than {share} of an equal share, and at least half "
+        "of what they sent was dropped, while a flow of {best} had {goodput}. No ACK holds its datagrams back: give it "
+        "a lower rate, or the link a queue for each flow (fq_codel)."
+    ),
+    "emulated_rtt": "Round-trip times are {bias} longer than those of the network, which is not corrected.",
+    "worst_emulation": "Repetition {number}, the worst of all.",
     # What would change it.
     "less_loss": "Less loss would give them more.",
     "larger_buffer": "A larger buffer could use the other {rest} of the link.",
@@ -86,54 +101,3 @@ TEMPLATES: Mapping[str, str] = {
         "link would stay as busy."
     ),
 }
-"""Every sentence, and the parts of one."""
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence, and the templates that it was made of."""
-
-    text: str
-    templates: tuple[str, ...]
-
-
-def say(template: str, **values: str) -> Sentence:
-    """Fill a template.
-
-    Raises
-    ------
-    KeyError
-        There is no such template, or a value is not given.
-    ValueError
-        A value is empty, or the sign of one that is not known.
-
-    Examples
-    --------
-    >>> say("full", place="the bottleneck", busy="99 %").text
-    'The bottleneck is the limit: it is 99 % busy.'
-    >>> say("one_flow", got="—")
-    Traceback (most recent call last):
-    ValueError: one_flow: found no value of got
-    """
-    for name, value in values.items():
-        if not value or ABSENT in value.split():
-            raise ValueError(f"{template}: found no value of {name}")
-    pattern = TEMPLATES[template]
-    text = pattern.format(**values)
-    return Sentence(_capital(text) if pattern.startswith(_NOT_NAMES) else text, (template,))
-
-
-_NOT_NAMES = ("{place} is", "{subject}")
-"""Beginnings that are no names of the scenario, and get a capital."""
-
-
-def joined(parts: Sequence[Sentence]) -> Sentence | None:
-    """Parts of sentences as one; None of none."""
-    if not parts:
-        return None
-    text = _capital("; ".join(part.text for part in parts))
-    return Sentence(f"{text}.", tuple(name for part in parts for name in part.templates))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -1,0 +1,82 @@
+"""The sentences of pages and of what the terminal prints first, by their names: all that state what was found.
+
+A sentence is made of values that are there: one that is empty, or the sign of what is not known, is refused. The tests
+reach each of them by a state in which it is said (`tests/python/test_sentences.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from parshall.report.numbers import ABSENT
+from parshall.report.sentences import (
+    of_claims,
+    of_comparisons,
+    of_controls,
+    of_observations,
+    of_predictions,
+    of_runs,
+    of_sweeps,
+)
+
+TEMPLATES: Mapping[str, str] = {
+    **of_runs.TEMPLATES,
+    **of_comparisons.TEMPLATES,
+    **of_sweeps.TEMPLATES,
+    **of_observations.TEMPLATES,
+    **of_claims.TEMPLATES,
+    **of_controls.TEMPLATES,
+    **of_predictions.TEMPLATES,
+}
+"""Every sentence that states what was found, and the parts of one, by name: of a run's page, else ``page.name``."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence, and the templates that it was made of."""
+
+    text: str
+    templates: tuple[str, ...]
+
+
+def say(template: str, **values: str) -> Sentence:
+    """Fill a template.
+
+    Raises
+    ------
+    KeyError
+        There is no such template, or a value is not given.
+    ValueError
+        A value is empty, or the sign of one that is not known.
+
+    Examples
+    --------
+    >>> say("full", place="the bottleneck", busy="99 %").text
+    'The bottleneck is the limit: it is 99 % busy.'
+    >>> say("one_flow", got="—")
+    Traceback (most recent call last):
+    ValueError: one_flow: found no value of got
+    """
+    for name, value in values.items():
+        if not value or ABSENT in value.split():
+            raise ValueError(f"{template}: found no value of {name}")
+    pattern = TEMPLATES[template]
+    text = pattern.format(**values)
+    return Sentence(_capital(text) if pattern.startswith(_NOT_NAMES) else text, (template,))
+
+
+_NOT_NAMES = ("{place} is", "{subject}")
+"""Beginnings that are no names of the scenario, and get a capital."""
+
+
+def joined(parts: Sequence[Sentence]) -> Sentence | None:
+    """Parts of sentences as one; None of none."""
+    if not parts:
+        return None
+    text = _capital("; ".join(part.text for part in parts))
+    return Sentence(f"{text}.", tuple(name for part in parts for name in part.templates))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
