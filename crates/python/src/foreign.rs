@@ -5,6 +5,7 @@ use parshall_congestion::external::Makers;
 use parshall_foreign::{largest_window, watched, Page, Watch};
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,13 +14,13 @@ use std::sync::{Mutex, PoisonError};
 pub struct PyPage {
     page: Page,
     parent: u32,
-    most_bytes: u64,
+    most_bytes: AtomicU64,
     watch: Mutex<Option<Watch>>,
 }
 
 impl PyPage {
     pub(crate) fn watched(&self, makers: &Makers, group: Option<u32>) -> Makers {
-        watched(makers, self.page, group, largest_window(self.most_bytes))
+        watched(makers, self.page, group, largest_window(self.most_bytes.load(Relaxed)))
     }
 
     fn replace(&self, watch: Option<Watch>) {
@@ -30,20 +31,25 @@ impl PyPage {
 
 #[pymethods]
 impl PyPage {
-    /// `path`: the file of the page. `parent`: number of the process that reads it. `most_bytes`: memory that this process may take.
-    /// An `OSError` says why there is no page.
+    /// `path`: the file of the page. `parent`: number of the process that reads it. An `OSError` says why there is no page.
     #[new]
     #[allow(clippy::needless_pass_by_value)] // what Python hands over
-    fn new(path: PathBuf, parent: u32, most_bytes: u64) -> PyResult<Self> {
-        Ok(Self { page: Page::open(&path)?, parent, most_bytes, watch: Mutex::default() })
+    fn new(path: PathBuf, parent: u32) -> PyResult<Self> {
+        Ok(Self {
+            page: Page::open(&path)?,
+            parent,
+            most_bytes: AtomicU64::new(u64::MAX),
+            watch: Mutex::default(),
+        })
     }
 
-    /// Watches over what is done from now on: its progress is that of the monitor.
-    fn begin(&self, monitor: &PyMonitor) {
+    /// Watches over what is done from now on: its progress is that of the monitor, and this process may take `most_bytes` of memory.
+    fn begin(&self, monitor: &PyMonitor, most_bytes: u64) {
         self.page.restart();
+        self.most_bytes.store(most_bytes, Relaxed);
         let monitor = monitor.shared();
         let progress = move || (monitor.simulated_ps.load(Relaxed), monitor.packets.load(Relaxed));
-        self.replace(Some(Watch::begin(self.page, self.parent, self.most_bytes, progress)));
+        self.replace(Some(Watch::begin(self.page, self.parent, most_bytes, progress)));
     }
 
     /// Watches no more.
