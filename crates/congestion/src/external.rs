@@ -256,10 +256,10 @@ impl ExternalControl {
 /// What is wrong with what a control says.
 fn problem(&Says { window, ssthresh, pacing_rate }: &Says, largest_window: f64) -> Option<String> {
     if !(0.0..=largest_window).contains(&window) {
-        let fits =
-            if largest_window < LARGEST_WINDOW { ", of which all fit into the memory of its process" } else { "" };
+        let fits = window > largest_window && largest_window < LARGEST_WINDOW;
+        let why = if fits { ", as many as fit into the memory of its process" } else { "" };
         Some(format!(
-            "its window (cwnd) is {window}; it must be a number of packets from 0 to {largest_window:e}{fits}"
+            "its window (cwnd) is {window}; it must be a number of packets from 0 to {largest_window:e}{why}"
         ))
     } else if ssthresh.is_nan() || ssthresh < 0.0 {
         Some(format!("its ssthresh is {ssthresh}; it must be a number of packets, or infinite"))

@@ -13,11 +13,12 @@
 //! `python/parshall/foreign/page.py` reads the same table.
 
 use rustix::mm::{mmap, MapFlags, ProtFlags};
+use rustix::process::{getpid, kill_process, Signal};
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 use std::ptr;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 /// Words of the page.
@@ -34,6 +35,18 @@ const SIMULATED: usize = 3;
 const PACKETS: usize = 4;
 const MEMORY: usize = 5;
 const TOO_MUCH_MEMORY: usize = 6;
+
+/// Whether this process is a copy that foreign code made by `fork`.
+static COPY: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn is_copy() {
+    COPY.store(true, Relaxed);
+}
+
+/// Ends the process at once, without what foreign code may have left for its end.
+pub(crate) fn end() {
+    let _ = kill_process(getpid(), Signal::KILL);
+}
 
 /// The shared page. It stays mapped as long as the process lives.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +67,8 @@ impl Page {
         let start = unsafe {
             mmap(ptr::null_mut(), BYTES, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, &file, 0)
         }?;
+        // SAFETY: the function that is handed over does one store to an atomic.
+        unsafe { libc::pthread_atfork(None, None, Some(is_copy)) };
         // SAFETY: the mapping is never undone, begins at a multiple of the page size, has `BYTES` bytes, and is reached by atomic
         // words alone, in this process and in the other. Any bits are a valid word.
         Ok(Self(unsafe { &*start.cast::<[AtomicU64; WORDS]>() }))
@@ -67,9 +82,12 @@ impl Page {
         self.count();
     }
 
-    /// Notes that it was left.
+    /// Notes that it was left. A copy of the process that foreign code made by `fork` ends here: it would write the same tables.
     #[inline]
     pub(crate) fn leave(&self) {
+        if COPY.load(Relaxed) {
+            end();
+        }
         self.count();
     }
 

@@ -1,7 +1,6 @@
 //! The thread that watches over the process of foreign code.
 
-use crate::page::Page;
-use rustix::process::{getpid, kill_process, Signal};
+use crate::page::{end, Page};
 use std::fs::read_to_string;
 use std::os::unix::process::parent_id;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,11 +63,6 @@ impl Drop for Watch {
             let _ = thread.join(); // its panic would have nothing to say
         }
     }
-}
-
-/// Ends the process at once, without what foreign code may have left for its end.
-fn end() {
-    let _ = kill_process(getpid(), Signal::KILL);
 }
 
 /// Bytes that the process has written to and that belong to it alone, in memory or swapped out; `None` where the system does not say.

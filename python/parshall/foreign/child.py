@@ -61,9 +61,9 @@ def serve() -> None:
         try:
             answer = _loaded(details[0], loaded) if what == "load" else _done(what, details, loaded, monitor, page)
         finally:
+            if os.getpid() != process:
+                os._exit(1)  # a copy that foreign code made by os.fork
             page.end()
-        if os.getpid() != process:
-            os._exit(1)  # a copy that foreign code made by os.fork
         _flush()
         connection.send_bytes(json.dumps(answer).encode())
     os._exit(0)  # without what foreign code has left for the end

@@ -119,9 +119,10 @@ def call(
 class _Failure(Exception):  # noqa: N818 - never seen outside
     """Foreign code did not answer, took too much memory, or ended its process."""
 
-    def __init__(self, what: str, last: Reading) -> None:
+    def __init__(self, what: str, last: Reading, more: str = "") -> None:
         self.what = what
         self.last = last
+        self.more = more
         super().__init__(what)
 
     def told(self, names: Sequence[str], groups: Sequence[Group] = ()) -> str:
@@ -129,7 +130,7 @@ class _Failure(Exception):  # noqa: N818 - never seen outside
         group = groups[self.last.group] if self.last.group is not None and self.last.group < len(groups) else None
         control = " or ".join(names) if group is None or group.control is None else group.control
         when = "" if group is None else f" at {self.last.at_s:.6g} s of flow {group.name}"
-        return f"control {control} {self.what}{when}"
+        return f"control {control} {self.what}{when}{self.more}"
 
 
 class _Process:
@@ -209,7 +210,7 @@ class _Process:
         now = self._page.read()
         if now.too_much_memory:
             took, may = (f"{each / 1e9:.1f} GB" for each in (now.memory_bytes, given.memory_bytes))
-            return _Failure(f"took {took} of memory; its process may take {may}", now)
+            return _Failure(f"took {took} of memory", now, f"; its process may take {may}")
         return _Failure(f"ended the process ({ended(status)}){' while it was loaded' if loading else ''}", now)
 
     def nonsense(self) -> _Failure:
