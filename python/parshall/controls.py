@@ -55,6 +55,7 @@ from parshall.schema.external import Code, External
 
 __all__ = ["conformance", "declare", "declare_sent", "read", "receive", "sent"]
 
+
 def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
     """Say what makes controls that scenarios name.
 
@@ -77,6 +78,7 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
 
 _received: dict[str, bytes] = {}
 """Files of controls that another process sent, by their digests."""
+
 
 def sent() -> dict[str, bytes]:
     """The files of all controls that other processes are to declare, by their digests."""
@@ -141,12 +143,12 @@ def check_name(name: str) -> None:
         It says why.
     """
     if keyword.iskeyword(name):
-        raise InputError(f"control {name!r}: this is a word of Python, which has no class of that name; choose another")
+        raise InputError(f"control {name!r}: this is a keyword of Python; choose another name")
     if not name.isidentifier():
         accepted = "accepted: a name of letters, digits and _, beginning with a letter"
         raise InputError(f"control {shortened(repr(name))}: {accepted}")
     if name == "external":
-        raise InputError(f"control {name!r}: this is what all controls from outside are called; choose another")
+        raise InputError(f"control {name!r}: this is what all controls from outside are called; choose another name")
 
 
 def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: int) -> list[dict[str, Any]]:

@@ -317,6 +317,16 @@ fn position(traceback: &Bound<'_, PyAny>) -> PyResult<(String, u32)> {
     Ok((name, traceback.getattr("tb_lineno")?.extract()?))
 }
 
+/// Its `__del__` is code of the control too: it is called here, and not when Python gets to it.
+impl Drop for PyControl {
+    fn drop(&mut self) {
+        Python::attach(|py| {
+            self.on_ack = py.None();
+            self.object = py.None();
+        });
+    }
+}
+
 impl External for PyControl {
     fn on_ack(&mut self, ack: &AckEvent) -> Said {
         self.call(|py| self.on_ack.call1(py, (PyAck::from(ack),)).map(drop))

@@ -6,7 +6,7 @@ Each question comes with the memory that the process may take, in bytes.
 
 | asked | answered |
 | --- | --- |
-| ``("load", ForeignCode)`` | ``["described", needs, standard_slow_start, steering]`` |
+| ``("load", ForeignCode, sys.path of the parent)`` | ``["described", needs, standard_slow_start, steering]`` |
 | ``("simulate", makers, most_flows, arguments)``, and so on, as `_FUNCTIONS` | ``["value", text]`` |
 | any of these | ``["refused", text, traceback]``: the code is no control |
 | any of these | ``["raised", name of the exception, its arguments]``: the function failed |
@@ -56,10 +56,10 @@ def serve() -> None:
             most_bytes, (what, *details) = connection.recv()
         except (EOFError, OSError):
             break
-        monitor = _core.Monitor(details[1] if what != "load" else None)
+        monitor = _core.Monitor(None if what == "load" else details[1])
         page.begin(monitor, most_bytes)
         try:
-            answer = _loaded(details[0], loaded) if what == "load" else _done(what, details, loaded, monitor, page)
+            answer = _loaded(*details, loaded) if what == "load" else _done(what, details, loaded, monitor, page)
         finally:
             if os.getpid() != process:
                 os._exit(1)  # a copy that foreign code made by os.fork
@@ -79,7 +79,8 @@ def _asked(connection: Connection, parent: int) -> bool:
     return False
 
 
-def _loaded(code: ForeignCode, loaded: dict[str, Any]) -> list[Any]:
+def _loaded(code: ForeignCode, path: list[str], loaded: dict[str, Any]) -> list[Any]:
+    sys.path.extend(each for each in path if each not in sys.path)
     try:
         made_by, description = load(code)
     except ValueError as error:
@@ -126,7 +127,11 @@ def _done(
     try:
         return ["value", _FUNCTIONS[what](controls, monitor, page, given)]
     except OSError as error:
-        return ["raised", "OSError", [error.errno, error.strerror or str(error), error.filename and str(error.filename)]]
+        return [
+            "raised",
+            "OSError",
+            [error.errno, error.strerror or str(error), error.filename and str(error.filename)],
+        ]
     except tuple(EXCEPTIONS.values()) as error:
         return ["raised", type(error).__name__, [str(each) for each in error.args]]
     except BaseException as error:  # noqa: BLE001 - foreign code may leave whatever behind

@@ -104,9 +104,9 @@ def described(made_by: Any, source: str) -> Description:
     if missing:
         raise ValueError(f"{source} lacks {', '.join(missing)}")
     needs = getattr(made_by, "needs", ())
-    accepted = f'accepted: a tuple of {", ".join(NEEDS)}'
+    accepted = f"accepted: {', '.join(NEEDS)}"
     if isinstance(needs, str) or not isinstance(needs, tuple | list | set | frozenset):
-        raise ValueError(f"{source} has needs = {shortened(needs)}; {accepted}")
+        raise ValueError(f"{source} has needs = {shortened(repr(needs))}; write a tuple; {accepted}")
     unknown = [need for need in needs if need not in NEEDS]
     if unknown:
         raise ValueError(f"{source} needs {shortened(repr(unknown[0]))}; {accepted}")

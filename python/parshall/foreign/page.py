@@ -62,7 +62,7 @@ class Page:
             simulated_s=simulated_ps / 1e12,
             packets=packets,
             memory_bytes=memory_bytes,
-            too_much_memory=bool(too_much),
+            too_much_memory=too_much == 1,
         )
 
     def close(self) -> None:

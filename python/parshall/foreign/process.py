@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -157,7 +158,7 @@ class _Process:
         """Have it load code, unless it has."""
         key = code.key()
         if key not in self.loaded:
-            match self.ask(("load", code), given):
+            match self.ask(("load", code, [path for path in sys.path if path]), given):
                 case ["described", list(needs), bool(standard), list(steering)]:
                     self.loaded[key] = Description(tuple(needs), standard, tuple(steering))
                 case ["refused", str(text), str(traceback)]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from parshall.controls import declare
 from parshall.errors import ControlError, InputError, ParshallError
+from parshall.foreign.process import close_idle
 from parshall.predict import flatten, predict
 from parshall.records import about, storage
 from parshall.runs import memory, single
@@ -154,6 +155,8 @@ def execute(
         else:
             storage.discard_empty(target)
         raise
+    finally:
+        close_idle()  # what controls import may be changed before the next run
     if temporary:
         weakref.finalize(made, shutil.rmtree, target, ignore_errors=True)
     return made
