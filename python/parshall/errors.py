@@ -67,7 +67,7 @@ class RunNotFoundError(InputError):
 
 
 class ControlError(ParshallError):
-    """A congestion control from outside failed: it raised an error, its window was no window, or it ended its process."""
+    """A congestion control from outside failed: it raised an error, said no window, or ended its process."""
 
 
 class SimulationError(ParshallError):

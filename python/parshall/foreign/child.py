@@ -20,6 +20,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,5 @@ def _done(
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with suppress(Exception):  # foreign code may have replaced or closed it
             stream.flush()
-        except Exception:  # noqa: BLE001, S110 - foreign code may have replaced or closed it
-            pass

@@ -1,13 +1,12 @@
 """What makes a control from outside: as the parent sends it, and as the process of foreign code loads it.
 
-The functions of the first half run nothing that is foreign. Those of the second, from `load` on, are called in the process
-of foreign code alone; `described` also reads the attributes of a class that the parent has already.
+The functions of the first half run nothing that is foreign, except that `described` reads the attributes of a class
+that the parent has already. Those of the second, from `load` on, are called in the process of foreign code alone.
 """
 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import pickle
 import sys
 import tempfile

@@ -6,9 +6,10 @@
 | ``PARSHALL_CONTROL_MEMORY`` | memory that the process may take | 4 GB, or what is available if that is less |
 
 They are variables of the environment because the processes of sweeps inherit these. A control answers within
-microseconds, one that asks a neural network within milliseconds; the first call may import that network's library, which takes
-seconds. Memory: a process with 100,000 flows of a class in Python took 0.2 GB, PyTorch takes 0.5 GB, and two such processes fit
-into a laptop of 8 GB beside a browser.
+microseconds, one that asks a neural network within milliseconds; the first call may import that network's library,
+which takes seconds. A process with 100,000 flows of a class in Python took 0.2 GB, PyTorch takes 0.5 GB, and two
+processes of 4 GB are left room on a machine of 8 GB only because hardly any takes so much: what is available at the
+moment is the other bound.
 """
 
 from __future__ import annotations

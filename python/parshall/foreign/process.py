@@ -183,8 +183,8 @@ class _Process:
     def _wait(self, monitor: _core.Monitor | None, wait_s: float, *, loading: bool) -> None:
         """Wait for an answer.
 
-        A call has not answered when the parent has looked at it for so long: what passes while the parent itself is stopped
-        (Ctrl-Z, a suspended machine) does not count.
+        A call has not answered when the parent has looked at it for so long: what passes while the parent itself is
+        stopped (Ctrl-Z, a suspended machine) does not count.
         """
         before, stuck_s, clock = self._page.read(), 0.0, time.monotonic()
         while not self._connection.poll(POLL_S):
