@@ -60,7 +60,11 @@ def serve() -> None:
         monitor = _core.Monitor(None if what == "load" else details[1])
         page.begin(monitor, most_bytes)
         try:
-            answer = _loaded(*details, loaded) if what == "load" else _done(what, details, loaded, monitor, page)
+            if what == "load":
+                code, path = details
+                answer = _loaded(code, path, loaded)
+            else:
+                answer = _done(what, details, loaded, monitor, page)
         finally:
             if os.getpid() != process:
                 os._exit(1)  # a copy that foreign code made by os.fork
@@ -105,7 +109,8 @@ def _simulate(controls: Mapping[str, Any], monitor: _core.Monitor, page: _core.F
 
 
 def _check(controls: Mapping[str, Any], _: _core.Monitor, page: _core.ForeignPage, given: list[Any]) -> str:
-    return _core.check_conformance(*given, controls, page)
+    config, seed, series, events = given
+    return _core.check_conformance(config, seed, series, events, controls, page)
 
 
 def _replay(controls: Mapping[str, Any], _: _core.Monitor, page: _core.ForeignPage, given: list[Any]) -> str:

@@ -10,6 +10,8 @@ import hashlib
 import pickle
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
@@ -68,25 +70,37 @@ def of_class(name: str, made_by: Any, source: str) -> ForeignCode:
     """
     import cloudpickle  # noqa: PLC0415 - most controls are files
 
-    module = sys.modules.get(getattr(made_by, "__module__", None) or "")
-    # A module of the user's may be a script, a test, or changed since it was imported: its class is sent, not its name.
-    whole = module is not None and str(getattr(module, "__file__", None)).endswith(".py")
-    whole = whole and sys.modules.get(module.__name__) is module
-    whole = whole and module.__name__ not in cloudpickle.list_registry_pickle_by_value()
     try:
-        if whole:
-            cloudpickle.register_pickle_by_value(module)
-        content = cloudpickle.dumps(made_by)
+        with _whole(made_by):
+            content = cloudpickle.dumps(made_by)
     except Exception as error:  # noqa: BLE001 - whatever the class refers to decides that
         why = f"{type(error).__name__}: {shortened(error)}"
         remedy = f"write it to a file of its own: {name}=FILE.py:CLASS"
         raise InputError(
             f'control "{name}": {source} runs in a process of its own, to which it cannot be sent: {why}; {remedy}'
         ) from None
-    finally:
-        if whole:
-            cloudpickle.unregister_pickle_by_value(module)
     return ForeignCode("class", name, source, "", "", content)
+
+
+@contextmanager
+def _whole(made_by: Any) -> Iterator[None]:
+    """Within, a class is pickled with its methods, and not as the name of something that the other process imports.
+
+    Its module may be a script, a test, or changed since it was imported.
+    """
+    import cloudpickle  # noqa: PLC0415 - most controls are files
+
+    name = getattr(made_by, "__module__", None) or ""
+    module = sys.modules.get(name)
+    python = str(getattr(module, "__file__", None)).endswith(".py")
+    if module is None or not python or name in cloudpickle.list_registry_pickle_by_value():
+        yield
+        return
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
 
 
 def described(made_by: Any, source: str) -> Description:
