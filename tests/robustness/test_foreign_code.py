@@ -371,3 +371,63 @@ def test_nothing_is_left_when_the_command_is_killed(folder: Path) -> None:
     process.kill()
     ended(process)
     wait_until(lambda: not list(alive(children)), within_s=5.0)
+
+
+# --- every command that takes controls ---
+
+SWEEP = """
+name = "s"
+repetitions = 2
+metrics = ["goodput_bps"]
+[scenario]
+duration = "3 s"
+bottleneck = { rate = "5 Mbit/s", queue = { name = "drop_tail", limit = "20 packets" } }
+flows = [{ name = "a", rtt = "40 ms", congestion_control = "mine" }]
+[parameters]
+"bottleneck.rate" = ["5 Mbit/s", "10 Mbit/s"]
+"""
+RECORDING = Path(__file__).parents[1] / "data/linux-6.18/reno-clean.csv.zst"
+COMMANDS = {
+    "sweep": ("s.sweep.toml", "--no-page", "--store", "store", "--workers", "2", "--control"),
+    "suite": ("rfc9743", "mine", "--store", "store", "--workers", "2", "--control"),
+    "itb": ("--cc", "mine", "--store", "store", "--workers", "2", "--control"),
+    "check-control": ("--workers", "2"),
+    "replay": (str(RECORDING), "--control"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [("Loops", "has not answered for 1 s"), ("Exits", r"ended the process \(exit 0\)")],
+    ids=["loops", "exits"],
+)
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_every_command_has_the_wall(verb: str, control: str, said: str, folder: Path) -> None:
+    (folder / "s.sweep.toml").write_text(SWEEP)
+    place = f"controls.py:{control}"
+    code = place if verb == "check-control" else f"mine={place}"
+    status, message = ended(command(folder, "", *COMMANDS[verb], code, verb=verb))
+    assert status == 1, message
+    assert re.search(rf"control \w+ {said}", message), message
+    if verb in ("sweep", "suite", "itb"):
+        assert re.search(rf"{said} at 0.\d+ s of flow \w+", message), message
+    assert "Traceback" not in message
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_workers_of_a_sweep_leave_nothing(number: signal.Signals, folder: Path) -> None:
+    (folder / "s.sweep.toml").write_text(SWEEP)
+    more = (*COMMANDS["sweep"], "mine=controls.py:Loops")
+    process = command(folder, "", *more, verb="sweep", PARSHALL_CONTROL_WAIT="300 s")
+    wait_until(lambda: busy(descendants(process.pid)))
+    children = descendants(process.pid)
+    assert len(children) > 2, "workers, and theirs"
+    begun = time.monotonic()
+    process.send_signal(number)
+    status, _ = ended(process)
+    assert status == (130 if number == signal.SIGINT else -number)
+    assert time.monotonic() - begun < 2.0
+    wait_until(lambda: not list(alive(children)), within_s=5.0)

@@ -194,7 +194,7 @@ class _Process:
             stuck_s = stuck_s + min(passed_s, 2 * POLL_S) if same else 0.0
             before = now
             if monitor is not None:
-                monitor.advance(now.simulated_s, now.packets)
+                monitor.advance(max(now.simulated_s, now.at_s if now.calls else 0.0), now.packets)
                 if monitor.cancelled:
                     raise _core.Interrupted(f"interrupted at {now.simulated_s:.3f} s of simulated time")
             if stuck_s >= wait_s:
