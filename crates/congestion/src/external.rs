@@ -208,7 +208,10 @@ impl ExternalControl {
             now: start.at,
             needs: config.needs,
             steering: config.steering,
-            largest_window: config.bound.as_ref().map_or(LARGEST_WINDOW, |bound| bound.maker.largest_window()),
+            largest_window: config
+                .bound
+                .as_ref()
+                .map_or(LARGEST_WINDOW, |bound| bound.maker.largest_window()),
             fault: config.bound.as_ref().map(|bound| Arc::clone(&bound.fault)).unwrap_or_default(),
             control: None,
             says: Says { window: start.window, ssthresh: start.ssthresh, pacing_rate: None },

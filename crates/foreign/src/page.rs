@@ -18,8 +18,8 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Words of the page.
 const WORDS: usize = 8;

@@ -135,3 +135,110 @@ impl Drop for WatchedControl {
         self.page.leave();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::of_zeros;
+    use parshall_units::Duration;
+
+    /// Answers what the page says while it is called.
+    #[derive(Debug)]
+    struct Reads(Page);
+
+    impl Reads {
+        fn said(&self) -> Said {
+            let [calls, at_ps, group, ..] = self.0.words();
+            assert_eq!(calls % 2, 1, "a call is under way");
+            Ok(Says { window: at_ps as f64, ssthresh: group as f64, pacing_rate: Some(calls as f64) })
+        }
+    }
+
+    impl External for Reads {
+        fn on_ack(&mut self, _: &AckEvent) -> Said {
+            self.said()
+        }
+        fn on_congestion(&mut self, _: &CongestionEvent) -> Said {
+            self.said()
+        }
+        fn on_timeout(&mut self, _: &CongestionEvent) -> Said {
+            self.said()
+        }
+        fn on_idle_restart(&mut self, _: f64) -> Said {
+            self.said()
+        }
+        fn on_recovered(&mut self) -> Said {
+            self.said()
+        }
+        fn on_undo(&mut self, _: f64, _: f64) -> Said {
+            self.said()
+        }
+        fn end_slow_start(&mut self) -> Option<Said> {
+            Some(self.said())
+        }
+        fn set_slope(&mut self, _: f64) -> Said {
+            self.said()
+        }
+        fn set_ssthresh(&mut self, _: f64) -> Said {
+            self.said()
+        }
+        fn read_variables(&self, reader: &mut Reader<'_>) {
+            reader("calls", self.said().unwrap().pacing_rate.unwrap());
+        }
+    }
+
+    impl Drop for Reads {
+        fn drop(&mut self) {
+            self.said().unwrap();
+        }
+    }
+
+    #[derive(Debug)]
+    struct MakesReads(Page);
+
+    impl Maker for MakesReads {
+        fn make(&self, _: &str, _: Start) -> Result<(Box<dyn External>, Says), String> {
+            let control = Reads(self.0);
+            let says = control.said()?;
+            Ok((Box::new(control), says))
+        }
+    }
+
+    #[test]
+    fn each_call_is_noted_with_time_and_group() {
+        let (_file, page) = of_zeros();
+        let makers: Makers = [("mine".into(), Arc::new(MakesReads(page)) as Arc<dyn Maker>)].into();
+        let maker = &watched(&makers, page, Some(3), 50.0)["mine"];
+        assert_eq!(maker.largest_window(), 50.0);
+        let at = Instant::from_ps(7);
+        let start = Start { at, ..Start::NEW };
+        let (mut control, says) = maker.make("{}", start).unwrap();
+        assert_eq!((says.window, says.ssthresh, says.pacing_rate), (7.0, 3.0, Some(1.0)));
+        let event = CongestionEvent {
+            now: at + Duration::from_ps(2),
+            signal: parshall_congestion::Signal::Loss,
+            in_flight: 1,
+        };
+        let mut calls = 3.0;
+        let mut check = |said: Said, window: f64| {
+            let says = said.unwrap();
+            assert_eq!((says.window, says.ssthresh, says.pacing_rate), (window, 3.0, Some(calls)));
+            calls += 2.0;
+        };
+        check(control.set_slope(2.0), 7.0);
+        check(control.on_timeout(&event), 9.0);
+        check(control.on_recovered(), 9.0);
+        check(control.end_slow_start().unwrap(), 9.0);
+        let mut read = 0.0;
+        control.read_variables(&mut |_, value| read = value);
+        assert_eq!(read, calls);
+        drop(control);
+        assert_eq!(page.words()[0], calls as u64 + 3, "no call is under way");
+    }
+
+    #[test]
+    fn the_largest_window_fits_into_memory() {
+        assert_eq!(largest_window(4_000_000_000), 4e7);
+        assert_eq!(largest_window(0), 1.0);
+    }
+}

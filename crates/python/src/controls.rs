@@ -298,7 +298,10 @@ fn text_of(object: &Bound<'_, PyAny>) -> String {
     match object.str() {
         Ok(text) => shortened(&text.to_string_lossy()),
         Err(error) => {
-            let kind = error.get_type(object.py()).name().map_or_else(|_| "an error".into(), |name| name.to_string());
+            let kind = error
+                .get_type(object.py())
+                .name()
+                .map_or_else(|_| "an error".into(), |name| name.to_string());
             format!("(its text cannot be had: __str__ raises {})", shortened(&kind))
         }
     }

@@ -24,7 +24,8 @@ impl PyPage {
     }
 
     fn replace(&self, watch: Option<Watch>) {
-        let before = std::mem::replace(&mut *self.watch.lock().unwrap_or_else(PoisonError::into_inner), watch);
+        let before =
+            std::mem::replace(&mut *self.watch.lock().unwrap_or_else(PoisonError::into_inner), watch);
         drop(before);
     }
 }
