@@ -352,6 +352,18 @@ def test_an_interruption_is_answered_at_once(
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_all_processes_is_an_interruption(number: signal.Signals, folder: Path) -> None:
+    process = looping("on_ack", folder)
+    for each in (*descendants(process.pid), process.pid):
+        os.kill(each, number)
+        time.sleep(0.2)
+    status, message = ended(process)
+    assert (status, "interrupted" in message) == (130, True), message
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_interruption_while_code_is_loaded(folder: Path) -> None:
     process = looping("module", folder)
     children = descendants(process.pid)

@@ -45,7 +45,8 @@ EXCEPTIONS: dict[str, type[Exception]] = {
 
 def serve() -> None:
     """Do what comes through the connection until its other end is closed, or nothing comes any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner decides
+    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends them to all; the owner decides
+        signal.signal(number, signal.SIG_IGN)
     connection_file, page_file, parent = map(int, sys.argv[1:])
     sys.argv[1:] = []
     connection = Connection(connection_file)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing.connection import Pipe
 from typing import Any, NamedTuple
 
@@ -67,7 +67,7 @@ def call(
     controls: Mapping[str, ForeignCode],
     *arguments: Any,
     monitor: _core.Monitor | None = None,
-    groups: Sequence[Group] = (),
+    groups: Callable[[], Sequence[Group]] = tuple,
 ) -> str:
     """Call one of the functions of `parshall.foreign.child`, in a process of foreign code.
 
@@ -82,7 +82,7 @@ def call(
     monitor
         Told how far it is, and asked whether to go on.
     groups
-        Those of the simulation, in their order.
+        Gives those of the simulation, in their order.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def call(
         raise process.nonsense()
     except _Failure as failure:
         process.close()
-        raise ControlError(failure.told([*controls], groups)) from None
+        raise ControlError(failure.told([*controls], groups())) from None
     except BaseException:
         process.close()  # a control that failed may have left anything behind
         raise

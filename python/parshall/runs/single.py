@@ -71,9 +71,12 @@ def _simulated(resolved: str, repetition: int, directory: Path, monitor: Monitor
         return _core.simulate(resolved, repetition, directory, monitor, durable)
     if monitor.cancelled:
         raise Interrupted("interrupted before it began")
-    groups = [Group(group["name"], _control(group["congestion_control"])) for group in json.loads(resolved)["flows"]]
     given = (resolved, repetition, str(directory.absolute()), durable)
-    return call("simulate", controls, *given, monitor=monitor, groups=groups)
+    return call("simulate", controls, *given, monitor=monitor, groups=lambda: _groups(resolved))
+
+
+def _groups(resolved: str) -> list[Group]:
+    return [Group(each["name"], _control(each["congestion_control"])) for each in json.loads(resolved)["flows"]]
 
 
 def _control(resolved: Mapping[str, Any] | None) -> str | None:
