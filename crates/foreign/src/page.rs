@@ -76,7 +76,7 @@ impl Page {
 
     /// Notes that foreign code is entered, at a simulated time in ps, for a flow of a group.
     #[inline]
-    pub(crate) fn enter(&self, at_ps: u64, group: u64) {
+    pub(crate) fn enter(self, at_ps: u64, group: u64) {
         self.0[AT].store(at_ps, Relaxed);
         self.0[GROUP].store(group, Relaxed);
         self.count();
@@ -84,7 +84,7 @@ impl Page {
 
     /// Notes that it was left. A copy of the process that foreign code made by `fork` ends here: it would write the same tables.
     #[inline]
-    pub(crate) fn leave(&self) {
+    pub(crate) fn leave(self) {
         if COPY.load(Relaxed) {
             end();
         }
@@ -93,33 +93,33 @@ impl Page {
 
     /// One more call was begun or ended. One thread at a time calls foreign code, so that no count is lost.
     #[inline]
-    fn count(&self) {
+    fn count(self) {
         self.0[CALLS].store(self.0[CALLS].load(Relaxed).wrapping_add(1), Release);
     }
 
     /// Notes that no foreign code is under way, whatever was entered before.
-    pub fn restart(&self) {
+    pub fn restart(self) {
         self.0[CALLS].store(0, Relaxed);
         self.0[GROUP].store(NO_GROUP, Relaxed);
         self.progress(0, 0);
     }
 
-    pub(crate) fn progress(&self, simulated_ps: u64, packets: u64) {
+    pub(crate) fn progress(self, simulated_ps: u64, packets: u64) {
         self.0[SIMULATED].store(simulated_ps, Relaxed);
         self.0[PACKETS].store(packets, Relaxed);
     }
 
-    pub(crate) fn memory(&self, bytes: u64) {
+    pub(crate) fn memory(self, bytes: u64) {
         self.0[MEMORY].store(bytes, Relaxed);
     }
 
-    pub(crate) fn too_much_memory(&self) {
+    pub(crate) fn too_much_memory(self) {
         self.0[TOO_MUCH_MEMORY].store(1, Relaxed);
     }
 
     /// Its words, as the other process reads them.
     #[cfg(test)]
-    pub(crate) fn words(&self) -> [u64; WORDS] {
+    pub(crate) fn words(self) -> [u64; WORDS] {
         self.0.each_ref().map(|word| word.load(Relaxed))
     }
 }
