@@ -2,7 +2,8 @@
 
 `python child.py SCENARIO [KEY=VALUE ...] [--control=NAME=PLACE ...]`: as for `parshall run`, its `--set` and
 `--control`. The process does nothing else, so that its high-water mark of resident memory is the simulation's, but for
-what the interpreter and the imports take; how much that is shows in a run with a single flow.
+what the interpreter and the imports take; how much that is shows in a run with a single flow. With a control from
+outside, the simulation is done in another process, and its memory is not known here.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import parshall as ps
-from parshall import _core
 from parshall.controls import declare
-from parshall.schema import external
+from parshall.runs import single
 
 
 def high_water_bytes() -> int:
@@ -35,8 +35,7 @@ def main(path: str, *arguments: str) -> None:
     scenario = ps.Scenario.load(path, assignments)
     resolved = json.dumps(scenario.resolve())
     with TemporaryDirectory(prefix="parshall-bench-") as directory:
-        made = _core.simulate(resolved, 0, Path(directory), _core.Monitor(), controls=external.makers())
-    summary = json.loads(made)
+        summary = single.simulate(resolved, 0, Path(directory), single.Monitor())
     print(json.dumps(summary | {"high_water_bytes": high_water_bytes()}))
 
 

@@ -41,24 +41,19 @@ import inspect
 import json
 import keyword
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from parshall import _core
 from parshall.errors import InputError
+from parshall.foreign.code import LIBRARIES, ForeignCode, described, of_class, shortened
+from parshall.foreign.process import call, describe
 from parshall.schema import external
 from parshall.schema.catalog import family
-from parshall.schema.external import NEEDS, STEERING, Code, External
+from parshall.schema.external import Code, External
 
 __all__ = ["conformance", "declare", "declare_sent", "read", "receive", "sent"]
-
-METHODS = ("on_ack", "on_loss", "on_timeout")
-"""What every class must have."""
-
-_LIBRARIES = {".so", ".dylib", ".dll"}
 
 
 def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
@@ -74,6 +69,8 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
     ------
     InputError
         A name is taken, a file cannot be read, or a class lacks a method.
+    ControlError
+        The code of a file ended the process that loaded it, or was not loaded in time.
     """
     given = dict(controls) if isinstance(controls, Mapping) else dict(map(_assignment, controls))
     external.declare([read(name, code) for name, code in given.items()])
@@ -81,9 +78,6 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
 
 _received: dict[str, bytes] = {}
 """Files of controls that another process sent, by their digests."""
-
-_loaded: dict[Path, str] = {}
-"""Libraries that this process has loaded, and the digests that their files had then."""
 
 
 def sent() -> dict[str, bytes]:
@@ -107,7 +101,7 @@ def declare_sent(codes: Iterable[Code]) -> None:
     """
     for name, place, wanted in codes:
         known = external.declared(name)
-        if known is not None and known.code == wanted and known.make is not None:
+        if known is not None and known.code == wanted and known.maker is not None:
             continue
         kernels = place.endswith(external.BPF_SUFFIX)  # which takes it from its file
         control = _of_file(name, place, None if kernels else _received.get(wanted))
@@ -125,15 +119,36 @@ def read(name: str, code: Any) -> External:
     InputError
         As `declare`.
     """
-    if not name.isidentifier() or keyword.iskeyword(name) or name == "external":
-        raise InputError(f"control {name!r}: accepted: a name of letters, digits and _, beginning with a letter")
+    check_name(name)
     if name in {entry.name for entry in family("congestion_controls")}:
         raise InputError(f'control "{name}": this is the name of one of the catalog; choose another')
     if isinstance(code, str | Path):
         return _of_file(name, str(code))
-    title, place = f"class {getattr(code, '__qualname__', code)}", _place_of_class(code)
+    title, place = f"class {getattr(code, '__qualname__', None) or shortened(repr(code))}", _place_of_class(code)
+    try:
+        description = described(code, title)
+    except ValueError as error:
+        raise InputError(f'control "{name}": {error}') from None
     content = None if place is None else Path(place.rpartition(":")[0]).read_bytes()
-    return _of_class(name, code, title, place, content)
+    digest = _digest_of_class(code) if content is None else _digest(content)
+    return External(name, title, digest, place, *description, of_class(name, code, title), content or b"")
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no control can have.
+
+    Raises
+    ------
+    InputError
+        It says why.
+    """
+    if keyword.iskeyword(name):
+        raise InputError(f"control {name!r}: this is a keyword of Python; choose another name")
+    if not name.isidentifier():
+        accepted = "accepted: a name of letters, digits and _, beginning with a letter"
+        raise InputError(f"control {shortened(repr(name))}: {accepted}")
+    if name == "external":
+        raise InputError(f"control {name!r}: this is what all controls from outside are called; choose another name")
 
 
 def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: int) -> list[dict[str, Any]]:
@@ -146,9 +161,12 @@ def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: 
     seed, series, events
         Of the random events: what they follow from, how many series there are, and how many events in each.
     """
-    findings: list[dict[str, Any]] = json.loads(
-        _core.check_conformance(json.dumps(resolved), external.makers(), seed, series, events)
-    )
+    text = json.dumps(resolved)
+    if controls := external.runnable(text):
+        checked = call("check_conformance", controls, text, seed, series, events)
+    else:
+        checked = _core.check_conformance(text, seed, series, events)
+    findings: list[dict[str, Any]] = json.loads(checked)
     return findings
 
 
@@ -161,9 +179,8 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def _of_file(name: str, code: str, content: bytes | None = None) -> External:
     """The control of a file; of its `content`, if that is known and the file may be another, or not there."""
-    path = Path(code)
-    attribute: str | None = None
-    if path.suffix not in _LIBRARIES and not code.endswith(external.BPF_SUFFIX):
+    path, attribute = Path(code), ""
+    if path.suffix not in LIBRARIES and not code.endswith(external.BPF_SUFFIX):
         file, _, attribute = code.rpartition(":") if ":" in code else (code, "", "")
         path = Path(file)
         if path.suffix != ".py" or not attribute:
@@ -173,71 +190,17 @@ def _of_file(name: str, code: str, content: bytes | None = None) -> External:
             content = path.read_bytes()
         except OSError as error:
             raise InputError(f'control "{name}": {path}: {error.strerror}') from None
-    if attribute is not None:
-        return _of_module(name, path, attribute, content)
-    if path.suffix in _LIBRARIES:
-        return _of_library(name, path, content)
-    return External(name, str(path), _digest(content), str(path.absolute()), content=content)
-
-
-def _of_module(name: str, path: Path, attribute: str, content: bytes) -> External:
-    """A class of a Python file, which is run for that."""
-    module = ModuleType(f"parshall_control_{name}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # where dataclasses look for their module
-    try:
-        # The very bytes of the digest: what Python has compiled of the file before may be older.
-        exec(compile(content, str(path), "exec"), module.__dict__)  # noqa: S102 - the user's own code
-    except Exception as error:
-        raise InputError(f'control "{name}": {path} cannot be run: {type(error).__name__}: {error}') from error
-    if not hasattr(module, attribute):
-        raise InputError(f'control "{name}": {path} has no class {attribute}')
-    place = f"{path.absolute()}:{attribute}"
-    return _of_class(name, getattr(module, attribute), f"{path}:{attribute}", place, content)
-
-
-def _of_library(name: str, path: Path, content: bytes) -> External:
-    """A shared library."""
-    place, code = path.absolute(), _digest(content)
-    try:
-        library = _library(place, content, code)
-    except (OSError, ValueError) as error:
-        raise InputError(f'control "{name}": {path}: {error}') from None
-    needs, steering = tuple(library.needs), tuple(library.steering)
-    standard = library.standard_slow_start
-    return External(name, str(path), code, str(place), needs, standard, steering, library, content)
-
-
-def _library(place: Path, content: bytes, code: str) -> _core.ControlLibrary:
-    """The library of a file; of a copy, where the system would give what it had loaded from there before."""
-    here = place.is_file() and _digest(place.read_bytes()) == code
-    if here and _loaded.setdefault(place, code) == code:
-        return _core.ControlLibrary(place)
-    with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
-        copy = Path(folder) / place.name
-        copy.write_bytes(content)
-        return _core.ControlLibrary(copy)
+    place, digest = str(path.absolute()), _digest(content)
+    if code.endswith(external.BPF_SUFFIX):
+        return External(name, code, digest, place, content=content)
+    maker = ForeignCode("module" if attribute else "library", name, code, place, attribute, content)
+    if attribute:
+        place = f"{place}:{attribute}"
+    return External(name, code, digest, place, *describe(maker), maker, content)
 
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _of_class(name: str, made_by: Any, source: str, place: str | None, content: bytes | None) -> External:
-    """A class, and the file that has it, if there is one."""
-    if not callable(made_by):
-        raise InputError(f'control "{name}": {source} is no class')
-    missing = [method for method in METHODS if not callable(getattr(made_by, method, None))]
-    if missing:
-        raise InputError(f'control "{name}": {source} lacks {", ".join(missing)}')
-    needs = tuple(getattr(made_by, "needs", ()))
-    unknown = [need for need in needs if need not in NEEDS]
-    if unknown:
-        raise InputError(f'control "{name}": {source} needs {unknown[0]!r}; accepted: {", ".join(NEEDS)}')
-    standard = bool(getattr(made_by, "standard_slow_start", False))
-    steering = tuple(what for what in STEERING if callable(getattr(made_by, f"set_{what}", None)))
-    code = _digest_of_class(made_by) if content is None else _digest(content)
-    return External(name, source, code, place, needs, standard, steering, made_by, content or b"")
 
 
 def _place_of_class(made_by: type) -> str | None:

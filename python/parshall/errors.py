@@ -6,11 +6,11 @@
 | `InputError` | what was given cannot be used; nothing was run | 2 |
 | `ScenarioError` | a scenario is refused | 2 |
 | `OutputExistsError` | results would overwrite something | 2 |
-| `ControlError` | a congestion control from outside failed | 2 |
 | `QuantityError` | a quantity from outside failed | 2 |
 | `MissingExtraError` | a package of an extra is not installed | 2 |
 | `RunNotFoundError` | a directory holds no readable result | 2 |
 | `NoEmulationError` | this machine does not permit what an emulation needs | 2 |
+| `ControlError` | a congestion control from outside failed | 1 |
 | `SimulationError` | a simulation failed | 1 |
 | `EmulationError` | an emulation failed | 1 |
 | `InvalidEmulationError` | an emulation cannot be believed, and nobody accepted that | 3 |
@@ -54,10 +54,6 @@ class OutputExistsError(InputError):
     """Results would overwrite something."""
 
 
-class ControlError(InputError):
-    """A congestion control from outside failed: it raised an error, or its window was no window."""
-
-
 class QuantityError(InputError):
     """A quantity from outside failed: it raised an error, or its value was no number."""
 
@@ -68,6 +64,10 @@ class MissingExtraError(InputError):
 
 class RunNotFoundError(InputError):
     """A directory holds no readable result."""
+
+
+class ControlError(ParshallError):
+    """A congestion control from outside failed: it raised an error, said no window, or ended its process."""
 
 
 class SimulationError(ParshallError):

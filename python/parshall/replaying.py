@@ -12,6 +12,7 @@ from typing import Any
 from parshall import _core, notebook
 from parshall.controls import declare
 from parshall.errors import ControlError, InputError, OutputExistsError
+from parshall.foreign.process import call
 from parshall.records.storage import guarded
 from parshall.scenario import Scenario
 from parshall.schema import external
@@ -132,7 +133,7 @@ def replay(
     declare(controls)
     config = _resolved(control)
     try:
-        answer = json.loads(_core.replay(Path(recording), json.dumps(config), recorded, external.makers()))
+        answer = json.loads(_replayed(Path(recording), json.dumps(config), recorded))
     except ValueError as error:
         raise InputError(str(error)) from None
     except _core.ControlFailed as error:
@@ -142,6 +143,13 @@ def replay(
     replayed["first"] = [Difference(**each) for each in replayed["first"]]
     replayed["causes"] = dict(replayed["causes"])
     return Replay(control=control if isinstance(control, str) else control["name"], **answer, **replayed)
+
+
+def _replayed(recording: Path, config: str, recorded: str | None) -> str:
+    """What the replay gives as JSON, done in a process of its own if the control is from outside."""
+    if controls := external.runnable(config):
+        return call("replay", controls, str(recording.absolute()), config, recorded)
+    return _core.replay(recording, config, recorded)
 
 
 def qlog(recording: str | Path, directory: str | Path) -> list[Path]:

@@ -262,6 +262,7 @@ def test_the_rules_for_python_never_allow() -> None:
         "records",
         "runs",
         "emulation",
+        "foreign",
         "replaying",
         "traces",
         "cli",

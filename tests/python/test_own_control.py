@@ -49,6 +49,23 @@ def document(control: Any, **changes: Any) -> dict[str, Any]:
     }
 
 
+class Told:
+    """What controls have told, from the processes in which they are."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "told"
+
+    def append(self, told: tuple[Any, ...]) -> None:
+        with self.file.open("a") as file:
+            file.write(json.dumps(told) + "\n")
+
+    def taken(self) -> list[tuple[Any, ...]]:
+        """All of it, once."""
+        lines = self.file.read_text().splitlines()
+        self.file.unlink()
+        return [tuple(json.loads(line)) for line in lines]
+
+
 def built(language: str, folder: Path) -> str:
     """The place of the template's code in a language."""
     if language in COMPILERS:
@@ -109,7 +126,7 @@ def test_each_template_undoes_a_needless_reduction_as_reno_does(language: str, t
 
 
 def test_what_is_undone_is_what_was_reduced(tmp_path: Path) -> None:
-    told: list[tuple[str, float, float]] = []
+    told = Told(tmp_path)
 
     class Stays(Mine):
         def on_timeout(self, event: Any) -> None:
@@ -122,30 +139,27 @@ def test_what_is_undone_is_what_was_reduced(tmp_path: Path) -> None:
             self.cwnd = cwnd
 
     runs = [ps.run(late(tmp_path, "mine"), controls={"mine": Stays})]
-    assert {what for what, _, _ in told} == {"reduced"}
-    told.clear()
+    assert {what for what, _, _ in told.taken()} == {"reduced"}
     runs.append(ps.run(late(tmp_path, "mine"), controls={"mine": Undoes}))
-    undone = [(before, after) for before, after in itertools.pairwise(told) if after[0] == "undone"]
+    undone = [(before, after) for before, after in itertools.pairwise(told.taken()) if after[0] == "undone"]
     assert undone
     assert all(before[2] == after[2] for before, after in undone)
     assert all(after[1] == float("inf") for _, after in undone), "it has no ssthresh"
     few, many = (run.flows["goodput_bps"][0] for run in runs)
     assert many > 1.02 * few
-    told.clear()
     ps.run(late(tmp_path, "mine", "rfc"))
-    assert {what for what, _, _ in told} == {"reduced"}, "the RFCs undo nothing"
+    assert {what for what, _, _ in told.taken()} == {"reduced"}, "the RFCs undo nothing"
 
     class Paced(Undoes):
         needs = ("pacing",)
         pacing_rate = 1000.0
 
-    told.clear()
     ps.run(late(tmp_path, steered("paced", coupling="level", shift=50.0)), controls={"paced": Paced})
-    assert {what for what, _, _ in told} == {"reduced", "undone"}, "the one that is steered, too"
+    assert {what for what, _, _ in told.taken()} == {"reduced", "undone"}, "the one that is steered, too"
 
 
 def test_one_way_delays_are_heard_by_who_needs_them(tmp_path: Path) -> None:
-    heard: list[tuple[float | None, float]] = []
+    heard = Told(tmp_path)
 
     class Deaf(Mine):
         def on_ack(self, ack: Any) -> None:
@@ -155,13 +169,12 @@ def test_one_way_delays_are_heard_by_who_needs_them(tmp_path: Path) -> None:
     class Hears(Deaf):
         needs = ("one_way_delay",)
 
-    def delays(control: type, **changes: Any) -> list[tuple[float | None, float]]:
-        heard.clear()
+    def delays(control: type, **changes: Any) -> list[tuple[Any, ...]]:
         given = document("mine", processing_time="0 s", duration="3 s", **changes)
         given["flows"] = [{"rtt": "60 ms", "congestion_control": "mine"}]
         given["bottleneck"] |= changes.get("bottleneck", {})
         ps.run(given, tmp_path / str(len(list(tmp_path.iterdir()))), controls={"mine": control})
-        return list(heard)
+        return heard.taken()
 
     assert {delay for delay, _ in delays(Deaf)} == {None}
     free = delays(Hears)
@@ -444,15 +457,29 @@ def test_a_library_of_version_1_is_loaded_and_cannot_be_steered(tmp_path: Path) 
         ps.Scenario.from_document(document(steered("older"))).resolve()
 
 
-@pytest.mark.parametrize(("version", "asks"), [(4, ("one_way_delay", "l4s")), (3, ("l4s",)), (2, ())])
-def test_a_library_asks_for_what_its_version_knows(version: int, asks: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "needs", "asks"),
+    [
+        (4, "PARSHALL_NEEDS_L4S | PARSHALL_NEEDS_ONE_WAY_DELAY", ("one_way_delay", "l4s")),
+        (3, "PARSHALL_NEEDS_L4S", ("l4s",)),
+        (3, "PARSHALL_NEEDS_ONE_WAY_DELAY", None),
+        (2, "PARSHALL_NEEDS_L4S", None),
+        (4, "1u << 20", None),
+    ],
+)
+def test_a_library_asks_for_what_its_version_knows(
+    version: int, needs: str, asks: tuple[str, ...] | None, tmp_path: Path
+) -> None:
     built("c", tmp_path)
     source = tmp_path / "mine.c"
-    needs = "PARSHALL_NEEDS_L4S | PARSHALL_NEEDS_ONE_WAY_DELAY"
     text = source.read_text().replace(".abi = PARSHALL_CONTROL_ABI,", f".abi = {version}, .needs = {needs},")
     source.write_text(text)
     (tmp_path / "libmine.so").unlink()  # a loaded library is not written over
-    assert read("mine", compiled(source)).needs == asks
+    if asks is not None:
+        assert read("mine", compiled(source)).needs == asks
+    else:
+        with pytest.raises(InputError, match=rf"needs 0x\w+, which version {version} of the interface does not know"):
+            read("mine", compiled(source))
 
 
 def test_a_library_that_says_what_no_window_is(tmp_path: Path) -> None:

@@ -62,6 +62,11 @@ pub trait Maker: Debug + Send + Sync {
     /// # Errors
     /// What went wrong.
     fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String>;
+
+    /// The largest window, in packets, that its controls may say. Who runs them knows how many packets in flight fit into memory.
+    fn largest_window(&self) -> f64 {
+        LARGEST_WINDOW
+    }
 }
 
 /// Who makes the controls from outside, by the names that scenarios use.
@@ -186,6 +191,7 @@ pub struct ExternalControl {
     now: Instant,
     needs: Needs,
     steering: Steering,
+    largest_window: f64,
     fault: Arc<Mutex<Option<Fault>>>,
     /// `None` from its fault on.
     control: Option<Box<dyn External>>,
@@ -202,6 +208,10 @@ impl ExternalControl {
             now: start.at,
             needs: config.needs,
             steering: config.steering,
+            largest_window: config
+                .bound
+                .as_ref()
+                .map_or(LARGEST_WINDOW, |bound| bound.maker.largest_window()),
             fault: config.bound.as_ref().map(|bound| Arc::clone(&bound.fault)).unwrap_or_default(),
             control: None,
             says: Says { window: start.window, ssthresh: start.ssthresh, pacing_rate: None },
@@ -216,8 +226,12 @@ impl ExternalControl {
         made
     }
 
-    fn fail(&mut self, what: String, in_call: bool) {
+    fn fail(&mut self, mut what: String, in_call: bool) {
         self.control = None;
+        if let Some((end, _)) = what.char_indices().nth(LONGEST_TEXT) {
+            what.truncate(end);
+            what.push_str(" ... (cut)");
+        }
         let fault = Fault { control: self.name.clone(), flow: self.flow, at: self.now, what, in_call };
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
     }
@@ -234,7 +248,7 @@ impl ExternalControl {
     fn hear(&mut self, said: Said) {
         match said {
             Err(error) => self.fail(error, true),
-            Ok(says) => match problem(&says) {
+            Ok(says) => match problem(&says, self.largest_window) {
                 Some(what) => self.fail(what, false),
                 None => self.says = Says { window: says.window.max(1.0), ..says },
             },
@@ -243,10 +257,12 @@ impl ExternalControl {
 }
 
 /// What is wrong with what a control says.
-fn problem(&Says { window, ssthresh, pacing_rate }: &Says) -> Option<String> {
-    if !(0.0..=LARGEST_WINDOW).contains(&window) {
+fn problem(&Says { window, ssthresh, pacing_rate }: &Says, largest_window: f64) -> Option<String> {
+    if !(0.0..=largest_window).contains(&window) {
+        let fits = window > largest_window && largest_window < LARGEST_WINDOW;
+        let why = if fits { ", as many as fit into the memory of its process" } else { "" };
         Some(format!(
-            "its window (cwnd) is {window}; it must be a number of packets from 0 to {LARGEST_WINDOW:e}"
+            "its window (cwnd) is {window}; it must be a number of packets from 0 to {largest_window:e}{why}"
         ))
     } else if ssthresh.is_nan() || ssthresh < 0.0 {
         Some(format!("its ssthresh is {ssthresh}; it must be a number of packets, or infinite"))
@@ -258,6 +274,8 @@ fn problem(&Says { window, ssthresh, pacing_rate }: &Says) -> Option<String> {
     }
 }
 
+/// Characters of what a control says went wrong.
+const LONGEST_TEXT: usize = 1000;
 /// Packets: more than any path holds, and few enough to be counted.
 const LARGEST_WINDOW: f64 = 1e12;
 /// Packets/s: one in eleven days, so that the time of the next packet can be counted.

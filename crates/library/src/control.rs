@@ -7,7 +7,7 @@ use parshall_congestion::{AckEvent, CongestionEvent, Phase, Signal, Start};
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
 use serde_json::{Map, Value};
-use std::ffi::{c_char, c_void, CStr, CString};
+use std::ffi::{c_char, c_void, CString};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -81,12 +81,23 @@ impl AbiSays {
     }
 }
 
+/// Bytes of a library's text that are read: enough for any message that somebody wrote for people.
+const LONGEST_TEXT: usize = 500;
+
+/// A text of a library; of a long one its beginning.
+///
 /// # Safety
 /// It points to a text that ends with a zero.
 #[allow(unsafe_code)]
 unsafe fn text(of: *const c_char) -> String {
-    // SAFETY: the caller's.
-    unsafe { CStr::from_ptr(of) }.to_string_lossy().into_owned()
+    // SAFETY: bytes are read up to the zero at the latest, of which the caller says that it is there.
+    let read = (0..LONGEST_TEXT).map(|at| unsafe { of.cast::<u8>().add(at).read() });
+    let bytes: Vec<u8> = read.take_while(|&byte| byte != 0).collect();
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if bytes.len() == LONGEST_TEXT {
+        text.push_str(" ... (cut)");
+    }
+    text
 }
 
 /// The parameters of a scenario, which a library takes as numbers.

@@ -36,6 +36,16 @@ pub enum LibraryError {
         "speaks version {0} of the interface, versions 1 to {ABI} are known; build it with this parshall_control.h"
     )]
     OtherVersion(u32),
+    /// It asks for what nobody here can give it.
+    #[error("needs {unknown:#x}, which version {version} of the interface does not know; bits that it knows: {known:#x}")]
+    UnknownNeeds {
+        /// Bits without a meaning.
+        unknown: u32,
+        /// Bits with one.
+        known: u32,
+        /// What it speaks.
+        version: u32,
+    },
     /// A function is missing.
     #[error("has no {0} in its table")]
     Missing(&'static str),
@@ -66,6 +76,15 @@ fn size_of_table(version: u32) -> Option<usize> {
         ABI => Some(size_of::<Table>()),
         _ => None,
     }
+}
+
+/// Bits of `needs` that a version of the interface knows.
+fn known_needs(version: u32) -> u32 {
+    let first = NEEDS_RATE_SAMPLES | NEEDS_PACING | NEEDS_RECOVERY_WINDOW;
+    let first = first | NEEDS_TIMESTAMPS | NEEDS_ACCURATE_ECN | NEEDS_GROWTH_IN_CWR;
+    let third = if version >= 3 { NEEDS_L4S } else { 0 };
+    let fourth = if version >= 4 { NEEDS_ONE_WAY_DELAY } else { 0 };
+    first | third | fourth
 }
 
 /// The table of a library; functions that its version does not have are left out.
@@ -111,6 +130,11 @@ impl Library {
             ("on_congestion", on_congestion.is_some()),
             ("on_timeout", on_timeout.is_some()),
         ];
+        let (version, known) = (loaded.table().abi, known_needs(loaded.table().abi));
+        let unknown = loaded.table().needs & !known;
+        if unknown != 0 {
+            return Err(LibraryError::UnknownNeeds { unknown, known, version });
+        }
         match functions.into_iter().find(|&(_, there)| !there) {
             Some((name, _)) => Err(LibraryError::Missing(name)),
             None => Ok(Self(Arc::new(loaded))),
@@ -126,10 +150,10 @@ impl Library {
             pacing: needs(NEEDS_PACING),
             recovery_window: needs(NEEDS_RECOVERY_WINDOW),
             timestamps: needs(NEEDS_TIMESTAMPS),
-            one_way_delay: table.abi >= 4 && needs(NEEDS_ONE_WAY_DELAY),
+            one_way_delay: needs(NEEDS_ONE_WAY_DELAY),
             accurate_ecn: needs(NEEDS_ACCURATE_ECN),
             growth_in_cwr: needs(NEEDS_GROWTH_IN_CWR),
-            l4s: table.abi >= 3 && needs(NEEDS_L4S),
+            l4s: needs(NEEDS_L4S),
             from_reports: false,
             arrival_times: false, // as before, for datagrams, which controls from outside cannot steer
         }

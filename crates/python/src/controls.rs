@@ -3,6 +3,7 @@
 //! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate`
 //! if it has them. The simulation runs without the GIL, which is taken for each call. `python/parshall/controls.py` says what such a class looks like.
 
+use crate::foreign::PyPage;
 use crate::inputs::{read, refused};
 use parshall_congestion::conformance::{check, Extent, Flight};
 use parshall_congestion::external::{kept, External, Maker, Makers, Said, Says};
@@ -114,19 +115,26 @@ pub(crate) fn makers(controls: Option<&Bound<'_, PyDict>>) -> PyResult<Makers> {
     Ok(makers)
 }
 
+/// The same makers, whose controls note in the page when they are called, if there is one.
+pub(crate) fn watched(makers: &Makers, page: Option<&PyPage>, group: Option<u32>) -> Makers {
+    page.map_or_else(|| makers.clone(), |page| page.watched(makers, group))
+}
+
 /// What a resolved congestion control keeps of the conformance kit, as JSON: so many random series of events, so many events each.
-/// `controls` as in [`simulate`](crate::simulation::simulate).
+/// `controls` and `page` as in [`simulate`](crate::simulation::simulate).
 #[pyfunction]
+#[pyo3(signature = (config, seed, series, events, controls = None, page = None))]
 pub fn check_conformance(
     py: Python<'_>,
     config: &str,
-    controls: Option<&Bound<'_, PyDict>>,
     seed: u64,
     series: u32,
     events: u32,
+    controls: Option<&Bound<'_, PyDict>>,
+    page: Option<&PyPage>,
 ) -> PyResult<String> {
     let mut config: ControlConfig = read(config)?;
-    config.bind(&makers(controls)?);
+    config.bind(&watched(&makers(controls)?, page, None));
     config.check_bound().map_err(|error| refused(&error))?;
     let extent = Extent { seed, series, events, flight: Flight::Sent };
     let checked = py.detach(|| check(&config, extent));
@@ -253,7 +261,9 @@ impl PyControl {
 
 fn number(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<Option<f64>> {
     let value = object.getattr(name)?;
-    value.extract().map_err(|_| PyValueError::new_err(format!("{name} is {value}; it must be a number")))
+    value
+        .extract()
+        .map_err(|_| PyValueError::new_err(format!("{name} is {}; it must be a number", text_of(&value))))
 }
 
 /// A number that need not be there.
@@ -266,8 +276,8 @@ fn optional(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<O
 
 /// `ValueError: what (mine.py, line 12)`
 fn described(py: Python<'_>, error: &PyErr) -> String {
-    let kind = error.get_type(py).name().map_or_else(|_| "error".into(), |name| name.to_string());
-    let value = error.value(py).to_string();
+    let kind = error.get_type(py).name().map_or_else(|_| "error".into(), |name| shortened(&name.to_string()));
+    let value = text_of(error.value(py));
     let mut place = None;
     let mut frame = error.traceback(py).map(Bound::into_any);
     while let Some(at) = frame {
@@ -280,10 +290,44 @@ fn described(py: Python<'_>, error: &PyErr) -> String {
     }
 }
 
+/// Characters of a text of foreign code: enough for any message that somebody wrote for people.
+const LONGEST_TEXT: usize = 500;
+
+/// The text of an object of foreign code, which may be of any length, or fail.
+fn text_of(object: &Bound<'_, PyAny>) -> String {
+    match object.str() {
+        Ok(text) => shortened(&text.to_string_lossy()),
+        Err(error) => {
+            let kind = error
+                .get_type(object.py())
+                .name()
+                .map_or_else(|_| "an error".into(), |name| name.to_string());
+            format!("(its text cannot be had: __str__ raises {})", shortened(&kind))
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => format!("{} ... (cut)", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 fn position(traceback: &Bound<'_, PyAny>) -> PyResult<(String, u32)> {
     let file: String = traceback.getattr("tb_frame")?.getattr("f_code")?.getattr("co_filename")?.extract()?;
     let name = file.rsplit('/').next().unwrap_or(&file).to_owned();
     Ok((name, traceback.getattr("tb_lineno")?.extract()?))
+}
+
+/// Its `__del__` is code of the control too: it is called here, and not when Python gets to it.
+impl Drop for PyControl {
+    fn drop(&mut self) {
+        Python::attach(|py| {
+            self.on_ack = py.None();
+            self.object = py.None();
+        });
+    }
 }
 
 impl External for PyControl {

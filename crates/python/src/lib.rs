@@ -6,6 +6,7 @@ mod catalog;
 mod controls;
 mod distributions;
 mod emulation;
+mod foreign;
 mod inputs;
 mod quantities;
 mod replay;
@@ -28,6 +29,8 @@ mod core {
     use super::emulation::{
         die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed, EmulationRefused,
     };
+    #[pymodule_export]
+    use super::foreign::PyPage;
     #[pymodule_export]
     use super::inputs::{
         check_control, check_distribution, check_marker, check_queue, check_workload, distribution_cv2,

@@ -1,6 +1,7 @@
 //! Recordings of the kernel's congestion controls, and controls driven through them.
 
-use crate::controls::makers;
+use crate::controls::{makers, watched};
+use crate::foreign::PyPage;
 use crate::simulation::ControlFailed;
 use parshall_congestion::ControlConfig;
 use parshall_replay::{qlog, replay as driven, Connection, Recording};
@@ -12,8 +13,9 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 /// Drives a resolved congestion control through a recording: what the recording is, and how the two compare, as JSON. `recorded`: the one
-/// recorded control that is meant, where there are several. `controls` as in [`simulate`](crate::simulation::simulate).
+/// recorded control that is meant, where there are several. `controls` and `page` as in [`simulate`](crate::simulation::simulate).
 #[pyfunction]
+#[pyo3(signature = (path, config, recorded, controls = None, page = None))]
 #[allow(clippy::needless_pass_by_value)] // what Python hands over
 pub fn replay(
     py: Python<'_>,
@@ -21,11 +23,12 @@ pub fn replay(
     config: &str,
     recorded: Option<&str>,
     controls: Option<&Bound<'_, PyDict>>,
+    page: Option<&PyPage>,
 ) -> PyResult<String> {
     let refused = |error: String| PyValueError::new_err(error);
     let mut config: ControlConfig =
         serde_json::from_str(config).map_err(|error| refused(error.to_string()))?;
-    config.bind(&makers(controls)?);
+    config.bind(&watched(&makers(controls)?, page, None));
     config.check_bound().map_err(|error| refused(error.to_string()))?;
     let recording = py.detach(|| Recording::read(&path)).map_err(|error| refused(error.to_string()))?;
     let names = recording.controls();

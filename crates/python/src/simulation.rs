@@ -1,6 +1,7 @@
 //! Running a simulation without holding the GIL, watched and stopped from Python.
 
-use crate::controls::makers;
+use crate::controls::{makers, watched};
+use crate::foreign::PyPage;
 use parshall_records::{RecordsError, Tables};
 use parshall_sim::{Monitor, Scenario, SimError, Summary};
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
@@ -50,9 +51,19 @@ impl PyMonitor {
         self.0.cancel.load(Relaxed)
     }
 
+    /// So many flows may be there at a time; `None`: any number.
+    #[getter]
+    fn most_flows(&self) -> Option<u64> {
+        Some(self.0.most_flows.load(Relaxed)).filter(|&most| most < u64::MAX)
+    }
+
     /// What another process has come to.
-    fn advance(&self, simulated_s: f64) {
+    #[pyo3(signature = (simulated_s, packets = None))]
+    fn advance(&self, simulated_s: f64, packets: Option<u64>) {
         self.0.simulated_ps.store((simulated_s * 1e12) as u64, Relaxed);
+        if let Some(packets) = packets {
+            self.0.packets.store(packets, Relaxed);
+        }
     }
 
     /// Simulated time so far.
@@ -83,9 +94,9 @@ pub(crate) fn read(scenario: &str) -> PyResult<Scenario> {
 
 /// Runs one repetition of a resolved scenario, writes its tables to `directory` (`None`: nowhere) and returns its totals
 /// as JSON. `durable`: the tables are on the disk when it returns. `controls`: what makes the congestion controls from outside, by
-/// name.
+/// name. `page`: where they note when they are called.
 #[pyfunction]
-#[pyo3(signature = (scenario, repetition, directory, monitor, durable = true, controls = None))]
+#[pyo3(signature = (scenario, repetition, directory, monitor, durable = true, controls = None, page = None))]
 #[allow(clippy::too_many_arguments)] // named ones, in Python
 pub fn simulate(
     py: Python<'_>,
@@ -95,9 +106,11 @@ pub fn simulate(
     monitor: &PyMonitor,
     durable: bool,
     controls: Option<&Bound<'_, PyDict>>,
+    page: Option<&PyPage>,
 ) -> PyResult<String> {
     let mut scenario = read(scenario)?;
-    scenario.bind(&makers(controls)?);
+    let makers = makers(controls)?;
+    scenario.bind(|group| watched(&makers, page, Some(group)));
     let monitor = Arc::clone(&monitor.0);
     let summary = py.detach(|| {
         // A panic is a fault of ours, but not one to take a notebook or a campaign down with.

@@ -64,10 +64,12 @@ pub enum RateSpec {
 }
 
 impl Scenario {
-    /// Says who makes the controls from outside that its groups name.
-    pub fn bind(&mut self, makers: &Makers) {
-        for control in self.flows.iter_mut().filter_map(|group| group.congestion_control.as_mut()) {
-            control.bind(makers);
+    /// Says who makes the controls from outside that its groups name: the makers of a group's number.
+    pub fn bind(&mut self, makers: impl Fn(u32) -> Makers) {
+        for (number, group) in (0..).zip(&mut self.flows) {
+            if let Some(control) = &mut group.congestion_control {
+                control.bind(&makers(number));
+            }
         }
     }
 }

@@ -17,17 +17,17 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe, wait
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol, Self
 
 from parshall.campaign.work import Call, Outcome, Task, call, execute
 from parshall.errors import InputError
+from parshall.foreign.starting import start
 from parshall.records import about
 from parshall.runs.single import Monitor
 
@@ -300,27 +300,9 @@ class LocalPool:
 
 def _start() -> _Process:
     ours, theirs = Pipe()
-    # Each process does one run at a time; threads of its libraries would take the cores from the others.
-    environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONPATH": _path()}
-    command = [sys.executable, "-c", "from parshall.campaign.pool import serve; serve()", str(theirs.fileno())]
-    # Ctrl-C is the owner's to answer, also while the process is still importing: it inherits that it is blocked.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)  # noqa: S603
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    process = start("parshall.campaign.pool", [str(theirs.fileno())], [theirs.fileno()])
     theirs.close()
     return _Process(process, ours)
-
-
-def _path() -> str:
-    """Where the process finds this very package, and what the script's own path has."""
-    package = str(Path(__file__).parents[2])
-    return os.pathsep.join([package, *_others(sys.path, package)])
-
-
-def _others(paths: Iterable[str], package: str) -> Sequence[str]:
-    return [path for path in dict.fromkeys(paths) if path and path != package and not path.endswith(".zip")]
 
 
 def _words(status: int) -> str:

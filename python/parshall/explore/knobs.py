@@ -248,7 +248,7 @@ def _of_group(key: str, group: Mapping[str, Any]) -> Iterator[Knob]:
             yield _amount(f"{key}.rtt.list.{at}", f"RTT of flow {at + 1}", value)
     if group.get("congestion_control") is not None:
         control = _table(group["congestion_control"])["name"]
-        known = [*(each.name for each in family("congestion_controls")), *external.makers()]
+        known = [*(each.name for each in family("congestion_controls")), *external.runnable()]
         yield Knob(f"{key}.congestion_control", "Congestion control", control, tuple(dict.fromkeys([*known, control])))
 
 

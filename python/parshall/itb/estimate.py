@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from parshall.errors import InputError
 from parshall.itb.benchmark import entries
 from parshall.itb.building import Case
-from parshall.runs.memory import available_bytes
+from parshall.machine import available_bytes
 
 PACKETS_PER_S = 3.5e6
 LASTING = 1.25

@@ -19,6 +19,7 @@ from typing import Any
 from parshall.controls import declare
 from parshall.errors import ControlError, InputError, ParshallError
 from parshall.files import Scratch
+from parshall.foreign.process import close_idle
 from parshall.predict import flatten, predict
 from parshall.records import about, storage
 from parshall.runs import memory, single
@@ -153,6 +154,8 @@ def execute(
         else:
             storage.discard_empty(target)
         raise
+    finally:
+        close_idle()  # what controls import may be changed before the next run
     if scratch is not None:
         weakref.finalize(made, scratch.remove)
     return made

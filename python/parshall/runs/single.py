@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from parshall import _core
 from parshall._core import Interrupted, Monitor
-from parshall.errors import ControlError, ScenarioError, SimulationError
+from parshall.errors import ControlError, InputError, ScenarioError, SimulationError
+from parshall.foreign.process import Group, call
 from parshall.runs.memory import most_flows
 from parshall.schema import external
 
@@ -48,17 +49,43 @@ def simulate(
         Its tables cannot be written.
     """
     try:
-        totals: dict[str, Any] = json.loads(
-            _core.simulate(resolved, repetition, directory, monitor, durable, external.makers())
-        )
+        totals: dict[str, Any] = json.loads(_simulated(resolved, repetition, directory, monitor, durable=durable))
+    except InputError:
+        raise
     except ValueError as error:
         key, problem = error.args
         raise ScenarioError([f"{key}: {problem}" if key else problem], source) from None
     except _core.ControlFailed as error:
         raise ControlError(f"repetition {repetition}, {error}") from None
+    except ControlError as error:
+        raise ControlError(f"repetition {repetition}: {error}") from None
     except RuntimeError as error:
         raise SimulationError(f"repetition {repetition}: {error}") from None
     return totals
+
+
+def _simulated(resolved: str, repetition: int, directory: Path, monitor: Monitor, *, durable: bool) -> str:
+    """The totals as JSON; a scenario with controls from outside is simulated in a process of its own."""
+    controls = external.runnable(resolved)
+    if not controls:
+        return _core.simulate(resolved, repetition, directory, monitor, durable)
+    if monitor.cancelled:
+        raise Interrupted("interrupted before it began")
+    given = (resolved, repetition, str(directory.absolute()), durable)
+    return call("simulate", controls, *given, monitor=monitor, groups=lambda: _groups(resolved))
+
+
+def _groups(resolved: str) -> list[Group]:
+    return [Group(each["name"], _control(each["congestion_control"])) for each in json.loads(resolved)["flows"]]
+
+
+def _control(resolved: Mapping[str, Any] | None) -> str | None:
+    """The name of the control from outside, also if another one steers it."""
+    while isinstance(resolved, Mapping):
+        if resolved["name"] == "external":
+            return str(resolved["control"])
+        resolved = resolved.get("control")
+    return None
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from parshall.errors import InputError
+
+if TYPE_CHECKING:
+    from parshall.foreign.code import ForeignCode
 
 NEEDS = (
     "rate_samples",
@@ -50,8 +53,8 @@ class External:
     """Whether its slow start is that of RFC 5681, which another can replace."""
     steering: tuple[str, ...] = ()
     """What `multiple_time_scale` may set."""
-    make: Any = field(default=None, compare=False)
-    """A Python class or a loaded library; None: it is known by name only, and cannot be run."""
+    maker: ForeignCode | None = field(default=None, compare=False, repr=False)
+    """What makes it, in a process of its own; None: it is known by name only, and cannot be run."""
     content: bytes = field(default=b"", compare=False, repr=False)
     """Of the file that has it, if there is one."""
 
@@ -142,7 +145,7 @@ def known_here_alone(scenario: str | None = None) -> list[External]:
     return [
         control
         for name, control in _declared.items()
-        if control.place is None and (scenario is None or re.search(rf'"control": ?"{name}"', scenario))
+        if control.place is None and (scenario is None or _names(scenario, name))
     ]
 
 
@@ -161,6 +164,15 @@ def check_found(scenario: str) -> None:
         )
 
 
-def makers() -> dict[str, Any]:
-    """What makes the controls that can be run, by name."""
-    return {name: control.make for name, control in _declared.items() if control.make is not None}
+def runnable(scenario: str | None = None) -> dict[str, ForeignCode]:
+    """What makes the controls that can be run, by name: all, or those that a resolved scenario names."""
+    return {
+        name: control.maker
+        for name, control in _declared.items()
+        if control.maker is not None and (scenario is None or _names(scenario, name))
+    }
+
+
+def _names(scenario: str, name: str) -> bool:
+    """Whether a resolved scenario, as JSON, names a control."""
+    return re.search(rf'"control": ?"{name}"', scenario) is not None

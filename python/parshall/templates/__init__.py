@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from pathlib import Path
 
 from parshall.errors import InputError, OutputExistsError
@@ -41,6 +42,8 @@ def write_control(name: str, language: str, folder: Path) -> list[str]:
     """
     if not name.isidentifier() or not name.isascii() or name != name.lower() or name.startswith("_"):
         raise InputError(f'found "{name}"; accepted: small letters, digits and _, beginning with a letter')
+    if keyword.iskeyword(name):
+        raise InputError(f'found "{name}", which is a keyword of Python; choose another name')
     made = {folder / target.format(name=name): _HERE / source for source, target in _FILES[language].items()}
     for path in made:
         if path.exists() and path.name != "parshall_control.h":
