@@ -41,7 +41,8 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall import _core
-from parshall.campaign.work import Call, _code_of_calls, call
+from parshall.campaign.call import Call, Function, Returned
+from parshall.campaign.work import execute
 from parshall.cli.app import application
 from parshall.emulation import Validity, validity
 from parshall.emulation.emulating import described
@@ -243,8 +244,8 @@ def test_what_a_worker_calls_waits_for_its_turn_unless_it_is_told_otherwise(
 ) -> None:
     monkeypatch.setattr("parshall.emulation.process.TURN", f"\0parshall/tests/{uuid.uuid4()}")
     with turn(Monitor()):
-        assert call(Call("held", held_by_somebody, code=_code_of_calls(), at_once=at_once)).value == said
-    assert call(Call("free", held_by_somebody, code=_code_of_calls())).value == "mine"
+        assert execute(Call("held", Function(held_by_somebody), at_once=at_once)) == Returned("held", said)
+    assert execute(Call("free", Function(held_by_somebody))) == Returned("free", "mine")
 
 
 @on_the_kernel

@@ -19,8 +19,8 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
-from parshall.campaign.answers import call_of
 from parshall.campaign.calls import run_calls
+from parshall.campaign.keys import call_of
 from parshall.errors import ClusterError, StoreError
 from parshall.studies import rio
 from parshall.studies.running import Execution, run
@@ -114,13 +114,12 @@ def test_a_cluster_gives_the_same_bytes_and_survives_a_worker(
     # Workers that do not see the store send their files.
     from parshall.campaign import runner
 
-    original = runner.Task
+    original = runner.Repetition
 
-    def elsewhere(*arguments: Any) -> Any:
-        task = original(*arguments)
-        return original(**{**task.__dict__, "store": str(tmp_path / "not-here")})
+    def elsewhere(text: str, repetition: int, _: tuple[str, str], *more: Any) -> Any:
+        return original(text, repetition, (str(tmp_path / "not-here"), "nobody"), *more)
 
-    monkeypatch.setattr(runner, "Task", elsewhere)
+    monkeypatch.setattr(runner, "Repetition", elsewhere)
     sent = ps.sweep(plan(), tmp_path / "sent", scheduler=cluster.address)
     monkeypatch.undo()
     assert exported(sent, tmp_path / "of-sent") == local
@@ -191,7 +190,7 @@ def test_a_client_that_is_interrupted_ends_only_itself(one_worker: Cluster, tmp_
 
 @pytest.mark.slow
 def test_a_run_that_no_worker_wrote_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from parshall.campaign import runner
+    from parshall.campaign import executor
     from parshall.campaign.pool import LocalPool
 
     received = LocalPool.outcomes
@@ -199,12 +198,12 @@ def test_a_run_that_no_worker_wrote_is_not_believed(tmp_path: Path, monkeypatch:
     def lost(self: LocalPool, timeout_s: float) -> Any:
         found = received(self, timeout_s)
         for each in found:
-            shutil.rmtree(tmp_path / "store" / "runs" / each.run[:2] / each.run)
+            shutil.rmtree(tmp_path / "store" / "runs" / each.key[:2] / each.key)
         return found
 
     monkeypatch.setattr(LocalPool, "outcomes", lost)
-    monkeypatch.setattr(runner, "_UNSEEN_S", 0.5)
-    with pytest.raises(StoreError, match=r"a worker has done run [0-9a-f]{32}, which is not there"):
+    monkeypatch.setattr(executor, "_UNSEEN_S", 0.5)
+    with pytest.raises(StoreError, match=r"run [0-9a-f]{32}: a worker has done it, and the store does not show it"):
         ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
     assert ps.Sweep.load(tmp_path / "store", "counts").status == "interrupted"
 

@@ -17,7 +17,7 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,7 +26,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol, Self
 
-from parshall.campaign.work import Call, Outcome, Task, call, execute
+from parshall.campaign.call import Call, CallError, Failed, Outcome, Returned, Written
+from parshall.campaign.work import execute
 from parshall.errors import InputError
 from parshall.records import about
 from parshall.runs.single import Monitor
@@ -49,8 +50,8 @@ class Pool(Protocol):
     def workers(self) -> int:
         """Runs at a time."""
 
-    def submit(self, task: Task | Call) -> None:
-        """Have a run or a call done."""
+    def submit(self, call: Call) -> None:
+        """Have a call done."""
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
         """What was finished; waits for the first up to `timeout_s`."""
@@ -68,7 +69,7 @@ class _Process:
 
     process: subprocess.Popen[bytes]
     connection: Connection
-    tasks: deque[Task | Call] = field(default_factory=deque)
+    tasks: deque[Call] = field(default_factory=deque)
     simulated_s: float = 0.0
     packets: int = 0
 
@@ -159,10 +160,10 @@ class ThreadPool:
         """How many more tasks it takes now."""
         return max(0, _AHEAD * self.workers - len(self._held))
 
-    def submit(self, task: Task | Call) -> None:
-        """Have a run or a call done."""
-        self._held[task.run] = None
-        self._threads.submit(self._do, task).add_done_callback(self._put)
+    def submit(self, call: Call) -> None:
+        """Have a call done."""
+        self._held[call.key] = None
+        self._threads.submit(self._do, call).add_done_callback(self._put)
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
         """What was finished; waits for the first up to `timeout_s`."""
@@ -172,7 +173,7 @@ class ThreadPool:
             while True:
                 finished.append(self._finished.get_nowait())
         for outcome in finished:
-            self._held.pop(outcome.run, None)
+            self._held.pop(outcome.key, None)
         return finished
 
     def live(self) -> tuple[float, int]:
@@ -187,17 +188,12 @@ class ThreadPool:
                 monitor.cancel()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _do(self, task: Task | Call) -> Outcome:
-        return _done(task, lambda monitor: self._held.update({task.run: monitor}))
+    def _do(self, call: Call) -> Outcome:
+        return execute(call, lambda monitor: self._held.update({call.key: monitor}))
 
     def _put(self, future: Future[Outcome]) -> None:
         if not future.cancelled():
             self._finished.put(future.result())
-
-
-def _done(task: Task | Call, watched: Callable[[Monitor], None]) -> Outcome:
-    """What a worker makes of a task; `watched` is given the monitor of a run."""
-    return call(task) if isinstance(task, Call) else execute(task, watched)
 
 
 class LocalPool:
@@ -205,7 +201,7 @@ class LocalPool:
 
     def __init__(self, workers: int) -> None:
         self._processes = [_start() for _ in range(workers)]
-        self._waiting: deque[Task | Call] = deque()
+        self._waiting: deque[Call] = deque()
         self._attempts: dict[str, int] = {}
         self._lost: list[Outcome] = []
 
@@ -225,9 +221,9 @@ class LocalPool:
         """Their numbers."""
         return [each.process.pid for each in self._processes]
 
-    def submit(self, task: Task | Call) -> None:
-        """Have a run or a call done."""
-        self._waiting.append(task)
+    def submit(self, call: Call) -> None:
+        """Have a call done."""
+        self._waiting.append(call)
         self._hand_out()
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
@@ -253,14 +249,14 @@ class LocalPool:
 
     def _received(self, process: _Process) -> list[Outcome]:
         """Everything that a process has said."""
-        outcomes = []
+        outcomes: list[Outcome] = []
         try:
             while process.connection.poll():
                 message = process.connection.recv()
-                if isinstance(message, Outcome):
+                if isinstance(message, Written | Returned | Failed):
                     process.tasks.popleft()
                     process.simulated_s, process.packets = 0.0, 0
-                    self._attempts.pop(message.run, None)
+                    self._attempts.pop(message.key, None)
                     outcomes.append(message)
                 else:
                     process.simulated_s, process.packets = message
@@ -286,14 +282,15 @@ class LocalPool:
         process.process.kill()
         status = process.process.wait()
         self._processes[self._processes.index(process)] = _start()
-        outcomes, again = [], list(process.tasks)
+        outcomes: list[Outcome] = []
+        again = list(process.tasks)
         if again:
-            task = again[0]
-            self._attempts[task.run] = self._attempts.get(task.run, 0) + 1
-            if self._attempts[task.run] >= ATTEMPTS:
+            key = again[0].key
+            self._attempts[key] = self._attempts.get(key, 0) + 1
+            if self._attempts[key] >= ATTEMPTS:
                 again.pop(0)
                 error = f"its process ended {ATTEMPTS} times, the last time with {_words(status)}"
-                outcomes.append(Outcome(task.run, error=error))
+                outcomes.append(Failed(key, CallError(error)))
         self._waiting.extendleft(reversed(again))
         return outcomes
 
@@ -339,7 +336,7 @@ def serve() -> None:
     """Do what comes through the connection until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner decides
     connection = Connection(int(sys.argv[1]))
-    tasks: SimpleQueue[Task | Call] = SimpleQueue()
+    tasks: SimpleQueue[Call] = SimpleQueue()
     sending = threading.Lock()
     current: list[Monitor] = []
 
@@ -361,8 +358,7 @@ def serve() -> None:
     for target in (receive, report):
         threading.Thread(target=target, daemon=True).start()
     while True:
-        task = tasks.get()
-        outcome = _done(task, current.append)
+        outcome = execute(tasks.get(), current.append)
         current.clear()
         _send(connection, sending, outcome)
 

@@ -25,6 +25,7 @@ the last ones or leave files without content. Digests in ``run.json`` tell (`par
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -342,6 +343,11 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
             return list(entries)
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def name_of(content: str) -> str:
+    """The name of something that a store has by its content: 128 bits of SHA-256."""
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def _host() -> str:
