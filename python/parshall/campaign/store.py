@@ -250,7 +250,8 @@ class Store:
     def release_unused_locks(self) -> None:
         """Remove the files of locks that nobody holds: whoever did was killed."""
         for entry in _entries(self.directory / "claims"):
-            if _KEY.fullmatch(entry.name) and (lock := self.lock(entry.name)) is not None:
+            is_ours = _KEY.fullmatch(entry.name) and entry.is_file()
+            if is_ours and (lock := self.lock(entry.name)) is not None:
                 lock.release()
 
     @contextlib.contextmanager
