@@ -8,6 +8,6 @@ try:
     __version__ = version("parshall")
 except PackageNotFoundError:
     raise InputError(
-        "this copy of Parshall is not installed, so that its version is not known; accepted: one that `pip install` put "
-        "there"
+        "this copy of Parshall is not installed, so that its version is not known; accepted: one that `pip install` "
+        "put there"
     ) from None

@@ -54,7 +54,7 @@ def execute(call: Call, watched: Callable[[Monitor], None] = lambda _: None) -> 
 def _turns(call: Call) -> AbstractContextManager[None]:
     if not call.at_once:
         return nullcontext()
-    from parshall.emulation.process import without_turns  # noqa: PLC0415 - most calls simulate
+    from parshall.emulation.turns import without_turns  # noqa: PLC0415 - most calls simulate
 
     return without_turns()
 
