@@ -218,6 +218,25 @@ def test_two_processes_share_a_store_and_its_work(tmp_path: Path, monkeypatch: p
     assert found[0].runs.equals(found[1].runs)
 
 
+def test_two_points_of_one_scenario_wait_for_another_program(tmp_path: Path) -> None:
+    twice = plan(parameters={"bottleneck.rate": ["5 Mbit/s", "5000 kbit/s"]}, repetitions=1)
+    texts = prepare(twice).texts
+    assert texts[0] == texts[1]
+    store = ps.Store(tmp_path / "store", create=True)
+    store.check_writable()
+    claim = store.lock(key_of(texts[0], 0, about.code_version()))
+    assert claim is not None
+    found: list[ps.Sweep] = []
+    sweeping = threading.Thread(target=lambda: found.append(ps.sweep(twice, store, workers=1)), daemon=True)
+    sweeping.start()
+    time.sleep(1)
+    assert not found, "the run is another's"
+    claim.release()
+    sweeping.join(60)
+    assert [each.status for each in found] == ["complete"]
+    assert found[0].record.runs == 2
+
+
 @pytest.mark.slow
 def test_many_write_what_a_store_knows_of_one_sweep(tmp_path: Path) -> None:
     """The record and the page of a sweep have several writers at a time, and stay readable."""

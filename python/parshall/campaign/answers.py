@@ -6,45 +6,32 @@ damaged, or that is something else, counts as not there. Reading it runs nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from parshall.campaign.call import Call, Function, Returned, Written
 from parshall.campaign.damage import answer_of, behind_digest, is_answer
 from parshall.campaign.encoding import ACCEPTED, NoEncodingError, decoded, encoded
+from parshall.campaign.executor import Archive
 from parshall.campaign.store import ANSWERS, Store
 from parshall.errors import InputError
 from parshall.files import write_atomically
 from parshall.records.storage import storage_error
 
 
-class Memory:
-    """Answers that are kept as long as they are asked for."""
+class Answers(Archive):
+    """The answers of a store; without one, those that were taken.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    values
+        Those that were found or taken, by the keys of their calls.
+    """
+
+    def __init__(self, store: Store | None) -> None:
+        super().__init__(store)
         self.values: dict[str, Any] = {}
-        """Those that were found or taken, by the keys of their calls."""
-
-    def has(self, call: Call) -> bool:
-        """Whether an answer is there; then `values` has it."""
-        return call.key in self.values
-
-    def claim(self, _: Call) -> Callable[[], None] | None:
-        """The right to do a call, which nobody else wants."""
-        return lambda: None
-
-    def take(self, call: Call, outcome: Written | Returned) -> None:
-        """Keep what a call returned."""
-        self.values[call.key] = outcome.value if isinstance(outcome, Returned) else None
-
-
-class Answers(Memory):
-    """The answers of a store."""
-
-    def __init__(self, store: Store) -> None:
-        super().__init__()
-        self.store = store
 
     def has(self, call: Call) -> bool:
         """Whether an answer is there, and can be read; then `values` has it.
@@ -54,8 +41,10 @@ class Answers(Memory):
         StorageError
             The store cannot be read.
         """
+        if call.key in self.values or self.store is None:
+            return call.key in self.values
         try:
-            content = answer_of(self._path(call.key))
+            content = answer_of(_path(self.store, call.key))
             if content is not None:
                 self.values[call.key] = decoded(content, _packages(call))
         except (FileNotFoundError, NoEncodingError):
@@ -63,11 +52,6 @@ class Answers(Memory):
         except OSError as error:
             raise storage_error(error) from None
         return content is not None
-
-    def claim(self, call: Call) -> Callable[[], None] | None:
-        """The right to do a call, until what is returned is called; None if another program has it."""
-        lock = self.store.lock(call.key)
-        return None if lock is None else lock.release
 
     def take(self, call: Call, outcome: Written | Returned) -> None:
         """Write what a call returned.
@@ -79,25 +63,30 @@ class Answers(Memory):
         StorageError
             It cannot be written.
         """
-        super().take(call, outcome)
+        value = outcome.value if isinstance(outcome, Returned) else None
+        if self.store is None:
+            self.values[call.key] = value
+            return
         try:
-            content = encoded(self.values[call.key], _packages(call))
+            content = encoded(value, _packages(call))
         except NoEncodingError as error:
             raise InputError(f"{call.label or call.key}: {error}, which a store cannot keep; {ACCEPTED}") from None
-        path = self._path(call.key)
+        path = _path(self.store, call.key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, behind_digest(content.encode()), self.store.partial("answer"))
         except OSError as error:
             raise storage_error(error) from None
 
-    def count(self, keys: Iterable[str]) -> tuple[int, int]:
-        """How many of these answers are there, damaged or not; and how many in a format that is not read."""
-        found = [is_answer(path) for path in map(self._path, keys) if path.exists()]
-        return sum(found), len(found) - sum(found)
 
-    def _path(self, key: str) -> Path:
-        return self.store.directory / ANSWERS / key[:2] / key
+def count_answers(store: Store, keys: Iterable[str]) -> tuple[int, int]:
+    """How many of these answers a store has, damaged or not; and how many in a format that is not read."""
+    found = [is_answer(path) for key in keys if (path := _path(store, key)).exists()]
+    return sum(found), len(found) - sum(found)
+
+
+def _path(store: Store, key: str) -> Path:
+    return store.directory / ANSWERS / key[:2] / key
 
 
 def _packages(call: Call) -> frozenset[str]:

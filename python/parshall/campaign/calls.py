@@ -8,13 +8,13 @@ again, and what another program is doing is waited for (`parshall.campaign.execu
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from parshall.campaign.answers import Answers, Memory
+from parshall.campaign.answers import Answers
 from parshall.campaign.call import Call, CallError, Returned, Written
-from parshall.campaign.executor import Executor
+from parshall.campaign.executor import Agenda, Executor
 from parshall.campaign.pool import Workers
 from parshall.campaign.store import Store
 from parshall.errors import ParshallError, SimulationError
@@ -61,7 +61,7 @@ def run_calls(
             store.check_writable()
             store.remove_orphans()
             stack.enter_context(store.working())
-        answers = Memory() if store is None else Answers(store)
+        answers = Answers(store)
         left = []
         for call in calls:
             if answers.has(call):
@@ -69,15 +69,15 @@ def run_calls(
             else:
                 left.append(call)
         here = scheduler is None and bool(external.known_here_alone())
-        Executor(_Calling(deque(left), progress), answers, by, most=len(left), here=here, ahead=False).run()
+        Executor(_Calling(left, progress), answers, by, most=len(left), here=here, ahead=False).run()
         return [answers.values[each.key] for each in calls]
 
 
-class _Calling:
+class _Calling(Agenda):
     """Calls in their order, of which none may fail."""
 
-    def __init__(self, calls: deque[Call], progress: Callable[[Call], None]) -> None:
-        self._calls = calls
+    def __init__(self, calls: Iterable[Call], progress: Callable[[Call], None]) -> None:
+        self._calls = deque(calls)
         self._progress = progress
 
     @property
@@ -96,6 +96,3 @@ class _Calling:
     def failed(self, call: Call, error: ParshallError) -> None:
         """Raise the error."""
         raise SimulationError(f"{call.label or call.key}: {error}") if isinstance(error, CallError) else error
-
-    def look(self) -> None:
-        """Nothing is to be done beside."""

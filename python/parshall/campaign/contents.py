@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
 
 from parshall.campaign.call import Call, Returned, Written
+from parshall.campaign.executor import Archive
 from parshall.campaign.keys import key_of
 from parshall.campaign.measured import series_of
 from parshall.campaign.plan import Stopping
@@ -20,7 +21,7 @@ from parshall.campaign.work import measure
 from parshall.quantities.naming import named
 
 
-class Contents:
+class Contents(Archive):
     """The runs of a sweep in its store, by their keys.
 
     Parameters
@@ -31,6 +32,7 @@ class Contents:
 
     def __init__(self, prepared: Prepared, store: Store, code: str) -> None:
         self._prepared = prepared
+        super().__init__(store)
         self._store = store
         self._code = code
         self._keys: dict[tuple[int, int], str] = {}
@@ -72,20 +74,14 @@ class Contents:
             self.look()
         return run in self._known
 
-    def claim(self, call: Call) -> Callable[[], None] | None:
-        """The right to do a run, until what is returned is called; None if another program has it."""
-        lock = self._store.lock(call.key)
-        return None if lock is None else lock.release
-
     def take(self, call: Call, outcome: Written | Returned) -> None:
         """Write the files of a worker that does not see the store."""
         if not isinstance(outcome, Written) or outcome.files is None:
             return
-        partial = self._store.partial(call.key)
-        partial.mkdir()
-        for name, content in outcome.files.items():
-            (partial / Path(name).name).write_bytes(content)
-        self._store.publish(call.key, partial)
+        with self._store.writing(call.key) as partial:
+            for name, content in outcome.files.items():
+                (partial / Path(name).name).write_bytes(content)
+            self._store.publish(call.key, partial)
 
     def add(self, outcome: Written, scenario: str) -> None:
         """Take note of a run that was just done."""

@@ -9,13 +9,14 @@ worker's word is not enough.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from parshall.campaign.call import Call, Failed, Outcome, Returned, Written
 from parshall.campaign.pool import Pool, Workers
+from parshall.campaign.store import Store
 from parshall.errors import ClusterError, ParshallError, StorageError, StoreError
 
 _POLL_S = 0.2
@@ -27,37 +28,56 @@ _HOPELESS = (StorageError, ClusterError)
 """Errors after which other calls would fail as well."""
 
 
-class Agenda(Protocol):
+class Agenda(ABC):
     """The calls that are wanted, in their order."""
 
     @property
+    @abstractmethod
     def finished(self) -> bool:
         """Whether no further call will be wanted."""
 
+    @abstractmethod
     def next(self) -> Call | None:
         """A call that was not given before; None: none is wanted now."""
 
+    @abstractmethod
     def done(self, call: Call, outcome: Written | Returned | None) -> None:
-        """Take note of a call whose answer the store has; the outcome is None if the answer was found there."""
+        """Take note of a call whose answer the archive has; the outcome is None if it was found there."""
 
+    @abstractmethod
     def failed(self, call: Call, error: ParshallError) -> None:
         """Take note of a call that failed; raises what ends all others."""
 
-    def look(self) -> None:
+    def look(self) -> None:  # noqa: B027 - most have nothing to do
         """Do what is to be done a few times a second; raises what ends all calls."""
 
 
-class Archive(Protocol):
-    """What keeps answers."""
+class Archive(ABC):
+    """What keeps answers: a store, or nothing but this process.
 
+    Parameters
+    ----------
+    store
+        Where claims are shared with other programs.
+    """
+
+    def __init__(self, store: Store | None) -> None:
+        self.store = store
+
+    @abstractmethod
     def has(self, call: Call) -> bool:
         """Whether the answer is there now."""
 
+    @abstractmethod
+    def take(self, call: Call, outcome: Written | Returned) -> None:
+        """Keep what a worker sent."""
+
     def claim(self, call: Call) -> Callable[[], None] | None:
         """Take the right to do a call; gives what gives it back, or None if another program has it."""
-
-    def take(self, call: Call, outcome: Written | Returned) -> None:
-        """Write what a worker sent."""
+        if self.store is None:
+            return lambda: None
+        lock = self.store.lock(call.key)
+        return None if lock is None else lock.release
 
 
 @dataclass

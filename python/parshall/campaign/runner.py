@@ -15,7 +15,7 @@ from typing import Any
 
 from parshall.campaign.call import Call, Repetition, Returned, Written
 from parshall.campaign.contents import Contents
-from parshall.campaign.executor import Executor
+from parshall.campaign.executor import Agenda, Executor
 from parshall.campaign.plan import Plan
 from parshall.campaign.pool import Workers
 from parshall.campaign.preparing import Prepared, prepare
@@ -129,7 +129,7 @@ def swept(
         return _Sweeping(prepared, place, by, progress, part, at_once=at_once).run()
 
 
-class _Sweeping:
+class _Sweeping(Agenda):
     """A sweep while it is done, as an agenda of its runs; the planner decides which is next."""
 
     def __init__(

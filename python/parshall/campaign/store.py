@@ -162,6 +162,17 @@ class Store:
         """A path below ``partial/`` that nobody else uses; it says who does."""
         return self.directory / "partial" / f"{name}.{_writer()}"
 
+    @contextlib.contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """A directory below ``partial/``, for what is renamed when it is complete; it is gone if an error is raised."""
+        partial = self.partial(name)
+        try:
+            partial.mkdir()
+            yield partial
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
     def publish(self, run: str, partial: Path) -> None:
         """Make a run that was written completely one of the store."""
         target = self.run_directory(run)

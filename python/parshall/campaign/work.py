@@ -7,7 +7,6 @@ writes to a directory of its own and sends the files.
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -75,16 +74,12 @@ def _run(call: Call, run: Repetition, watched: Callable[[Monitor], None]) -> Wri
             with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
                 made = _made(call, run, Path(folder) / call.key, monitor)
                 return replace(made, files={path.name: path.read_bytes() for path in Path(folder, call.key).iterdir()})
-        partial = store.partial(call.key)
-        try:
+        with store.writing(call.key) as partial:
             made = _made(call, run, partial, monitor)
             store.publish(call.key, partial)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
+            return made
     except OSError as error:
         raise storage_error(error) from None
-    return made
 
 
 def _made(call: Call, run: Repetition, directory: Path, monitor: Monitor) -> Written:

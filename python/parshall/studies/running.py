@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from parshall.campaign import execution as campaign
-from parshall.campaign.answers import Answers
+from parshall.campaign.answers import count_answers
 from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
 from parshall.campaign.keys import call_of
@@ -131,7 +131,7 @@ def _without_answers(name: str, text: str) -> Part:
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
     """What it will take, said before it begins: how many cases, and how long the whole study."""
     store = execution.kept
-    known, unread = (0, 0) if store is None else Answers(store).count(piece.key for piece in pieces)
+    known, unread = (0, 0) if store is None else count_answers(store, (piece.key for piece in pieces))
     count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}"
     count += f", of which the store has {known}" if known else ""
     count += f"; {unread} that it has in a format that is not read are done again" if unread else ""
