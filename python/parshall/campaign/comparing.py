@@ -241,5 +241,13 @@ def _without_value(a: Sweep, b: Sweep, metric: str, places: tuple[int, int], at_
     if not any(lacking) or sides[0] is None or sides[1] is None:
         return None
     found = without_value(sides[0], sides[1], at_least=at_least)
-    said = {"verdict": found.verdict, "matters": found.matters, "why": found.reason}
-    return Difference(metric, _point(a, places[0]), one, two, lacking=lacking, **said)
+    return Difference(
+        metric,
+        _point(a, places[0]),
+        one,
+        two,
+        verdict=found.verdict,
+        matters=found.matters,
+        why=found.reason,
+        lacking=lacking,
+    )
