@@ -154,7 +154,15 @@ class Failed:
     error: ParshallError
 
 
-Outcome = Written | Returned | Failed
+@dataclass(frozen=True)
+class Lost:
+    """The process that did a call ended, and how; another one may do it."""
+
+    key: str
+    how: str
+
+
+Outcome = Written | Returned | Failed | Lost
 
 
 class CallError(SimulationError):

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from parshall.campaign.call import Call, Failed, Outcome, Returned, Written
+from parshall.campaign.call import Call, CallError, Failed, Lost, Outcome, Returned, Written
 from parshall.campaign.pool import Pool, Workers
 from parshall.campaign.store import Store
 from parshall.errors import ClusterError, ParshallError, StorageError, StoreError
+
+ATTEMPTS = 3
+"""So many processes may end with a call before it counts as failed."""
 
 _POLL_S = 0.2
 
@@ -107,6 +111,8 @@ class Executor:
     _claims: dict[str, Callable[[], None]] = field(default_factory=dict)
     _unseen: dict[str, tuple[Outcome, float]] = field(default_factory=dict)
     """Answers that were sent and that the store does not show yet, and until when it may."""
+    _lost: Counter[str] = field(default_factory=Counter)
+    """How many processes have ended with each call."""
     _pool: Pool | None = None
 
     def run(self) -> None:
@@ -185,14 +191,35 @@ class Executor:
         if outcome.key not in self.running:
             return  # of a worker that was thought lost
         call = self.running[outcome.key]
-        if isinstance(outcome, Failed):
-            if isinstance(outcome.error, _HOPELESS):
-                raise outcome.error
-            self.agenda.failed(call, outcome.error)
+        if isinstance(outcome, Lost):
+            self._again(call, outcome)
+        elif isinstance(outcome, Failed):
+            self._fail(call, outcome.error)
         elif self._is_there(call, outcome):
-            self.agenda.done(call, outcome)
+            self._done(call, outcome)
+
+    def _again(self, call: Call, lost: Lost) -> None:
+        """Have a call done by another process, unless its answer is there after all, or too many have ended with it."""
+        self._lost[call.key] += 1
+        if self.archive.has(call):
+            self._done(call, None)
+        elif self._lost[call.key] < ATTEMPTS and self._pool is not None:
+            self._pool.submit(call)
         else:
-            return
+            self._fail(call, CallError(f"its process ended {ATTEMPTS} times, the last time with {lost.how}"))
+
+    def _done(self, call: Call, outcome: Written | Returned | None) -> None:
+        self.agenda.done(call, outcome)
+        self._end(call)
+
+    def _fail(self, call: Call, error: ParshallError) -> None:
+        if isinstance(error, _HOPELESS):
+            raise error
+        self.agenda.failed(call, error)
+        self._end(call)
+
+    def _end(self, call: Call) -> None:
+        """Let others have a call that is no longer done."""
         del self.running[call.key]
         self._claims.pop(call.key)()
 

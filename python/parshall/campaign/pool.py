@@ -1,8 +1,8 @@
 """Processes of this machine that do runs, and outlive none of their owner's ends.
 
-A run may take its process down (no memory, a fault, somebody's `kill`); then the runs that the process had are done
-again by another, up to `ATTEMPTS` times. Processes are started with the interpreter and not forked or re-imported, so
-that a script needs no ``if __name__ == "__main__"``. A process whose owner is gone ends at once.
+A run may take its process down (no memory, a fault, somebody's `kill`); then it is lost, and another process may do it.
+Processes are started with the interpreter and not forked or re-imported, so that a script needs no
+``if __name__ == "__main__"``. A process whose owner is gone ends at once.
 
 A congestion control that only this process knows, as a class of a notebook, cannot be sent to others: then threads of
 this process do the runs.
@@ -26,13 +26,12 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Protocol, Self
 
-from parshall.campaign.call import Call, CallError, Failed, Outcome, Returned, Written
+from parshall.campaign.call import Call, Failed, Lost, Outcome, Returned, Written
 from parshall.campaign.work import execute
 from parshall.errors import InputError
 from parshall.records import about
 from parshall.runs.single import Monitor
 
-ATTEMPTS = 3
 _AHEAD = 2
 """Tasks that a process holds: the next one is there when one is done."""
 
@@ -202,7 +201,6 @@ class LocalPool:
     def __init__(self, workers: int) -> None:
         self._processes = [_start() for _ in range(workers)]
         self._waiting: deque[Call] = deque()
-        self._attempts: dict[str, int] = {}
         self._lost: list[Outcome] = []
 
     @property
@@ -256,7 +254,6 @@ class LocalPool:
                 if isinstance(message, Written | Returned | Failed):
                     process.tasks.popleft()
                     process.simulated_s, process.packets = 0.0, 0
-                    self._attempts.pop(message.key, None)
                     outcomes.append(message)
                 else:
                     process.simulated_s, process.packets = message
@@ -277,22 +274,14 @@ class LocalPool:
                 self._lost += self._replace(process)
 
     def _replace(self, process: _Process) -> list[Outcome]:
-        """Start another process for one that ended; the run it did is tried again elsewhere, or given up."""
+        """Start another process for one that ended; the call that it did is lost, and others do what it had besides."""
         process.connection.close()
         process.process.kill()
         status = process.process.wait()
         self._processes[self._processes.index(process)] = _start()
-        outcomes: list[Outcome] = []
-        again = list(process.tasks)
-        if again:
-            key = again[0].key
-            self._attempts[key] = self._attempts.get(key, 0) + 1
-            if self._attempts[key] >= ATTEMPTS:
-                again.pop(0)
-                error = f"its process ended {ATTEMPTS} times, the last time with {_words(status)}"
-                outcomes.append(Failed(key, CallError(error)))
-        self._waiting.extendleft(reversed(again))
-        return outcomes
+        begun, waiting = list(process.tasks)[:1], list(process.tasks)[1:]
+        self._waiting.extendleft(reversed(waiting))
+        return [Lost(call.key, _words(status)) for call in begun]
 
 
 def _start() -> _Process:
