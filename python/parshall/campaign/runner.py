@@ -266,11 +266,8 @@ class _Sweeping(Agenda):
     def failed(self, call: Call, error: ParshallError) -> None:
         """Record why a run failed; the others go on."""
         places = self.wanted.pop(call.key)
-        where = {
-            "point": str(self.prepared.points[places[0][0]]),
-            "repetition": places[0][1],
-            "when": about.now(),
-        }
+        point, repetition = places[0]
+        where = {"point": str(self.prepared.points[point]), "repetition": repetition, "when": about.now()}
         self.store.record_failure(call.key, str(error), where)
         self._fail(call.key, places, str(error))
 
