@@ -77,7 +77,7 @@ test-random: setup ## A thousand random scenarios and five hundred invalid ones,
 
 test-studies: setup ## All studies at their shortest scale, simulated; their pages are in build/studies
 	$(STEP) test-studies sh -ec 'for study in $(STUDIES); do \
-		$(BIN)/parshall study $$study --quiet --output build/studies/$$study > /dev/null; done'
+		$(BIN)/parshall study $$study --quiet --force --output build/studies/$$study > /dev/null; done'
 
 STUDIES = $(shell $(BIN)/python -c "from parshall.studies.catalog import STUDIES; print(*(each.name for each in STUDIES))")
 

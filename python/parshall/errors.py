@@ -49,6 +49,10 @@ class ScenarioError(InputError):
         where = "" if source is None else f"{source}: "
         super().__init__("\n".join(where + problem for problem in problems))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """As it is sent between processes: what it was made of."""
+        return type(self), (self.problems, self.source)
+
 
 class OutputExistsError(InputError):
     """Results would overwrite something."""

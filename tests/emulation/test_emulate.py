@@ -41,12 +41,14 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall import _core
-from parshall.campaign.work import Call, _code_of_calls, call
+from parshall.campaign.call import Call, Function, Returned
+from parshall.campaign.work import execute
 from parshall.cli.app import application
-from parshall.emulation import Validity, validity
+from parshall.emulation import Validity, turns, validity
 from parshall.emulation.emulating import described
 from parshall.emulation.kernel import emulated, left_to_the_kernel
-from parshall.emulation.process import repetition, turn
+from parshall.emulation.process import repetition
+from parshall.emulation.turns import turn
 from parshall.runs.single import Interrupted, Monitor
 
 
@@ -241,10 +243,10 @@ def held_by_somebody() -> str:
 def test_what_a_worker_calls_waits_for_its_turn_unless_it_is_told_otherwise(
     at_once: bool, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("parshall.emulation.process.TURN", f"\0parshall/tests/{uuid.uuid4()}")
+    monkeypatch.setattr(turns, "FAMILY", f"\0parshall/tests/{uuid.uuid4()}/")
     with turn(Monitor()):
-        assert call(Call("held", held_by_somebody, code=_code_of_calls(), at_once=at_once)).value == said
-    assert call(Call("free", held_by_somebody, code=_code_of_calls())).value == "mine"
+        assert execute(Call("held", Function(held_by_somebody), at_once=at_once)) == Returned("held", said)
+    assert execute(Call("free", Function(held_by_somebody))) == Returned("free", "mine")
 
 
 @on_the_kernel
@@ -259,7 +261,7 @@ def test_a_sweep_emulates_as_many_at_a_time_as_it_is_told(tmp_path: Path) -> Non
 
 def with_turn(code: str, folder: Path, *, as_nobody: bool) -> subprocess.Popen[str]:
     """Python that takes its turn, with its own folder for temporary files, and of root as another user."""
-    imports = "import os\nfrom parshall.emulation.process import turn\nfrom parshall.runs.single import Monitor\n"
+    imports = "import os\nfrom parshall.emulation.turns import turn\nfrom parshall.runs.single import Monitor\n"
     gives_up = "os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
     return subprocess.Popen(
         [sys.executable, "-c", imports + (gives_up if as_nobody and os.getuid() == 0 else "") + code],
@@ -273,7 +275,7 @@ def with_turn(code: str, folder: Path, *, as_nobody: bool) -> subprocess.Popen[s
 @pytest.mark.skipif(sys.platform != "linux", reason="emulations are of Linux")
 @pytest.mark.parametrize("nobody_first", [True, False])
 def test_users_with_other_temporary_folders_wait_for_each_other(tmp_path: Path, nobody_first: bool) -> None:
-    says = "lambda: print('waits', flush=True)"
+    says = "lambda _: print('waits', flush=True)"
     code = f"with turn(Monitor(), {says}):\n    print('holds', flush=True); input()\n"
     for name in ("one", "other"):
         (tmp_path / name).mkdir()

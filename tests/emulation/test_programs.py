@@ -16,10 +16,10 @@ from emulations import BULK, eventually, on_the_kernel, scenario
 
 import parshall as ps
 from parshall.campaign import Plan, sweep
-from parshall.campaign.work import Task, execute
+from parshall.campaign.call import Call, Failed, Repetition
+from parshall.campaign.work import execute
 from parshall.emulation import process, run_programs, validity
 from parshall.errors import ClusterError, InputError
-from parshall.records import about
 
 # A server that counts what it gets, and a client that measures how long a connection and an answer take.
 SERVER = """
@@ -228,10 +228,11 @@ def test_an_emulation_that_cannot_be_believed_is_no_run_of_a_sweep(
     finding = {"level": "invalid", "reason": "packets were late", "remedy": "wait"}
     totals = {"emulation": {"level": "invalid", "findings": [finding]}}
     monkeypatch.setattr(process, "repetition", lambda *_, **__: totals)
-    task = Task("a", "{}", 0, (), str(tmp_path), "nobody", about.code_version(), instrument="emulate")
+    does = Repetition("{}", 0, (str(tmp_path), "nobody"), instrument="emulate")
     monkeypatch.setattr("parshall.campaign.work.most_flows", lambda _: None)
-    outcome = execute(task)
-    assert outcome.error == "the emulation is invalid: packets were late; wait"
+    outcome = execute(Call("a", does))
+    assert isinstance(outcome, Failed)
+    assert str(outcome.error) == "the emulation is invalid: packets were late; wait"
 
 
 # --- numbers of flows ---

@@ -21,10 +21,12 @@ import polars as pl
 import pytest
 
 from parshall.campaign import maintenance
-from parshall.campaign.answers import Answers, call_of
+from parshall.campaign.answers import Answers
+from parshall.campaign.call import Returned
 from parshall.campaign.calls import run_calls
 from parshall.campaign.damage import behind_digest
 from parshall.campaign.encoding import NoEncodingError, decoded, encoded
+from parshall.campaign.keys import call_of
 from parshall.campaign.merging import merge
 from parshall.campaign.store import Store
 from parshall.emulation import Validity
@@ -313,25 +315,27 @@ STRANGERS: dict[str, Callable[[Path], bytes]] = {
 def test_an_answer_of_a_stranger_runs_nothing(write: Callable[[Path], bytes], tmp_path: Path) -> None:
     call, ran = call_of(slotted, (2.0,)), tmp_path / "ran"
     theirs, mine = (Store(tmp_path / name, create=True) for name in ("theirs", "mine"))
-    path = theirs.directory / "answers" / call.run[:2] / call.run
+    path = theirs.directory / "answers" / call.key[:2] / call.key
     path.parent.mkdir(parents=True)
     path.write_bytes(write(ran))
     modules = set(sys.modules)
     maintenance.verify(theirs)
     assert merge(mine, theirs).runs == 0
     for store in (mine, theirs):
-        assert Answers(store).get(call) is None
+        assert not Answers(store).has(call)
     assert not ran.exists()
     assert not {each for each in set(sys.modules) - modules if not each.startswith(("parshall.", "encodings."))}
 
 
 def test_an_answer_of_a_stranger_is_done_again(tmp_path: Path) -> None:
     call, store = call_of(slotted, (2.0,)), Store(tmp_path / "store", create=True)
-    Answers(store).put(call, Slotted(3.0))
+    Answers(store).take(call, Returned(call.key, Slotted(3.0)))
     (path,) = store.answers()
     path.write_bytes(STRANGERS["function"](tmp_path / "ran"))
     assert run_calls([call], 1, store=store) == [Slotted(2.0)]
-    assert Answers(store).get(call) == (Slotted(2.0),)
+    again = Answers(store)
+    assert again.has(call)
+    assert again.values == {call.key: Slotted(2.0)}
     assert not (tmp_path / "ran").exists()
 
 

@@ -8,15 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
-from parshall.campaign.work import Call
-from parshall.errors import InputError, SimulationError
+from parshall.errors import InputError, ScenarioError, SimulationError
 from parshall.models.inputs import ModelInputError
 from parshall.models.loss import Bernoulli
+from parshall.scenario import Scenario
 from parshall.studies.large_deviations import on_off, part, theory
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Study
@@ -24,19 +26,22 @@ from parshall.studies.study import Findings, Study
 
 def test_answers_come_in_the_order_of_the_calls() -> None:
     told: list[str] = []
-    calls = [Call(f"root of {n}", math.sqrt, (n,)) for n in range(7)]
-    assert run_calls(calls, 2, lambda call: told.append(call.run)) == [math.sqrt(n) for n in range(7)]
+    calls = [Call(f"root of {n}", Function(math.sqrt, (n,))) for n in range(7)]
+    assert run_calls(calls, 2, lambda call: told.append(call.key)) == [math.sqrt(n) for n in range(7)]
     assert sorted(told) == [f"root of {n}" for n in range(7)]
     assert run_calls([], 2) == []
 
 
 def test_what_goes_wrong_in_a_process_is_said_here() -> None:
     with pytest.raises(ModelInputError, match="packet_loss"):
-        run_calls([Call("loss", Bernoulli, (1.5,))], 1)
+        run_calls([Call("loss", Function(Bernoulli, (1.5,)))], 1)
+    with pytest.raises(ScenarioError) as refused:
+        run_calls([Call("run", Function(Scenario.from_document, ({"flows": []}, Path(), "mine.toml")))], 1)
+    assert str(refused.value).splitlines()[0].startswith("mine.toml: ")
     with pytest.raises(SimulationError, match="root: ValueError: "):
-        run_calls([Call("root", math.sqrt, (-1,))], 1)
+        run_calls([Call("root", Function(math.sqrt, (-1,)))], 1)
     with pytest.raises(SimulationError, match="gone: its process ended 3 times, the last time with exit code 3"):
-        run_calls([Call("gone", os._exit, (3,)), Call("root", math.sqrt, (4,))], 2)
+        run_calls([Call("gone", Function(os._exit, (3,))), Call("root", Function(math.sqrt, (4,)))], 2)
     with pytest.raises(InputError, match="workers: found 0"):
         run_calls([], 0)
 
@@ -46,16 +51,16 @@ def test_what_a_process_cannot_read_is_said_and_not_waited_for(monkeypatch: pyte
     exec("def answer():\n    return 42", here_alone.__dict__)
     monkeypatch.setitem(sys.modules, "here_alone", here_alone)
     with pytest.raises(SimulationError, match="asked: ModuleNotFoundError: No module named 'here_alone'"):
-        run_calls([Call("asked", here_alone.answer)], 1)
+        run_calls([Call("asked", Function(here_alone.answer))], 1)
 
 
 def test_an_interruption_leaves_no_process() -> None:
     script = (
         "import time\n"
         "from parshall.campaign.calls import run_calls\n"
-        "from parshall.campaign.work import Call\n"
+        "from parshall.campaign.call import Call, Function\n"
         "print('begun', flush=True)\n"
-        "run_calls([Call(str(k), time.sleep, (600,)) for k in range(3)], 2)\n"
+        "run_calls([Call(str(k), Function(time.sleep, (600,))) for k in range(3)], 2)\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script],

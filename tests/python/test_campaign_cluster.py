@@ -6,21 +6,21 @@ import math
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cluster import Cluster
 
 import parshall as ps
 from parshall.campaign import maintenance
-from parshall.campaign.answers import call_of
 from parshall.campaign.calls import run_calls
+from parshall.campaign.keys import call_of
 from parshall.errors import ClusterError, StoreError
 from parshall.studies import rio
 from parshall.studies.running import Execution, run
@@ -43,39 +43,6 @@ def plan(**keys: Any) -> ps.Plan:
 
 def exported(swept: ps.Sweep, directory: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in maintenance.export(swept.store, swept.name, directory)}
-
-
-class Cluster:
-    """A scheduler and workers, each a process."""
-
-    def __init__(self, directory: Path, workers: int = 2, certificates: Mapping[str, str] | None = None) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        protocol = "tcp" if certificates is None else "tls"
-        self.address = f"{protocol}://127.0.0.1:{port}"
-        self._directory = directory
-        self._environment = {**os.environ, **(certificates or {})}
-        listen = ["--host", f"{protocol}://127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show"]
-        self.scheduler = self._start("distributed.cli.dask_scheduler", *listen)
-        time.sleep(1)
-        self.workers = [self._worker() for _ in range(workers)]
-
-    def close(self) -> None:
-        for process in reversed(self._processes):
-            process.kill()
-            process.wait()
-
-    def _worker(self) -> subprocess.Popen[bytes]:
-        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(self._directory)]
-        return self._start("distributed.cli.dask_worker", self.address, *options)
-
-    def _start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", module, *arguments]
-        quiet = subprocess.DEVNULL
-        process = subprocess.Popen(words, stdout=quiet, stderr=quiet, env=self._environment)
-        self.__dict__.setdefault("_processes", []).append(process)
-        return process
 
 
 CLIENT = """
@@ -114,13 +81,12 @@ def test_a_cluster_gives_the_same_bytes_and_survives_a_worker(
     # Workers that do not see the store send their files.
     from parshall.campaign import runner
 
-    original = runner.Task
+    original = runner.Repetition
 
-    def elsewhere(*arguments: Any) -> Any:
-        task = original(*arguments)
-        return original(**{**task.__dict__, "store": str(tmp_path / "not-here")})
+    def elsewhere(text: str, repetition: int, _: tuple[str, str], *more: Any) -> Any:
+        return original(text, repetition, (str(tmp_path / "not-here"), "nobody"), *more)
 
-    monkeypatch.setattr(runner, "Task", elsewhere)
+    monkeypatch.setattr(runner, "Repetition", elsewhere)
     sent = ps.sweep(plan(), tmp_path / "sent", scheduler=cluster.address)
     monkeypatch.undo()
     assert exported(sent, tmp_path / "of-sent") == local
@@ -191,7 +157,7 @@ def test_a_client_that_is_interrupted_ends_only_itself(one_worker: Cluster, tmp_
 
 @pytest.mark.slow
 def test_a_run_that_no_worker_wrote_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from parshall.campaign import runner
+    from parshall.campaign import executor
     from parshall.campaign.pool import LocalPool
 
     received = LocalPool.outcomes
@@ -199,12 +165,12 @@ def test_a_run_that_no_worker_wrote_is_not_believed(tmp_path: Path, monkeypatch:
     def lost(self: LocalPool, timeout_s: float) -> Any:
         found = received(self, timeout_s)
         for each in found:
-            shutil.rmtree(tmp_path / "store" / "runs" / each.run[:2] / each.run)
+            shutil.rmtree(tmp_path / "store" / "runs" / each.key[:2] / each.key)
         return found
 
     monkeypatch.setattr(LocalPool, "outcomes", lost)
-    monkeypatch.setattr(runner, "_UNSEEN_S", 0.5)
-    with pytest.raises(StoreError, match=r"a worker has done run [0-9a-f]{32}, which is not there"):
+    monkeypatch.setattr(executor, "_UNSEEN_S", 0.5)
+    with pytest.raises(StoreError, match=r"run [0-9a-f]{32}: a worker has done it, and the store does not show it"):
         ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
     assert ps.Sweep.load(tmp_path / "store", "counts").status == "interrupted"
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.campaign import maintenance, record, runner
+from parshall.campaign import maintenance, record
+from parshall.campaign.executor import Executor
 from parshall.errors import InputError, StoreError
 
 SCENARIO: dict[str, Any] = {
@@ -43,14 +44,14 @@ def stopped(monkeypatch: pytest.MonkeyPatch, at: str, error: BaseException) -> C
 
     def start(store: ps.Store, sweep: ps.Plan) -> None:
         with monkeypatch.context() as patched:
-            patched.setattr(runner._Execution, at, fail)
+            patched.setattr(Executor, at, fail)
             with pytest.raises(type(error)):
                 ps.sweep(sweep, store, workers=1)
 
     return start
 
 
-@pytest.mark.parametrize("at", ["_dispatch", "_work"])
+@pytest.mark.parametrize("at", ["_dispatch", "_outcomes"])
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), StoreError("a segment is damaged"), MemoryError()])
 def test_whatever_stops_it_it_has_the_runs_that_it_had(
     at: str, error: BaseException, store: ps.Store, monkeypatch: pytest.MonkeyPatch
@@ -182,6 +183,7 @@ def test_claims_of_killed_processes_are_removed(store: ps.Store) -> None:
     held = store.lock("a" * 32)
     assert held is not None
     (store.directory / "claims" / ("b" * 32)).write_text("")
+    (store.directory / "claims" / ("c" * 32)).mkdir()  # it is nobody's lock
     maintenance.collect(store)
-    assert {path.name for path in (store.directory / "claims").iterdir()} == {"a" * 32}
+    assert {path.name[0] for path in (store.directory / "claims").iterdir()} == {"a", "c"}
     held.release()

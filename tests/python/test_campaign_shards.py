@@ -14,10 +14,10 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
+from parshall.campaign.call import Call
 from parshall.campaign.merging import merge
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.segments import compact
-from parshall.campaign.work import Task
 from parshall.errors import InputError, StoreError
 
 SWEEP = """
@@ -67,8 +67,8 @@ def ended(process: subprocess.Popen[str]) -> str:
 def nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse every further run."""
 
-    def submit(_: LocalPool, task: Task) -> None:
-        raise AssertionError(f"done again: {task}")
+    def submit(_: LocalPool, call: Call) -> None:
+        raise AssertionError(f"done again: {call}")
 
     monkeypatch.setattr(LocalPool, "submit", submit)
 

@@ -12,8 +12,8 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance, segments
+from parshall.campaign.keys import key_of
 from parshall.campaign.record import Parameter, PointRecord, SweepRecord
-from parshall.campaign.work import key_of
 from parshall.errors import InputError, StoreError
 
 SCENARIO: dict[str, Any] = {

@@ -19,12 +19,14 @@ from typer.testing import Result
 
 import parshall as ps
 from parshall.campaign import maintenance, pool
+from parshall.campaign.call import Call, Outcome, Repetition, Written
+from parshall.campaign.keys import key_of
 from parshall.campaign.page import write_page
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.preparing import prepare
 from parshall.campaign.progress import Progress, size_of
 from parshall.campaign.result import Sweep
-from parshall.campaign.work import Outcome, Task, execute, key_of
+from parshall.campaign.work import execute
 from parshall.errors import InputError, ParshallError, SimulationError
 from parshall.quantities import naming
 from parshall.quantities.measuring import series_of
@@ -164,7 +166,7 @@ def test_a_run_that_fails_is_recorded_and_the_rest_goes_on(
 
     def killing(self: LocalPool, timeout_s: float) -> list[Outcome]:
         for each in self._processes:
-            if each.tasks and '"count":50,' in getattr(each.tasks[0], "scenario", ""):
+            if each.tasks and '"count":50,' in getattr(each.tasks[0].does, "scenario", ""):
                 os.kill(each.process.pid, signal.SIGKILL)
         return outcomes(self, timeout_s)
 
@@ -214,6 +216,25 @@ def test_two_processes_share_a_store_and_its_work(tmp_path: Path, monkeypatch: p
     assert counting.count == 60
     assert found[0].status == found[1].status == "complete"
     assert found[0].runs.equals(found[1].runs)
+
+
+def test_two_points_of_one_scenario_wait_for_another_program(tmp_path: Path) -> None:
+    twice = plan(parameters={"bottleneck.rate": ["5 Mbit/s", "5000 kbit/s"]}, repetitions=1)
+    texts = prepare(twice).texts
+    assert texts[0] == texts[1]
+    store = ps.Store(tmp_path / "store", create=True)
+    store.check_writable()
+    claim = store.lock(key_of(texts[0], 0, about.code_version()))
+    assert claim is not None
+    found: list[ps.Sweep] = []
+    sweeping = threading.Thread(target=lambda: found.append(ps.sweep(twice, store, workers=1)), daemon=True)
+    sweeping.start()
+    time.sleep(1)
+    assert not found, "the run is another's"
+    claim.release()
+    sweeping.join(60)
+    assert [each.status for each in found] == ["complete"]
+    assert found[0].record.runs == 2
 
 
 @pytest.mark.slow
@@ -389,7 +410,8 @@ def test_an_emulation_that_a_sweep_does_not_accept_is_not_taken_from_the_store(t
     for text, records in zip(prepare(planned(accept=True)).texts, simulated, strict=True):
         runs.append(key_of(text, 0, code))
         # The records are made by the simulator: what is asked here is what a sweep takes.
-        assert execute(Task(runs[-1], records, 0, (), str(store.directory), store.identity, code)).error is None
+        does = Repetition(records, 0, (str(store.directory), store.identity))
+        assert isinstance(execute(Call(runs[-1], does)), Written)
     for run, level in zip(runs, ("invalid", "valid"), strict=True):
         path = store.run_directory(run) / "run.json"
         described = json.loads(path.read_text())

@@ -352,3 +352,25 @@ def test_predict_says_where_the_spectrum_ends(cli: Cli) -> None:
     assert done.exit_code == 0, done.stderr
     assert "packets per second" in done.stdout
     assert "that ends there may be wider" in " ".join(done.stdout.split())
+
+
+NOT_INSTALLED = """
+import importlib.metadata as metadata, runpy, sys
+version = metadata.version
+def missing(name):
+    if name == "parshall":
+        raise metadata.PackageNotFoundError(name)
+    return version(name)
+metadata.version = missing
+sys.argv = ["parshall", "--version"]
+runpy.run_module("parshall", run_name="__main__")
+"""
+
+
+def test_a_copy_that_is_not_installed_says_so() -> None:
+    done = subprocess.run([sys.executable, "-c", NOT_INSTALLED], check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "parshall: this copy of Parshall is not installed, so that its version is not known; accepted: one that "
+        "`pip install` put there\n"
+    )

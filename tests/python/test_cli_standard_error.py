@@ -57,7 +57,7 @@ COMMANDS: dict[str, list[Command]] = {
     "run": [of("run small.toml -q -o made")],
     "rerun": [of("rerun one -q -o again")],
     "open": [of("open one -q")],
-    "emulate": [of("emulate small.toml -q -o emulated", slow=True)],
+    "emulate": [of("emulate small.toml -q -o emulated", slow=True), of("emulate --list")],
     "shell": [of("shell --help")],  # it goes on until it is ended
     "replay": [of(f"replay|{RECORDING}|--control|reno|-q")],
     "observe": [of(f"observe|{CAPTURE}|-q|-o|observed")],

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from cubic_limit import Constants, limit_constants
 from hypothesis import given
 from hypothesis import strategies as st
 
 from parshall.models import cubic
 from parshall.models.cubic import cubic_independent_window, cubic_window
-from parshall.models.cubic_limit import Constants, limit_constants
 from parshall.models.inputs import ModelInputError
 from parshall.models.response import response_window
 from parshall.models.throughput import aimd_window, bic_window, evaluate, htcp_window

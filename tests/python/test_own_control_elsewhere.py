@@ -13,7 +13,7 @@ import pytest
 
 import parshall as ps
 from parshall import itb
-from parshall.campaign.answers import call_of
+from parshall.campaign.keys import call_of
 from parshall.controls import declare
 from parshall.errors import InputError
 from parshall.itb import applications
@@ -149,7 +149,7 @@ def test_the_benchmark_has_controls_of_ones_own(mine: Path, tmp_path: Path) -> N
 def test_answers_of_calls_are_those_of_the_code(mine: Path) -> None:
     def key(document: Any) -> str:
         declare({"mine": f"{mine}:Mine"})
-        return call_of(ps.run, (document,)).run
+        return call_of(ps.run, (document,)).key
 
     other = {"flows": [{"congestion_control": "reno"}]}
     before = key(PLAN), key(other)

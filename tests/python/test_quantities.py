@@ -18,7 +18,7 @@ from typer.testing import Result
 
 import parshall as ps
 from parshall.campaign import comparing
-from parshall.campaign.answers import call_of
+from parshall.campaign.keys import call_of
 from parshall.campaign.page import document
 from parshall.errors import InputError, QuantityError
 from parshall.quantities import catalog, digest, naming, own, transport
@@ -255,7 +255,7 @@ def test_a_study_measures_again_with_another_quantity() -> None:
     keys = []
     for scale in (1.0, 1.0, 3.0):
         define(scale)
-        keys.append(call_of(math.sqrt, (2.0,)).run)
+        keys.append(call_of(math.sqrt, (2.0,)).key)
     assert keys[0] == keys[1] != keys[2]
 
 

@@ -63,7 +63,8 @@ def test_each_row_names_tests_that_exist(row: str) -> None:
         assert test in {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}, (test, file)
 
 
-def test_a_sweep_file_names_no_code(tmp_path: Path) -> None:
+def test_a_sweep_file_names_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(external, "_declared", {})
     plan = ps.Plan(name="theirs", scenario=SCENARIO, parameters={"bottleneck.rate": ["4 Mbit/s", "5 Mbit/s"]})
     with pytest.raises(ScenarioError, match=r"--control mine=FILE.py:CLASS"):
         ps.sweep(plan, tmp_path / "store")

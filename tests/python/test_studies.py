@@ -115,6 +115,40 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "checks.json").read_text(encoding="utf-8"))[0]["quantity"] == "mean, s"
 
 
+def test_a_page_is_replaced_only_where_that_is_asked_for(cli: Cli, study: str, tmp_path: Path) -> None:
+    words = ("study", study, "--output", str(tmp_path / "out"))
+    assert cli(*words).exit_code == 0
+    (tmp_path / "out" / "study.html").write_text("an earlier one")
+    refused = cli(*words)
+    assert refused.exit_code == 2
+    assert "exists and is not empty; write the name of a new directory, or --force" in refused.stderr
+    assert (tmp_path / "out" / "study.html").read_text() == "an earlier one"
+    assert cli(*words, "--force").exit_code == 0
+    assert (tmp_path / "out" / "study.html").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("suite", "rfc9743", "cubic"),
+        ("itb",),
+        ("check-control", "reno"),
+        ("design", "aqm", "quickstart"),
+        ("design", "buffer", "quickstart"),
+        ("design", "repetitions", "quickstart"),
+        ("design", "rio", "--capacity", "1 Mbit/s", "--rtt", "1 ms", "--sessions", "1"),
+    ],
+    ids=lambda verb: "-".join(verb[:2]),
+)
+def test_whatever_writes_a_page_refuses_a_directory_that_is_not_empty(
+    verb: tuple[str, ...], cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").write_text("")
+    refused = cli(*verb, "--output", str(tmp_path))
+    assert refused.exit_code == 2
+    assert f"{tmp_path} exists and is not empty" in refused.stderr
+
+
 def test_findings_have_the_figures_of_the_page(cli: Cli, study: str, tmp_path: Path) -> None:
     assert list(_found(None, "quick").figures) == ["published-and-ours", "fig2"]
     done = cli("study", study, "--output", str(tmp_path / "out"), "--format", "pdf")

@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 
 from parshall.campaign import maintenance
-from parshall.campaign.answers import Answers, call_of, canonical
+from parshall.campaign.answers import Answers
 from parshall.campaign.calls import run_calls
+from parshall.campaign.keys import call_of, canonical
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.documentation.markdown import blocks
@@ -283,15 +284,15 @@ def test_an_answer_that_is_damaged_is_not_there(tmp_path: Path) -> None:
     content = path.read_bytes()
     for damaged in (b"", content[:-1], content[:90] + b"?" + content[91:]):
         path.write_bytes(damaged)
-        assert Answers(store).get(call) is None
+        assert not Answers(store).has(call)
         assert run_calls([call], 1, store=store) == [first]
         assert path.read_bytes() == content
 
 
 def test_the_key_of_an_answer_follows_from_values() -> None:
-    keys = {call_of(Bernoulli, (each,)).run for each in (0.5, 0.25, np.array([0.5]), np.array([0.25]), "0.5", (0.5,))}
+    keys = {call_of(Bernoulli, (each,)).key for each in (0.5, 0.25, np.array([0.5]), np.array([0.25]), "0.5", (0.5,))}
     assert len(keys) == 6
-    assert call_of(Bernoulli, (np.array([1.0, 2.0]),)).run == call_of(Bernoulli, (np.array([1.0, 2.0]),)).run
+    assert call_of(Bernoulli, (np.array([1.0, 2.0]),)).key == call_of(Bernoulli, (np.array([1.0, 2.0]),)).key
     scenario = rio.queue.scenario()
     assert canonical(scenario) == canonical(rio.queue.scenario())
     assert canonical(scenario) != canonical(scenario.with_values({"seed": 2}))

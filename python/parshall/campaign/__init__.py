@@ -6,21 +6,23 @@
 | `values`, `axes`, `design` | lists, ranges, distributions; how they are combined to points |
 | `store` | runs, addressed by what makes them |
 | `segments`, `snapshot` | many small runs in few files; what a store holds at one moment |
-| `work` | one run, wherever it is done |
-| `pool`, `cluster` | processes of this machine; workers of a Dask cluster |
-| `calls`, `answers` | other functions done by workers; what they returned, kept |
+| `call`, `keys` | what is done, a run or a function, and what came of it; the key of its answer |
+| `work` | one call done in this process |
+| `pool`, `cluster` | who does calls: processes and threads of this machine; workers of a Dask cluster |
+| `executor` | having calls done that a store lacks |
+| `answers`, `contents` | what a store has: answers of functions; the runs of a sweep |
 | `encoding`, `damage` | answers as JSON; what of a store is not what was written |
 | `shard`, `merging` | a part of a plan; what was done apart taken together |
 | `stopping` | when a point has been repeated often enough |
-| `runner` | `sweep`: doing what is missing |
+| `runner`, `calls` | `sweep`: doing what is missing; `run_calls`: functions done by workers |
 | `execution` | who does runs, and where they are kept: for all that is more than one sweep |
-| `contents`, `recorder`, `compacting` | for it: what the store has, the record that is saved, runs compacted |
+| `recorder` | the record of a sweep that is saved |
 | `progress` | how far it is, and how long it may take |
 | `query` | SQL over a store |
 | `maintenance` | verifying, cleaning, exporting |
 | `record`, `result` | what a store knows of a sweep; `Sweep`, to work with |
 | `page`, `figures`, `comparing` | the page of a sweep; two sweeps held against each other |
-| `metrics` | metrics that a sweep may name |
+| `measured` | metrics of runs, from their tables |
 """
 
 import lazy_loader

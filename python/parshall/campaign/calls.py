@@ -2,26 +2,23 @@
 
 What comes back does not depend on how many workers there are: each call is done by one of them, alone, and even a
 single one is a process of its own, with the same libraries and one thread. With a store, what is there is not done
-again, and what another program is doing is waited for.
+again, and what another program is doing is waited for (`parshall.campaign.executor`).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from parshall.campaign.answers import Answers
-from parshall.campaign.locks import Lock
-from parshall.campaign.pool import Pool, Workers
+from parshall.campaign.call import Call, CallError, Returned, Written
+from parshall.campaign.executor import Agenda, Executor
+from parshall.campaign.pool import Workers
 from parshall.campaign.store import Store
-from parshall.campaign.work import Call, Outcome
-from parshall.errors import SimulationError
+from parshall.errors import ParshallError, SimulationError
 from parshall.schema import external
-
-_POLL_S = 0.5
 
 
 def run_calls(
@@ -37,7 +34,7 @@ def run_calls(
     Parameters
     ----------
     calls
-        Of different names; with a store, those of `answers.call_of`.
+        Of functions, with different keys; with a store, those of `parshall.campaign.keys.call_of`.
     workers
         Processes; by default as many as there are cores.
     progress
@@ -56,97 +53,46 @@ def run_calls(
     InputError
         As `parshall.campaign.pool.Workers`.
     """
-    by = Workers(workers, scheduler)
-    if len({each.run for each in calls}) != len(calls):
-        raise ValueError("calls: names must differ")
+    if len({each.key for each in calls}) != len(calls):
+        raise ValueError("calls: keys must differ")
     with ExitStack() as stack:
-        answers = None
+        by = stack.enter_context(Workers(workers, scheduler))
         if store is not None:
             store.check_writable()
             store.remove_orphans()
             stack.enter_context(store.working())
-            answers = Answers(store)
-        calling = _Calling(deque(calls), answers, progress)
-        stack.callback(calling.release)
-        calling.find()
-        if calling.left:
-            # One call at a time and process: calls are long, and one that waits behind another could be done elsewhere.
-            here = scheduler is None and bool(external.known_here_alone())
-            calling.do(stack.enter_context(by).pool(most=calling.left, here=here))
-    return [calling.values[each.run] for each in calls]
+        answers = Answers(store)
+        left = []
+        for call in calls:
+            if answers.has(call):
+                progress(call)
+            else:
+                left.append(call)
+        here = scheduler is None and bool(external.known_here_alone())
+        Executor(_Calling(left, progress), answers, by, most=len(left), here=here, ahead=False).run()
+        return [answers.values[each.key] for each in calls]
 
 
-@dataclass
-class _Calling:
-    """Calls while they are done."""
+class _Calling(Agenda):
+    """Calls in their order, of which none may fail."""
 
-    waiting: deque[Call]
-    answers: Answers | None
-    progress: Callable[[Call], None]
-    running: dict[str, tuple[Call, Lock | None]] = field(default_factory=dict)
-    values: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, calls: Iterable[Call], progress: Callable[[Call], None]) -> None:
+        self._calls = deque(calls)
+        self._progress = progress
 
     @property
-    def left(self) -> int:
-        """How many are not done yet."""
-        return len(self.waiting) + len(self.running)
+    def finished(self) -> bool:
+        """Whether all were given out."""
+        return not self._calls
 
-    def find(self) -> None:
-        """Take what the store has."""
-        self.waiting = deque(call for call in self.waiting if not self._is_kept(call))
+    def next(self) -> Call | None:
+        """The next one."""
+        return self._calls.popleft() if self._calls else None
 
-    def do(self, pool: Pool) -> None:
-        """Have all that are left done."""
-        while self.left:
-            others = self._dispatch(pool)
-            for outcome in pool.outcomes(_POLL_S):
-                self._on_outcome(outcome)
-            self.waiting.extend(call for call in others if not self._is_kept(call))
+    def done(self, call: Call, _: Written | Returned | None) -> None:
+        """Tell of a call whose answer is there."""
+        self._progress(call)
 
-    def release(self) -> None:
-        """Let others do what was not finished."""
-        for _, lock in self.running.values():
-            if lock is not None:
-                with suppress(OSError):
-                    lock.release()
-
-    def _dispatch(self, pool: Pool) -> list[Call]:
-        """Submit what there is a worker for; gives the calls that another program is doing."""
-        others = []
-        while self.waiting and len(self.running) < pool.workers:
-            call = self.waiting.popleft()
-            lock = None
-            if self.answers is not None:
-                lock = self.answers.store.lock(call.run)
-                if lock is None:
-                    others.append(call)
-                    continue
-                if self._is_kept(call):  # finished by another program since we looked
-                    lock.release()
-                    continue
-            self.running[call.run] = call, lock
-            pool.submit(call)
-        return others
-
-    def _is_kept(self, call: Call) -> bool:
-        answer = None if self.answers is None else self.answers.get(call)
-        if answer is not None:
-            (self.values[call.run],) = answer
-            self.progress(call)
-        return answer is not None
-
-    def _on_outcome(self, outcome: Outcome) -> None:
-        if outcome.fatal is not None:
-            raise outcome.fatal
-        if outcome.run not in self.running:
-            return  # a worker that was thought lost
-        call, lock = self.running[outcome.run]
-        if outcome.error is not None:
-            raise SimulationError(f"{call.label or call.run}: {outcome.error}")
-        if self.answers is not None:
-            self.answers.put(call, outcome.value)
-        del self.running[outcome.run]
-        if lock is not None:
-            lock.release()
-        self.values[outcome.run] = outcome.value
-        self.progress(call)
+    def failed(self, call: Call, error: ParshallError) -> None:
+        """Raise the error."""
+        raise SimulationError(f"{call.label or call.key}: {error}") if isinstance(error, CallError) else error

@@ -20,7 +20,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from parshall.campaign.work import Call, Outcome, Task, call, execute
+from parshall.campaign.call import Call, CallError, Failed, Outcome
+from parshall.campaign.work import execute
 from parshall.controls import receive, sent
 from parshall.errors import ClusterError
 from parshall.extras import extra
@@ -57,7 +58,7 @@ class DaskPool:
         self._silence = ExitStack()
         self._client = self._connected()
         self._finished: SimpleQueue[Any] = SimpleQueue()
-        self._tasks: dict[str, tuple[Any, Task | Call]] = {}
+        self._tasks: dict[str, tuple[Any, Call]] = {}
         self._places = 0
         self._counted = self._last_seen = time.monotonic()
         with self._asking():
@@ -114,13 +115,12 @@ class DaskPool:
         """How many more tasks it takes now."""
         return max(0, _AHEAD * self.workers - len(self._tasks))
 
-    def submit(self, task: Task | Call) -> None:
-        """Have a run or a call done."""
-        does: Any = call if isinstance(task, Call) else execute
-        key = f"parshall-{self._name}-{next(self._numbers)}-{task.run}"
+    def submit(self, call: Call) -> None:
+        """Have a call done."""
+        key = f"parshall-{self._name}-{next(self._numbers)}-{call.key}"
         with self._asking():
-            future = self._client.submit(does, task, key=key, pure=False)
-        self._tasks[future.key] = (future, task)
+            future = self._client.submit(execute, call, key=key, pure=False)
+        self._tasks[future.key] = (future, call)
         future.add_done_callback(self._finished.put)
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
@@ -148,14 +148,14 @@ class DaskPool:
     def _outcome(self, future: Any) -> list[Outcome]:
         if future.key not in self._tasks:
             return []
-        _, task = self._tasks.pop(future.key)
+        _, call = self._tasks.pop(future.key)
         if future.status in ("cancelled", "lost"):
-            return [Outcome(task.run, fatal=self._lost())]
+            return [Failed(call.key, self._lost())]
         with self._asking():
             if future.status == "finished":
                 return [future.result()]
             error = future.exception()
-        return [Outcome(task.run, error=f"{type(error).__name__}: {error}".strip())]
+        return [Failed(call.key, CallError(f"{type(error).__name__}: {error}".strip()))]
 
     def _count(self) -> None:
         now = time.monotonic()

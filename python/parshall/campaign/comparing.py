@@ -67,13 +67,13 @@ class Difference:
     point: Mapping[str, str]
     a: Interval | None
     b: Interval | None
-    difference: Interval | None
-    relative: float | None
-    p_value: float | None
-    significant: bool | None
-    resolution: float
-    verdict: Verdict
-    matters: bool
+    difference: Interval | None = None
+    relative: float | None = None
+    p_value: float | None = None
+    significant: bool | None = None
+    resolution: float = 0.0
+    verdict: Verdict = Verdict.UNKNOWN
+    matters: bool = False
     why: str = ""
     lacking: tuple[NoValue | None, NoValue | None] = (None, None)
 
@@ -244,13 +244,8 @@ def _without_value(a: Sweep, b: Sweep, metric: str, places: tuple[int, int], at_
     return Difference(
         metric,
         _point(a, places[0]),
-        a=one,
-        b=two,
-        difference=None,
-        relative=None,
-        p_value=None,
-        significant=None,
-        resolution=0.0,
+        one,
+        two,
         verdict=found.verdict,
         matters=found.matters,
         why=found.reason,

@@ -8,17 +8,20 @@ from pathlib import Path
 
 import polars as pl
 
+from parshall.campaign.call import Call, Returned, Written
+from parshall.campaign.executor import Archive
+from parshall.campaign.keys import key_of
 from parshall.campaign.measured import series_of
 from parshall.campaign.plan import Stopping
 from parshall.campaign.preparing import Prepared
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value
 from parshall.campaign.store import Store
-from parshall.campaign.work import Outcome, key_of, measure
+from parshall.campaign.work import measure
 from parshall.quantities.naming import named
 
 
-class Contents:
+class Contents(Archive):
     """The runs of a sweep in its store, by their keys.
 
     Parameters
@@ -29,6 +32,7 @@ class Contents:
 
     def __init__(self, prepared: Prepared, store: Store, code: str) -> None:
         self._prepared = prepared
+        super().__init__(store)
         self._store = store
         self._code = code
         self._keys: dict[tuple[int, int], str] = {}
@@ -58,21 +62,34 @@ class Contents:
         self._known |= known
         self._values |= values
 
-    def has_now(self, run: str) -> bool:
+    def has(self, call: Call) -> bool:
         """Whether a run is there, also if it came since we looked."""
-        if self._store.has_directory(run) and not self._emulates:
+        run = call.key
+        if run in self._known:
+            return True
+        has_directory = self._store.has_directory(run)
+        if has_directory and not self._emulates:
             self._known.add(run)
-        elif self._emulates or self._store.segment_directories() != self._segments:
+        elif has_directory or self._store.segment_directories() != self._segments:
             self.look()
         return run in self._known
 
-    def add(self, outcome: Outcome, scenario: str) -> None:
+    def take(self, call: Call, outcome: Written | Returned) -> None:
+        """Write the files of a worker that does not see the store."""
+        if not isinstance(outcome, Written) or outcome.files is None:
+            return
+        with self._store.writing(call.key) as partial:
+            for name, content in outcome.files.items():
+                (partial / Path(name).name).write_bytes(content)
+            self._store.publish(call.key, partial)
+
+    def add(self, outcome: Written, scenario: str) -> None:
         """Take note of a run that was just done."""
-        self._known.add(outcome.run)
+        self._known.add(outcome.key)
         rule = self._prepared.rule
         if isinstance(rule, Stopping):
             with suppress(FileNotFoundError):  # compacted in between: it is read from there
-                self._values[outcome.run] = self._decides(outcome, rule.metric, scenario)
+                self._values[outcome.key] = self._decides(outcome, rule.metric, scenario)
 
     def value(self, run: str, repetition: int) -> Value:
         """The deciding metric of a run."""
@@ -103,11 +120,11 @@ class Contents:
         series = series_of(snapshot, order, [rule.metric], None).get(rule.metric)
         return {run: series and series.numbered({place: runs[run]}) for run, place in order.items()}
 
-    def _decides(self, outcome: Outcome, name: str, scenario: str) -> Value:
+    def _decides(self, outcome: Written, name: str, scenario: str) -> Value:
         """The deciding metric of a run that was just done; workers do not know those that this program defines."""
         if not named(name).quantity.source:
             return outcome.metrics.get(name)
-        return measure(self._store.run_directory(outcome.run), (name,), scenario, outcome.simulated_s).get(name)
+        return measure(self._store.run_directory(outcome.key), (name,), scenario, outcome.simulated_s).get(name)
 
 
 def _invalid(snapshot: Snapshot) -> frozenset[str]:

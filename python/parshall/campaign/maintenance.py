@@ -292,17 +292,9 @@ def listed(store: Store) -> pl.DataFrame:
                 "code": sweep.code,
             }
         )
-    schema = {
-        "sweep": pl.String,
-        "status": pl.String,
-        "points": pl.UInt32,
-        "runs": pl.UInt32,
-        "failed": pl.UInt32,
-        "parameters": pl.String,
-        "started": pl.String,
-        "code": pl.String,
-    }
-    return pl.DataFrame(rows, schema=schema)
+    numbers = dict.fromkeys(("points", "runs", "failed"), pl.UInt32)
+    texts = dict.fromkeys(("parameters", "started", "code"), pl.String)
+    return pl.DataFrame(rows, schema={"sweep": pl.String, "status": pl.String, **numbers, **texts})
 
 
 def _size(path: Path) -> int:

@@ -112,32 +112,23 @@ def _answers(store: Store, other: Store) -> tuple[int, int]:
 
 def _copy(store: Store, run: str, directory: Path, files: Iterable[str]) -> None:
     """Copy what a run's description names, and nothing else that is there."""
-    partial = store.partial(run)
-    try:
-        partial.mkdir()
+    with store.writing(run) as partial:
         for name in (*files, RUN_FILE):
             shutil.copyfile(directory / name, partial / name)
         store.publish(run, partial)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
 
 
 def _take(store: Store, segment: Segment, runs: Set[str]) -> None:
     """Write these runs of a segment as one of this store."""
-    partial = store.partial("segment")
-    partial.mkdir()
     try:
-        for name in segment.files:
-            if name.removesuffix(".parquet") in OUTDATED:
-                continue
-            table = pl.scan_parquet(segment.directory / name)
-            if name != "scenarios.parquet":
-                table = table.filter(pl.col("run").is_in(sorted(runs)))
-            table.sink_parquet(partial / name, maintain_order=True)
-        seal(store, partial, len(runs))
-    except BaseException as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        if isinstance(error, pl.exceptions.PolarsError):
-            raise StoreError(f"{segment.directory} cannot be read: {first_line(error)}") from None
-        raise
+        with store.writing("segment") as partial:
+            for name in segment.files:
+                if name.removesuffix(".parquet") in OUTDATED:
+                    continue
+                table = pl.scan_parquet(segment.directory / name)
+                if name != "scenarios.parquet":
+                    table = table.filter(pl.col("run").is_in(sorted(runs)))
+                table.sink_parquet(partial / name, maintain_order=True)
+            seal(store, partial, len(runs))
+    except pl.exceptions.PolarsError as error:
+        raise StoreError(f"{segment.directory} cannot be read: {first_line(error)}") from None

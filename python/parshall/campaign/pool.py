@@ -1,8 +1,8 @@
 """Processes of this machine that do runs, and outlive none of their owner's ends.
 
-A run may take its process down (no memory, a fault, somebody's `kill`); then the runs that the process had are done
-again by another, up to `ATTEMPTS` times. Processes are started with the interpreter and not forked or re-imported, so
-that a script needs no ``if __name__ == "__main__"``. A process whose owner is gone ends at once.
+A run may take its process down (no memory, a fault, somebody's `kill`); then it is lost, and another process may do it.
+Processes are started with the interpreter and not forked or re-imported, so that a script needs no
+``if __name__ == "__main__"``. A process whose owner is gone ends at once.
 
 A congestion control that only this process knows, as a class of a notebook, cannot be sent to others: then threads of
 this process do the runs.
@@ -17,7 +17,6 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,13 +24,13 @@ from multiprocessing.connection import Connection, Pipe, wait
 from queue import Empty, SimpleQueue
 from typing import Protocol, Self
 
-from parshall.campaign.work import Call, Outcome, Task, call, execute
+from parshall.campaign.call import Call, Failed, Lost, Outcome, Returned, Written
+from parshall.campaign.work import execute
 from parshall.errors import InputError
 from parshall.foreign.starting import start
 from parshall.records import about
 from parshall.runs.single import Monitor
 
-ATTEMPTS = 3
 _AHEAD = 2
 """Tasks that a process holds: the next one is there when one is done."""
 
@@ -49,8 +48,8 @@ class Pool(Protocol):
     def workers(self) -> int:
         """Runs at a time."""
 
-    def submit(self, task: Task | Call) -> None:
-        """Have a run or a call done."""
+    def submit(self, call: Call) -> None:
+        """Have a call done."""
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
         """What was finished; waits for the first up to `timeout_s`."""
@@ -68,7 +67,7 @@ class _Process:
 
     process: subprocess.Popen[bytes]
     connection: Connection
-    tasks: deque[Task | Call] = field(default_factory=deque)
+    tasks: deque[Call] = field(default_factory=deque)
     simulated_s: float = 0.0
     packets: int = 0
 
@@ -159,10 +158,10 @@ class ThreadPool:
         """How many more tasks it takes now."""
         return max(0, _AHEAD * self.workers - len(self._held))
 
-    def submit(self, task: Task | Call) -> None:
-        """Have a run or a call done."""
-        self._held[task.run] = None
-        self._threads.submit(self._do, task).add_done_callback(self._put)
+    def submit(self, call: Call) -> None:
+        """Have a call done."""
+        self._held[call.key] = None
+        self._threads.submit(self._do, call).add_done_callback(self._put)
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
         """What was finished; waits for the first up to `timeout_s`."""
@@ -172,7 +171,7 @@ class ThreadPool:
             while True:
                 finished.append(self._finished.get_nowait())
         for outcome in finished:
-            self._held.pop(outcome.run, None)
+            self._held.pop(outcome.key, None)
         return finished
 
     def live(self) -> tuple[float, int]:
@@ -187,17 +186,12 @@ class ThreadPool:
                 monitor.cancel()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _do(self, task: Task | Call) -> Outcome:
-        return _done(task, lambda monitor: self._held.update({task.run: monitor}))
+    def _do(self, call: Call) -> Outcome:
+        return execute(call, lambda monitor: self._held.update({call.key: monitor}))
 
     def _put(self, future: Future[Outcome]) -> None:
         if not future.cancelled():
             self._finished.put(future.result())
-
-
-def _done(task: Task | Call, watched: Callable[[Monitor], None]) -> Outcome:
-    """What a worker makes of a task; `watched` is given the monitor of a run."""
-    return call(task) if isinstance(task, Call) else execute(task, watched)
 
 
 class LocalPool:
@@ -205,8 +199,7 @@ class LocalPool:
 
     def __init__(self, workers: int) -> None:
         self._processes = [_start() for _ in range(workers)]
-        self._waiting: deque[Task | Call] = deque()
-        self._attempts: dict[str, int] = {}
+        self._waiting: deque[Call] = deque()
         self._lost: list[Outcome] = []
 
     @property
@@ -225,9 +218,9 @@ class LocalPool:
         """Their numbers."""
         return [each.process.pid for each in self._processes]
 
-    def submit(self, task: Task | Call) -> None:
-        """Have a run or a call done."""
-        self._waiting.append(task)
+    def submit(self, call: Call) -> None:
+        """Have a call done."""
+        self._waiting.append(call)
         self._hand_out()
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
@@ -253,14 +246,13 @@ class LocalPool:
 
     def _received(self, process: _Process) -> list[Outcome]:
         """Everything that a process has said."""
-        outcomes = []
+        outcomes: list[Outcome] = []
         try:
             while process.connection.poll():
                 message = process.connection.recv()
-                if isinstance(message, Outcome):
+                if isinstance(message, Written | Returned | Failed):
                     process.tasks.popleft()
                     process.simulated_s, process.packets = 0.0, 0
-                    self._attempts.pop(message.run, None)
                     outcomes.append(message)
                 else:
                     process.simulated_s, process.packets = message
@@ -281,21 +273,14 @@ class LocalPool:
                 self._lost += self._replace(process)
 
     def _replace(self, process: _Process) -> list[Outcome]:
-        """Start another process for one that ended; the run it did is tried again elsewhere, or given up."""
+        """Start another process for one that ended; the call that it did is lost, and others do what it had besides."""
         process.connection.close()
         process.process.kill()
         status = process.process.wait()
         self._processes[self._processes.index(process)] = _start()
-        outcomes, again = [], list(process.tasks)
-        if again:
-            task = again[0]
-            self._attempts[task.run] = self._attempts.get(task.run, 0) + 1
-            if self._attempts[task.run] >= ATTEMPTS:
-                again.pop(0)
-                error = f"its process ended {ATTEMPTS} times, the last time with {_words(status)}"
-                outcomes.append(Outcome(task.run, error=error))
-        self._waiting.extendleft(reversed(again))
-        return outcomes
+        begun, waiting = list(process.tasks)[:1], list(process.tasks)[1:]
+        self._waiting.extendleft(reversed(waiting))
+        return [Lost(call.key, _words(status)) for call in begun]
 
 
 def _start() -> _Process:
@@ -321,7 +306,7 @@ def serve() -> None:
     """Do what comes through the connection until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner decides
     connection = Connection(int(sys.argv[1]))
-    tasks: SimpleQueue[Task | Call] = SimpleQueue()
+    tasks: SimpleQueue[Call] = SimpleQueue()
     sending = threading.Lock()
     current: list[Monitor] = []
 
@@ -343,8 +328,7 @@ def serve() -> None:
     for target in (receive, report):
         threading.Thread(target=target, daemon=True).start()
     while True:
-        task = tasks.get()
-        outcome = _done(task, current.append)
+        outcome = execute(tasks.get(), current.append)
         current.clear()
         _send(connection, sending, outcome)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from parshall.campaign.work import Outcome
+from parshall.campaign.call import Written
 
 _FLOW = 200.0
 """Packets whose handling costs what setting up and recording a flow does, about."""
@@ -57,7 +57,7 @@ class Estimate:
             self._sizes[scenario] = size_of(scenario)
         return self._sizes[scenario]
 
-    def learn(self, scenario: str, outcome: Outcome) -> None:
+    def learn(self, scenario: str, outcome: Written) -> None:
         """Take what a run cost."""
         self._size_done += self.size(scenario)
         self._wall_done += outcome.wall_s

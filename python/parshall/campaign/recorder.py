@@ -12,8 +12,7 @@ from parshall.campaign.plan import Stopping
 from parshall.campaign.preparing import Prepared
 from parshall.campaign.record import FINISHED, PointRecord, SweepRecord
 from parshall.campaign.stopping import Planner
-from parshall.campaign.store import Store
-from parshall.campaign.work import scenario_digest
+from parshall.campaign.store import Store, name_of
 from parshall.errors import ParshallError
 from parshall.records import about
 
@@ -97,7 +96,7 @@ class Recorder:
     def _scenarios(self, earlier: SweepRecord | None) -> tuple[str, ...]:
         """The scenarios whose runs are the sweep's; until it is finished, those that it had before are among them."""
         if not self._digests:
-            self._digests = [scenario_digest(text) for text in self.prepared.texts]
+            self._digests = [name_of(text) for text in self.prepared.texts]
         return tuple(dict.fromkeys([*self._digests, *(() if earlier is None else earlier.scenarios)]))
 
 

@@ -286,32 +286,26 @@ def _scan_alike(name: str, runs: Mapping[str, Path]) -> pl.LazyFrame | None:
 
 def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[Segment]) -> None:
     described = list(loose.values())
-    partial = store.partial("segment")
+    own = dict(zip(OWN_TABLES, (runs_frame(described), scenarios_frame(described)), strict=True))
+    names = {name for each in described for name in each["files"]} | {name for each in merged for name in each.files}
+    records = sorted({name.removesuffix(".parquet") for name in names} - {*OWN_TABLES, *OUTDATED})
+    directories = {run: store.run_directory(run) for run in loose}
     try:
-        partial.mkdir()
-        own = (runs_frame(described), scenarios_frame(described))
-        for name, frame in zip(OWN_TABLES, own, strict=True):
-            before = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
-            whole = pl.concat([*before, frame.lazy()], how="diagonal").select(frame.columns)
-            if name == "scenarios":
-                whole = whole.unique("scenario", keep="first", maintain_order=True)
-            whole.collect().write_parquet(partial / f"{name}.parquet")
-        directories = {run: store.run_directory(run) for run in loose}
-        names = {name for each in described for name in each["files"]}
-        names |= {name for segment in merged for name in segment.files}
-        for name in sorted(name.removesuffix(".parquet") for name in names):
-            if name in OWN_TABLES or name in OUTDATED:
-                continue
-            parts = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
-            own_part = scan_runs(name, directories, described)
-            parts += [own_part] if own_part is not None else []
-            pl.concat(parts, how="diagonal").sink_parquet(partial / f"{name}.parquet", maintain_order=True)
-        seal(store, partial, sum(segment.runs for segment in merged) + len(loose), merged)
-    except BaseException as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        if isinstance(error, pl.exceptions.PolarsError):
-            raise StoreError(f"runs cannot be compacted: {first_line(error)}") from None
-        raise
+        with store.writing("segment") as partial:
+            for name in (*own, *records):
+                parts = [pl.scan_parquet(path) for segment in merged if (path := segment.table(name)) is not None]
+                if name in own:
+                    whole = pl.concat([*parts, own[name].lazy()], how="diagonal").select(own[name].columns)
+                    if name == "scenarios":
+                        whole = whole.unique("scenario", keep="first", maintain_order=True)
+                    whole.collect().write_parquet(partial / f"{name}.parquet")
+                else:
+                    fresh = scan_runs(name, directories, described)
+                    parts += [fresh] if fresh is not None else []
+                    pl.concat(parts, how="diagonal").sink_parquet(partial / f"{name}.parquet", maintain_order=True)
+            seal(store, partial, sum(segment.runs for segment in merged) + len(loose), merged)
+    except pl.exceptions.PolarsError as error:
+        raise StoreError(f"runs cannot be compacted: {first_line(error)}") from None
 
 
 def seal(store: Store, partial: Path, runs: int, merged: Sequence[Segment] = ()) -> None:

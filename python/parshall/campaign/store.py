@@ -25,6 +25,7 @@ the last ones or leave files without content. Digests in ``run.json`` tell (`par
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -161,6 +162,17 @@ class Store:
         """A path below ``partial/`` that nobody else uses; it says who does."""
         return self.directory / "partial" / f"{name}.{_writer()}"
 
+    @contextlib.contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """A directory below ``partial/``, for what is renamed when it is complete; it is gone if an error is raised."""
+        partial = self.partial(name)
+        try:
+            partial.mkdir()
+            yield partial
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
     def publish(self, run: str, partial: Path) -> None:
         """Make a run that was written completely one of the store."""
         target = self.run_directory(run)
@@ -249,7 +261,8 @@ class Store:
     def release_unused_locks(self) -> None:
         """Remove the files of locks that nobody holds: whoever did was killed."""
         for entry in _entries(self.directory / "claims"):
-            if _KEY.fullmatch(entry.name) and (lock := self.lock(entry.name)) is not None:
+            is_ours = _KEY.fullmatch(entry.name) and entry.is_file()
+            if is_ours and (lock := self.lock(entry.name)) is not None:
                 lock.release()
 
     @contextlib.contextmanager
@@ -342,6 +355,11 @@ def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
             return list(entries)
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def name_of(content: str) -> str:
+    """The name of something that a store has by its content: 128 bits of SHA-256."""
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def _host() -> str:

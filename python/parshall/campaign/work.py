@@ -1,24 +1,22 @@
-"""One run of a sweep, wherever it is done: in a process of this machine, or by a worker of a cluster.
+"""Doing one call in this process, wherever that is: on this machine, or a worker of a cluster.
 
-The run is written to ``partial/`` of the store and renamed when it is complete. A worker that does not see the store
+A run is written to ``partial/`` of the store and renamed when it is complete. A worker that does not see the store
 writes to a directory of its own and sends the files.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import pickle
-import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from parshall.campaign.store import FORMAT, RUN_FILE, Store
+from parshall.campaign.call import Call, CallError, Failed, Outcome, Repetition, Returned, Written
+from parshall.campaign.store import FORMAT, RUN_FILE, Store, name_of
 from parshall.controls import declare_sent
 from parshall.errors import ClusterError, EmulationError, ParshallError
 from parshall.files import digest
@@ -26,209 +24,79 @@ from parshall.records import about
 from parshall.records.storage import storage_error
 from parshall.runs.memory import most_flows
 from parshall.runs.single import Monitor, simulate
-from parshall.schema import external
 from parshall.stats.estimates import Series
 
 
-@dataclass(frozen=True)
-class Task:
-    """What is to be done.
+def execute(call: Call, watched: Callable[[Monitor], None] = lambda _: None) -> Outcome:
+    """Do a call, and publish it if it is a run; what goes wrong is part of the outcome.
 
     Parameters
     ----------
-    run
-        The run's key.
-    scenario
-        The resolved scenario, as canonical JSON.
-    repetition
-        Its number.
-    metrics
-        Metrics whose values are wanted at once, because they decide how it goes on.
-    store, identity
-        Where the result goes.
-    code
-        The code version that the key speaks of.
-    controls
-        Congestion controls from outside that it may name.
-    instrument, accept_invalid
-        Whether it is simulated or emulated, and whether an emulation that cannot be believed counts.
-    at_once
-        Whether it does not wait for other emulations.
+    watched
+        Given the monitor of a run.
     """
-
-    run: str
-    scenario: str
-    repetition: int
-    metrics: tuple[str, ...]
-    store: str
-    identity: str
-    code: str
-    controls: tuple[external.Code, ...] = ()
-    instrument: str = "simulate"
-    accept_invalid: bool = False
-    at_once: bool = False
-
-
-def _code_of_calls() -> str:
-    return f"{about.code_version()}+{about.python_digest()}"
-
-
-@dataclass(frozen=True)
-class Call:
-    """Something else than a run: a function of a module, which another process can import.
-
-    Parameters
-    ----------
-    run
-        A name, one a call.
-    function, arguments
-        What is called; it returns what can be sent between processes.
-    label
-        What people are told that it is; the name without them.
-    controls
-        As of a `Task`.
-    code
-        Whose function it is: that of Parshall here.
-    at_once
-        Whether what it emulates does not wait for other emulations.
-    """
-
-    run: str
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...] = ()
-    label: str = ""
-    controls: tuple[external.Code, ...] = field(default_factory=external.codes)
-    code: str = field(default_factory=_code_of_calls)
-    at_once: bool = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        """As it is sent: function and arguments packed, to be read when the controls are declared that these name."""
-        return {**self.__dict__, "function": _unpacked, "arguments": (pickle.dumps((self.function, self.arguments)),)}
-
-
-def _unpacked(content: bytes) -> Any:
-    function, arguments = pickle.loads(content)  # noqa: S301 - of whoever had the call done
-    return function(*arguments)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of it.
-
-    Parameters
-    ----------
-    run
-        The run's key.
-    metrics
-        Those that were wanted; without what the run does not have.
-    wall_s, simulated_s, packets
-        What it took.
-    error
-        Why it failed; the rest of the sweep goes on.
-    fatal
-        Why nothing more can be done: no space, other code.
-    files
-        The run's files, of a worker that does not see the store.
-    value
-        What a `Call` returned.
-    """
-
-    run: str
-    metrics: Mapping[str, Series] = field(default_factory=dict)
-    wall_s: float = 0.0
-    simulated_s: float = 0.0
-    packets: int = 0
-    error: str | None = None
-    fatal: ParshallError | None = None
-    files: Mapping[str, bytes] | None = None
-    value: Any = None
-
-
-def key_of(scenario: str, repetition: int, code: str) -> str:
-    """The key of a run: 128 bits of SHA-256 over all that decides its records."""
-    content = f"parshall run {FORMAT}\n{code}\n{repetition}\n{scenario}"
-    return hashlib.sha256(content.encode()).hexdigest()[:32]
-
-
-def scenario_digest(scenario: str) -> str:
-    """The name of a resolved scenario in the tables of a store."""
-    return hashlib.sha256(scenario.encode()).hexdigest()[:32]
-
-
-def call(task: Call) -> Outcome:
-    """Do a call; what goes wrong is part of the outcome."""
-    if _code_of_calls() != task.code:
-        return Outcome(task.run, fatal=_other_code(_code_of_calls(), task.code))
     try:
-        declare_sent(task.controls)
-        with _turns(task):
-            return Outcome(task.run, value=task.function(*task.arguments))
+        if (code := call.does.code()) != call.code:
+            text = f"a worker on {about.host_name()} runs Parshall {code}, this is {call.code}"
+            raise ClusterError(f"{text}; install the same one there")
+        declare_sent(call.controls)
+        if isinstance(call.does, Repetition):
+            return _run(call, call.does, watched)
+        with _turns(call):
+            return Returned(call.key, call.does.function(*call.does.arguments))
     except ParshallError as error:
-        return Outcome(task.run, fatal=error)
-    except Exception as error:  # noqa: BLE001 - the owner says it
-        return Outcome(task.run, error=f"{type(error).__name__}: {error}")
+        return Failed(call.key, error)
+    except Exception as error:  # noqa: BLE001 - whatever a call does, others go on
+        return Failed(call.key, CallError(f"{type(error).__name__}: {error}"))
 
 
-def _turns(task: Call) -> AbstractContextManager[None]:
-    if not task.at_once:
+def _turns(call: Call) -> AbstractContextManager[None]:
+    if not call.at_once:
         return nullcontext()
-    from parshall.emulation.process import without_turns  # noqa: PLC0415 - most calls simulate
+    from parshall.emulation.turns import without_turns  # noqa: PLC0415 - most calls simulate
 
     return without_turns()
 
 
-def execute(task: Task, watched: Callable[[Monitor], None] | None = None) -> Outcome:
-    """Do a run, and publish it; what goes wrong is part of the outcome. `watched` is given its monitor."""
-    if about.code_version() != task.code:
-        return Outcome(task.run, fatal=_other_code(about.code_version(), task.code))
+def _run(call: Call, run: Repetition, watched: Callable[[Monitor], None]) -> Written:
+    """Do a run; it is in the store, if that is seen from here, or in the outcome.
+
+    Raises
+    ------
+    StorageError
+        It cannot be written.
+    """
     try:
-        declare_sent(task.controls)
-        monitor = Monitor(most_flows(task.scenario))
-        if watched is not None:
-            watched(monitor)
-        store = Store.at(task.store, task.identity)
+        monitor = Monitor(most_flows(run.scenario))
+        watched(monitor)
+        store = Store.at(*run.place)
         if store is None:
             with tempfile.TemporaryDirectory(prefix="parshall-") as folder:
-                outcome = _made(task, Path(folder) / task.run, monitor)
-                files = {path.name: path.read_bytes() for path in (Path(folder) / task.run).iterdir()}
-                return Outcome(**{**outcome.__dict__, "files": files})
-        partial = store.partial(task.run)
-        try:
-            outcome = _made(task, partial, monitor)
-            store.publish(task.run, partial)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
-    except ParshallError as error:
-        return Outcome(task.run, error=str(error))
+                made = _made(call, run, Path(folder) / call.key, monitor)
+                return replace(made, files={path.name: path.read_bytes() for path in Path(folder, call.key).iterdir()})
+        with store.writing(call.key) as partial:
+            made = _made(call, run, partial, monitor)
+            store.publish(call.key, partial)
+            return made
     except OSError as error:
-        return Outcome(task.run, fatal=storage_error(error))
-    except Exception as error:  # noqa: BLE001 - whatever a run does, the rest of the sweep goes on
-        return Outcome(task.run, error=f"{type(error).__name__}: {error}")
-    return outcome
+        raise storage_error(error) from None
 
 
-def _other_code(theirs: str, wanted: str) -> ClusterError:
-    text = f"a worker on {about.host_name()} runs Parshall {theirs}, this is {wanted}"
-    return ClusterError(f"{text}; install the same one there")
-
-
-def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
+def _made(call: Call, run: Repetition, directory: Path, monitor: Monitor) -> Written:
     """Simulate or emulate, measure, and describe the run in its ``run.json``."""
     started, clock = about.now(), time.monotonic()
-    totals = _totals(task, directory, monitor)
-    metrics = measure(directory, task.metrics, task.scenario, totals["simulated_s"]) if task.metrics else {}
+    totals = _totals(call, run, directory, monitor)
+    metrics = measure(directory, run.metrics, run.scenario, totals["simulated_s"]) if run.metrics else {}
     wall_s = time.monotonic() - clock
     cpu_s = totals.pop("cpu_s")
     totals.pop("wall_s")
-    resolved = json.loads(task.scenario)
     described = {
         "format": FORMAT,
-        "run": task.run,
-        "code": task.code,
-        "scenario": scenario_digest(task.scenario),
-        "seed": resolved["seed"],
-        "repetition": task.repetition,
+        "run": call.key,
+        "code": call.code,
+        "scenario": name_of(run.scenario),
+        "seed": json.loads(run.scenario)["seed"],
+        "repetition": run.repetition,
         "totals": totals,
         "made": {
             "host": about.host_name(),
@@ -237,15 +105,15 @@ def _made(task: Task, directory: Path, monitor: Monitor) -> Outcome:
             "cpu_s": round(cpu_s, 6),
         },
         "files": {path.name: digest(path) for path in sorted(directory.iterdir())},
-        "resolved": task.scenario,
+        "resolved": run.scenario,
     }
     text = json.dumps(described, ensure_ascii=False, allow_nan=False)
     (directory / RUN_FILE).write_text(text + "\n", encoding="utf-8")
     packets = sum(link["arrivals"] for link in totals["links"])
-    return Outcome(task.run, metrics, wall_s, totals["simulated_s"], packets)
+    return Written(call.key, metrics, wall_s, totals["simulated_s"], packets)
 
 
-def _totals(task: Task, directory: Path, monitor: Monitor) -> dict[str, Any]:
+def _totals(call: Call, run: Repetition, directory: Path, monitor: Monitor) -> dict[str, Any]:
     """The records of the run, in `directory`, and its totals.
 
     Raises
@@ -253,14 +121,14 @@ def _totals(task: Task, directory: Path, monitor: Monitor) -> dict[str, Any]:
     EmulationError
         It was emulated, and cannot be believed.
     """
-    if task.instrument == "simulate":
-        return simulate(task.scenario, task.repetition, directory, monitor)
+    if run.instrument == "simulate":
+        return simulate(run.scenario, run.repetition, directory, monitor)
     from parshall.emulation.process import repetition  # noqa: PLC0415 - most runs are simulated
     from parshall.records.validity import verdict_of  # noqa: PLC0415
 
-    totals = repetition(task.scenario, task.repetition, directory, monitor, at_once=task.at_once)
+    totals = repetition(run.scenario, run.repetition, directory, monitor, at_once=call.at_once)
     verdict = verdict_of([totals])
-    if verdict.level == "invalid" and not task.accept_invalid:
+    if verdict.level == "invalid" and not run.accept_invalid:
         raise EmulationError(str(verdict))
     return totals
 

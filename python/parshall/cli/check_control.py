@@ -12,6 +12,7 @@ from parshall.cli import completion
 from parshall.cli.console import (
     FAILURE,
     Controls,
+    Force,
     Json,
     Quiet,
     Scheduler,
@@ -60,6 +61,7 @@ def check_control(
     workers: Workers = None,
     scheduler: Scheduler = None,
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     as_json: Json = False,
@@ -69,7 +71,7 @@ def check_control(
     from parshall.cli.progress import working
     from parshall.control_check import check
 
-    drawn = files(formats, width, output)
+    drawn = files(formats, width, output, force=force)
     declare_controls(controls)
     with (
         execution(store, workers, scheduler) as by,

@@ -10,6 +10,7 @@ import typer
 from parshall.cli import design_network
 from parshall.cli.console import (
     Commands,
+    Force,
     Json,
     Quiet,
     Scheduler,
@@ -87,6 +88,7 @@ def rio(
     workers: Workers = None,
     scheduler: Scheduler = None,
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     as_json: Json = False,
@@ -98,7 +100,7 @@ def rio(
     from parshall.design.rio import rio as solve
     from parshall.design.simulated import Setting
 
-    drawn = files(formats, width, output)
+    drawn = files(formats, width, output, force=force)
     packet_bytes = _bytes(packet)
     given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
     agreement = Agreement(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from parshall.cli.console import (
+    Force,
     Json,
     Overrides,
     Quiet,
@@ -56,6 +57,7 @@ def buffer(
     workers: Workers = None,
     scheduler: Scheduler = None,
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     as_json: Json = False,
@@ -65,7 +67,7 @@ def buffer(
     from parshall.design import buffer as design
     from parshall.design.network_page import buffer_page
 
-    out = _Output(output, files(formats, width, output), as_json, quiet)
+    out = _Output(output, files(formats, width, output, force=force), as_json, quiet)
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
     out.note("simulating limits of the queue ...")
     with execution(store, workers, scheduler, bar=out.bar("buffer")) as by:
@@ -91,6 +93,7 @@ def aqm(
     workers: Workers = None,
     scheduler: Scheduler = None,
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     as_json: Json = False,
@@ -100,7 +103,7 @@ def aqm(
     from parshall.design import aqm as design
     from parshall.design.network_page import aqm_page
 
-    out = _Output(output, files(formats, width, output), as_json, quiet)
+    out = _Output(output, files(formats, width, output, force=force), as_json, quiet)
     where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
     names = () if queues is None else design.checked(queues)
     out.note("simulating queues ...")
@@ -121,6 +124,7 @@ def repetitions(
     workers: Workers = None,
     scheduler: Scheduler = None,
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     as_json: Json = False,
@@ -131,7 +135,7 @@ def repetitions(
     from parshall.design.network_page import repetitions_page
     from parshall.scenario import Scenario
 
-    out = _Output(output, files(formats, width, output), as_json, quiet)
+    out = _Output(output, files(formats, width, output, force=force), as_json, quiet)
     given = Scenario.load(scenario, overrides or ())
     share = asked_share("--within", within)
     out.note("simulating repetitions ...")

@@ -15,6 +15,7 @@ from parshall.cli.console import (
     AtLeast,
     AtOnce,
     Controls,
+    Force,
     Instrument,
     Json,
     Quiet,
@@ -73,6 +74,7 @@ def itb(
     factors: Factors = None,
     controls: Controls = None,
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     store: Store = Path("itb-store"),
@@ -97,7 +99,7 @@ def itb(
     from parshall.itb.instruments import check_hosts
     from parshall.records import about
 
-    drawn = files(formats, width, output)
+    drawn = files(formats, width, output, force=force)
     declare_controls(controls)
     part = shard_of(shard, output, as_json=as_json)
     names = named(cc)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from parshall.report.document import Document
 
 PageOutput = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write the page to this directory.", show_default=False)
+    Path | None, typer.Option("--output", "-o", help="Write the page to this new directory.", show_default=False)
 ]
 Formats = Annotated[
     str | None,
@@ -50,13 +50,15 @@ class Files:
         return write_plots(page.plots, directory, self.formats, self.width_in) if self.formats else []
 
 
-def files(formats: str | None, width: str, output: Path | None) -> Files:
-    """What ``--format`` and ``--width`` ask for, which is none without ``--format``.
+def files(formats: str | None, width: str, output: Path | None, *, force: bool = False) -> Files:
+    """What ``--format`` and ``--width`` ask for, which is none without ``--format``; checked before anything is done.
 
     Raises
     ------
     InputError
         There is no such format or width, or no ``--output``.
+    OutputExistsError
+        Something is in ``--output``, and nobody said ``--force``.
 
     Examples
     --------
@@ -64,12 +66,16 @@ def files(formats: str | None, width: str, output: Path | None) -> Files:
     ['pdf', 'csv']
     """
     from parshall.cli.console import one_of
-    from parshall.errors import InputError
+    from parshall.errors import InputError, OutputExistsError
     from parshall.report.pictures import FORMATS, width_of
 
     wanted = [one_of("--format", each.strip(), FORMATS) for each in formats.split(",")] if formats is not None else []
     if wanted and output is None:
         raise InputError("--format: found no --output; accepted: --output DIRECTORY --format FORMAT")
+    if output is not None and not force and output.is_dir() and any(output.iterdir()):
+        raise OutputExistsError(
+            f"{output} exists and is not empty; write the name of a new directory, or --force, which replaces its page"
+        )
     return Files(wanted, width_of(width))
 
 

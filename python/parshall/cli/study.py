@@ -12,6 +12,7 @@ from parshall.cli.console import (
     INSTRUMENTS,
     STORE,
     AtOnce,
+    Force,
     Instrument,
     Json,
     Quiet,
@@ -50,6 +51,7 @@ def study(
     ],
     scale: Scale = "quick",
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     figures: Annotated[bool, typer.Option("--figures", help="The same as --format png,svg.")] = False,
@@ -72,7 +74,7 @@ def study(
 
         other = "no --output" if output is None else "--format"
         raise InputError(f"--figures: found {other}; accepted: --output DIRECTORY --figures")
-    drawn = files("png,svg" if figures else formats, width, output)
+    drawn = files("png,svg" if figures else formats, width, output, force=force)
     part, kind = shard_of(shard, output, as_json=as_json), one_of("--instrument", instrument, INSTRUMENTS)
     by = Execution(store, workers, scheduler, part, at_once, kind)
     carry_out(chosen, size, by, output, drawn, as_json=as_json, quiet=quiet)

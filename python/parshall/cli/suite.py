@@ -10,6 +10,7 @@ from parshall.cli import completion
 from parshall.cli.console import (
     FAILURE,
     Controls,
+    Force,
     Json,
     Quiet,
     Scale,
@@ -44,6 +45,7 @@ def suite(
     controls: Controls = None,
     scale: Scale = "quick",
     output: PageOutput = None,
+    force: Force = False,
     formats: Formats = None,
     width: Width = WIDTH,
     store: StudyStore = None,
@@ -60,7 +62,7 @@ def suite(
     declare_controls(controls)
     chosen = find_suite(name).of(subject)
     by = Execution(store, workers, scheduler, shard_of(shard, output, as_json=as_json))
-    drawn = files(formats, width, output)
+    drawn = files(formats, width, output, force=force)
     findings = carry_out(chosen, scale_named(scale), by, output, drawn, as_json=as_json, quiet=quiet)
     if any(each.outcome == "fails" for each in findings.checks):
         raise typer.Exit(FAILURE)

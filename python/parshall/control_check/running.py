@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from parshall.campaign import Execution
-from parshall.campaign.answers import call_of
 from parshall.campaign.calls import run_calls
+from parshall.campaign.keys import call_of
 from parshall.runs.single import recorded
 from parshall.scenario import Scenario
 
@@ -59,7 +59,7 @@ def done(
         for number in range(repetitions):
             call = call_of(_reading, (resolved, number, course.read, course.tables))
             calls[key, number] = replace(call, label=f"{' '.join(map(str, key))}, repetition {number}")
-    different = {call.run: call for call in calls.values()}
+    different = {call.key: call for call in calls.values()}
     numbers = iter(range(1, len(different) + 1))
     answers = run_calls(
         list(different.values()),
@@ -69,7 +69,7 @@ def done(
         store=execution.kept,
     )
     readings = dict(zip(different, answers, strict=True))
-    return {key: [readings[calls[key, number].run] for number in range(repetitions)] for key in courses}
+    return {key: [readings[calls[key, number].key] for number in range(repetitions)] for key in courses}
 
 
 def _reading(

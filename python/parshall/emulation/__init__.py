@@ -7,6 +7,7 @@
 | `capacity` | what this machine can emulate, as it was measured, and what is beyond that |
 | `measuring` | `measure`: what this machine can emulate |
 | `programs` | `run_programs`: programs of your own in a scenario's network |
+| `turns` | whose turn it is, and waiting for one's own |
 | `process` | a repetition in a process of its own, when it is its turn |
 | `child` | the process of a repetition, which enters namespaces of its own |
 """

@@ -9,3 +9,5 @@ from .kernel import left_out as left_out
 from .measuring import advice as advice
 from .measuring import measure as measure
 from .programs import run_programs as run_programs
+from .turns import Participant as Participant
+from .turns import participants as participants

@@ -92,9 +92,10 @@ def said_beyond(resolved: Mapping[str, Any]) -> list[str]:
     return messages
 
 
-def say_that_it_waits() -> None:
+def say_that_it_waits(whose: str) -> None:
     """Say why nothing happens yet, by the logger of this module: on the standard error, unless it is told otherwise."""
-    logging.getLogger(__name__).warning("another emulation is under way; this one waits for its turn")
+    text = f"another emulation is under way ({whose}); this one waits for its turn; --at-once does not wait"
+    logging.getLogger(__name__).warning("%s", text)
 
 
 def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import errno
-import itertools
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from parshall.emulation.kernel import objects
+from parshall.emulation.turns import Participant, turn
 from parshall.errors import EmulationError, NoEmulationError, ScenarioError
 from parshall.runs.single import Interrupted, Monitor
 
 POLL_S = 0.1
 """How soon an interruption is seen, s."""
-
-SAID_AFTER_S = 1.0
-"""Shorter waits for other emulations are not worth a word, s."""
 
 CALLS_FILE = "calls.csv.zst"
 """The recording of the calls that the kernel's congestion controls get (crates/replay)."""
@@ -42,7 +34,7 @@ def repetition(
     source: str | None = None,
     *,
     programs: Mapping[str, Any] | None = None,
-    waits: Callable[[], None] = lambda: None,
+    waits: Callable[[str], None] = lambda _: None,
     record_controls: bool = False,
     at_once: bool = False,
 ) -> dict[str, Any]:
@@ -63,7 +55,7 @@ def repetition(
     programs
         What runs in the place of a group's workload (crates/emulation/src/programs.rs).
     waits
-        Called once if it must wait for its turn longer than a second.
+        Told what is waited for if its turn does not come within a second.
     record_controls
         Whether the calls of the kernel's congestion controls are recorded, in `CALLS_FILE` of `directory`.
     at_once
@@ -94,11 +86,12 @@ def repetition(
         "parent": os.getpid(),
         "extras": json.dumps({"programs": programs, "controls": controls}),
     }
-    with turn(monitor, waits, at_once=at_once):
-        answer = _answer(order, read["duration_ps"] / 1e12, monitor)
+    duration_s = read["duration_ps"] / 1e12
+    with turn(monitor, waits, lasts_s=duration_s + MARGIN_S, at_once=at_once) as passed:
+        answer = _answer(order, duration_s, monitor)
     match answer:
         case {"totals": dict(totals)}:
-            return totals
+            return _passed_over(totals, passed)
         case {"refused": [str(key), str(problem)]}:
             raise ScenarioError([f"{key}: {problem}" if key else problem], source)
         case {"unwritten": [code, text, name]}:
@@ -111,58 +104,21 @@ def repetition(
             raise EmulationError(f"repetition {number}: the process of the emulation said {other}")
 
 
-TURN = "\0parshall/emulation/turn"
-"""Whose turn it is has this name: an abstract socket (unix(7)), which is no file that anybody could leave, or break."""
-
-
-_DO_NOT_WAIT = ContextVar("_DO_NOT_WAIT", default=False)
-
-
-@contextmanager
-def without_turns() -> Iterator[None]:
-    """Emulations that are done within do not wait for others, whatever calls them."""
-    token = _DO_NOT_WAIT.set(True)
-    try:
-        yield
-    finally:
-        _DO_NOT_WAIT.reset(token)
-
-
-@contextmanager
-def turn(monitor: Monitor, waits: Callable[[], None] = lambda: None, *, at_once: bool = False) -> Iterator[None]:
-    """Wait for the emulations of this machine that are under way, whoever's: two at a time would measure each other.
-
-    Parameters
-    ----------
-    monitor
-        Asked whether to go on waiting.
-    waits
-        Called once if it takes longer than a second.
-    at_once
-        Whether not to wait; so it is within `without_turns`. Others wait for this one all the same, if it found the
-        turn free.
-
-    Raises
-    ------
-    Interrupted
-        `monitor` was cancelled.
-    """
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as held:  # it is gone with its process, however that ends
-        for poll in itertools.count():
-            try:
-                held.bind(TURN)
-                break
-            except OSError as error:
-                if error.errno != errno.EADDRINUSE:
-                    raise
-                if at_once or _DO_NOT_WAIT.get():
-                    break
-                if monitor.cancelled:
-                    raise Interrupted from None
-                if poll == round(SAID_AFTER_S / POLL_S):
-                    waits()
-                time.sleep(POLL_S)
-        yield
+def _passed_over(totals: dict[str, Any], others: Sequence[Participant]) -> dict[str, Any]:
+    """Totals whose verdict says that other emulations may have been under way."""
+    if not others:
+        return totals
+    emulation = totals["emulation"]
+    found = [
+        {
+            "level": "doubtful",
+            "reason": f"another emulation may have been under way, whose turn was passed over: {other}",
+            "remedy": "end it and emulate again (`parshall emulate --list` says whose turn it is)",
+        }
+        for other in others
+    ]
+    level = "doubtful" if emulation["level"] == "valid" else emulation["level"]
+    return {**totals, "emulation": {**emulation, "level": level, "findings": [*emulation["findings"], *found]}}
 
 
 def _answer(order: Mapping[str, Any], duration_s: float, monitor: Monitor) -> Any:

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from parshall.campaign import Execution, Store
-from parshall.campaign.answers import call_of
 from parshall.campaign.calls import run_calls
+from parshall.campaign.keys import call_of
 from parshall.errors import SimulationError
 from parshall.itb import mpi, score
 from parshall.itb.benchmark import Result

@@ -2,7 +2,6 @@ from . import answer as answer
 from . import catalog as catalog
 from . import competing as competing
 from . import cubic as cubic
-from . import cubic_limit as cubic_limit
 from . import delay_and_loss as delay_and_loss
 from . import diffserv as diffserv
 from . import entry as entry

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from parshall.campaign import execution as campaign
-from parshall.campaign.answers import Answers, call_of
+from parshall.campaign.answers import count_answers
+from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
-from parshall.campaign.work import Call
+from parshall.campaign.keys import call_of
 from parshall.emulation import abilities, left_out
 from parshall.errors import InputError
 from parshall.report.document import Section
@@ -130,7 +131,7 @@ def _without_answers(name: str, text: str) -> Part:
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
     """What it will take, said before it begins: how many cases, and how long the whole study."""
     store = execution.kept
-    known, unread = (0, 0) if store is None else Answers(store).count(piece.key for piece in pieces)
+    known, unread = (0, 0) if store is None else count_answers(store, (piece.key for piece in pieces))
     count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}"
     count += f", of which the store has {known}" if known else ""
     count += f"; {unread} that it has in a format that is not read are done again" if unread else ""
@@ -161,7 +162,7 @@ class _Piece:
     @cached_property
     def key(self) -> str:
         """Of its answer."""
-        return call_of(self.case.function, self.case.arguments).run
+        return call_of(self.case.function, self.case.arguments).key
 
     @cached_property
     def before(self) -> list[_Piece]:
@@ -176,7 +177,7 @@ class _Piece:
     def call(self, answers: Mapping[str, Any], *, at_once: bool) -> Call:
         """It as workers take it."""
         arguments = replaced(self.case.arguments, lambda case: answers[_Piece(case).key])
-        return Call(self.key, self.case.function, arguments, self.case.label, at_once=at_once)
+        return Call(self.key, Function(self.case.function, arguments), self.case.label, at_once=at_once)
 
 
 def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def _answered(pieces: Sequence[_Piece], progress: Progress, execution: Execution
             mine = (piece for piece in here if piece.case.emulates is emulates)
             calls = [piece.call(answers, at_once=execution.at_once) for piece in mine]
             values = run_calls(calls, workers, counted, scheduler=execution.scheduler, store=store)
-            answers |= {call.run: value for call, value in zip(calls, values, strict=True)}
+            answers |= {call.key: value for call, value in zip(calls, values, strict=True)}
     return answers
 
 
