@@ -49,6 +49,7 @@ from typing import Any
 
 from parshall import _core
 from parshall.errors import InputError
+from parshall.files import read_file
 from parshall.schema import external
 from parshall.schema.catalog import family
 from parshall.schema.external import NEEDS, STEERING, Code, External
@@ -170,9 +171,11 @@ def _of_file(name: str, code: str, content: bytes | None = None) -> External:
             raise InputError(f'control "{name}": found "{code}"; accepted: FILE.py:CLASS, LIBRARY.so, or FILE.bpf.o')
     if content is None:
         try:
-            content = path.read_bytes()
+            content = read_file(path, "controls")
         except OSError as error:
             raise InputError(f'control "{name}": {path}: {error.strerror}') from None
+        except ValueError as error:
+            raise InputError(f'control "{name}": {path}: {error}') from None
     if attribute is not None:
         return _of_module(name, path, attribute, content)
     if path.suffix in _LIBRARIES:

@@ -3,6 +3,7 @@
 use crate::error::BpfError;
 use crate::BUILT;
 use object::{Object as _, ObjectSection};
+use parshall_reading::{checked, document, Reader};
 use std::path::Path;
 
 /// A compiled control.
@@ -50,8 +51,15 @@ impl Object {
     /// # Errors
     /// It cannot be read, or has no control.
     pub fn read(path: &Path) -> Result<Self, BpfError> {
-        let elf = std::fs::read(path).map_err(|source| BpfError::Unreadable { path: path.into(), source })?;
-        Self::of(elf, path.display().to_string(), 1)
+        Self::of(document(path, Reader::BpfObjects)?, path.display().to_string(), 1)
+    }
+
+    /// The control of an object that is in memory; `what` it is, for messages.
+    ///
+    /// # Errors
+    /// It has no control.
+    pub fn of_bytes(elf: Vec<u8>, what: &str) -> Result<Self, BpfError> {
+        Self::of(elf, what.into(), 1)
     }
 
     /// `number`: the how many-th of this process.
@@ -75,16 +83,18 @@ impl Object {
                     .collect()
             });
         drop(file);
-        let section = &mut elf[offset as usize..(offset + size) as usize];
+        let length = elf.len();
+        let section = checked::part_mut(&mut elf, offset, size).ok_or_else(|| {
+            problem(&format!(
+                "its section .struct_ops has {size} bytes from byte {offset} on, and the file {length}"
+            ))
+        })?;
         let place = name_in(section).ok_or_else(|| problem("its control has no name"))?;
         let number = if number > 1 { number.to_string() } else { String::new() };
         let own = format!("{number}_{}", std::process::id());
-        let name: String = String::from_utf8_lossy(&section[place..])
-            .chars()
-            .take_while(|letter| *letter != '\0')
-            .take(MAX_NAME - own.len())
-            .chain(own.chars())
-            .collect();
+        let letters =
+            section[place..].iter().map(|byte| char::from(*byte)).take_while(|letter| is_of_name(*letter));
+        let name: String = letters.take(MAX_NAME.saturating_sub(own.len())).chain(own.chars()).collect();
         section[place..=place + MAX_NAME].fill(0);
         section[place..place + name.len()].copy_from_slice(name.as_bytes());
         Ok(Self { what, name, inner, parameters: None, elf })
@@ -108,6 +118,10 @@ fn built(name: &str) -> Result<&'static [u8], BpfError> {
 fn name_in(section: &[u8]) -> Option<usize> {
     let place = section.iter().position(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')?;
     (place + MAX_NAME < section.len()).then_some(place)
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.')
 }
 
 #[cfg(test)]

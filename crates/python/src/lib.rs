@@ -6,6 +6,8 @@ mod catalog;
 mod controls;
 mod distributions;
 mod emulation;
+mod faults;
+mod files;
 mod inputs;
 mod quantities;
 mod replay;
@@ -29,6 +31,8 @@ mod core {
         die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed, EmulationRefused,
     };
     #[pymodule_export]
+    use super::files::{read_file, readers};
+    #[pymodule_export]
     use super::inputs::{
         check_control, check_distribution, check_marker, check_queue, check_workload, distribution_cv2,
         distribution_quantiles, has_standard_slow_start, loss_traits, needs_timestamps, read_cdf,
@@ -47,6 +51,7 @@ mod core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::faults::remember_panics();
         module.add("PROFILE_GUIDED", cfg!(profile_guided))
     }
 }

@@ -15,10 +15,8 @@ use std::path::Path;
 pub fn document(path: &Path, reader: Reader) -> Result<Vec<u8>, ReadError> {
     let unreadable = |source| ReadError::Unreadable { path: path.into(), source };
     let about = fs::metadata(path).map_err(unreadable)?;
-    if about.is_dir() {
-        return Err(unreadable(io::ErrorKind::IsADirectory.into()));
-    }
-    if !about.is_file() {
+    // The system says itself what is wrong with a directory.
+    if !about.is_file() && !about.is_dir() {
         return Err(refused(path, "a device or a pipe".into(), "regular files".into()));
     }
     whole(File::open(path).map_err(unreadable)?, path, reader)
@@ -45,7 +43,8 @@ fn whole(source: impl Read + 'static, path: &Path, reader: Reader) -> Result<Vec
         (None, _) => Ok(bytes),
         (Some(problem), []) => Err(unreadable(io::Error::other(problem))),
         (Some(problem), layers) => {
-            let found = format!("damaged {} data after {} bytes: {problem}", layers.join(" in "), bytes.len());
+            let found =
+                format!("damaged {} data after {} bytes: {problem}", layers.join(" in "), bytes.len());
             Err(refused(path, found, "an undamaged file".into()))
         }
     }
@@ -92,7 +91,10 @@ mod tests {
         let mut zst = zstd::encode_all(&vec![7; 1 << 20][..], 1).unwrap();
         zst.truncate(zst.len() - 4);
         let said = message(zst, Reader::Numbers);
-        assert!(said.starts_with("memory: found damaged zstd data after ") && said.lines().count() == 1, "{said}");
+        assert!(
+            said.starts_with("memory: found damaged zstd data after ") && said.lines().count() == 1,
+            "{said}"
+        );
     }
 
     #[test]

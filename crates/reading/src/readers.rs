@@ -89,7 +89,7 @@ impl Reader {
 pub fn shown(bytes: u64) -> String {
     [(MIB, "MiB"), (1_000_000, "MB"), (KIB, "KiB"), (1, "bytes")]
         .iter()
-        .find(|(unit, _)| bytes >= *unit && bytes % unit == 0)
+        .find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit))
         .map_or_else(|| "0 bytes".into(), |(unit, name)| format!("{} {name}", bytes / unit))
 }
 
@@ -110,7 +110,10 @@ mod tests {
     fn a_reader_takes_more_memory_than_its_document_or_line() {
         for reader in Reader::ALL {
             let Limits { document, line, memory, .. } = reader.limits();
-            assert!(document.unwrap_or_default() + line.unwrap_or_default() as u64 <= memory / 2, "{reader:?}");
+            assert!(
+                document.unwrap_or_default() + line.unwrap_or_default() as u64 <= memory / 2,
+                "{reader:?}"
+            );
         }
     }
 

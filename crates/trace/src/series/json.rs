@@ -4,14 +4,15 @@
 use super::flow::{self, Manner};
 use super::{flent, iperf3, qlog, refused, stopped, tcp_info};
 use crate::error::TraceError;
-use crate::input::Input;
-use crate::observer::{read_limited, Summary};
+use crate::observer::Summary;
+use parshall_reading::json::{self, Broken, Values};
+use parshall_reading::{Budget, Input, Reader};
 use parshall_records::Tables;
 use serde_json::Value;
 use std::path::Path;
 
-/// JSON is read at once; ndt7 results are below 1 MB, flent's and iperf3's below 10.
-const MAX_JSON: u64 = 64 << 20;
+/// Memory that a value may take. A log of qlog of 64 MiB takes about 0.8 GiB.
+const MEMORY: u64 = 1 << 30;
 
 /// What is accepted, for messages.
 const ACCEPTED: &str = "accepted: TCP_INFO samples with ElapsedTime, SndCwnd and RTT, iperf3 -J, flent, qlog";
@@ -70,27 +71,30 @@ pub(super) fn observe(
     tables: &mut Tables,
 ) -> Result<Summary, TraceError> {
     let problem = input.problem();
-    let bytes = read_limited(&mut input, MAX_JSON)
-        .ok_or_else(|| refused(path, format!("JSON of more than {} MiB", MAX_JSON >> 20)))?;
+    let bytes = input.document(Reader::JsonLogs).ok_or_else(|| {
+        let most = Reader::JsonLogs.limits().document.unwrap_or_default() >> 20;
+        refused(
+            path,
+            format!("found JSON of more than {most} MiB; accepted: {most} MiB or less, or a value a line"),
+        )
+    })?;
+    let budget = Budget::new(MEMORY);
     let mut found = Found::default();
     let mut stop = None;
-    let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+    let mut values = Values::new(&bytes, &budget);
     let mut begins = 0;
     while let Some(value) = values.next() {
         match value {
             Ok(value) => found.take(&value, sampled, logged, tables)?,
-            Err(error) => {
-                let at =
-                    if error.is_eof() { bytes.len() } else { offset(&bytes, error.line(), error.column()) };
-                whole_objects(&bytes[begins..at.max(begins)], |value| {
+            Err(Broken { byte, reason }) => {
+                whole_objects(&bytes[begins..byte.max(begins)], &budget, |value| {
                     found.take(value, sampled, logged, tables)
                 })?;
-                let reason = problem.text().unwrap_or_else(|| format!("JSON that cannot be read: {error}"));
-                stop = Some((at as u64, reason));
+                stop = Some((byte as u64, problem.text().unwrap_or(reason)));
                 break;
             }
         }
-        begins = values.byte_offset();
+        begins = values.byte();
     }
     // What decompression ends with may look like the end of a line.
     let stop = stop.or_else(|| problem.text().map(|reason| (bytes.len() as u64, reason)));
@@ -123,16 +127,10 @@ pub(super) fn observe(
     Ok(summary)
 }
 
-/// The byte at a line and column, which count from 1.
-fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
-    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-    let start = std::iter::once(0).chain(ends).nth(line.saturating_sub(1)).unwrap_or(bytes.len());
-    (start + column.saturating_sub(1)).min(bytes.len())
-}
-
 /// Of a value that breaks off: the objects without others in them, of which all is there.
 fn whole_objects(
     bytes: &[u8],
+    budget: &Budget,
     mut take: impl FnMut(&Value) -> Result<(), TraceError>,
 ) -> Result<(), TraceError> {
     let (mut innermost, mut quoted, mut escaped) = (None, false, false);
@@ -144,8 +142,8 @@ fn whole_objects(
             _ if quoted => {}
             b'{' => innermost = Some(at),
             b'}' => {
-                if let Some(Ok(value)) =
-                    innermost.take().map(|start| serde_json::from_slice(&bytes[start..=at]))
+                budget.renew();
+                if let Some(Ok(value)) = innermost.take().map(|start| json::value(&bytes[start..=at], budget))
                 {
                     take(&value)?;
                 }
