@@ -103,13 +103,14 @@ def _elf(control: bytes, inner: bytes, claimed: int | None = None) -> bytes:
     contents = [names, control, inner]
     offsets = [64 + sum(len(each) for each in contents[:at]) for at in range(3)]
     sizes = [len(names), len(control) if claimed is None else claimed, len(inner)]
-    table = 64 + sum(map(len, contents))
+    padding = b"\0" * (-sum(map(len, contents)) % 8)  # the table of sections is aligned
+    table = 64 + sum(map(len, contents)) + len(padding)
     header = b"\x7fELF" + bytes([2, 1, 1]) + b"\0" * 9
     header += struct.pack("<HHIQQQIHHHHHH", 1, 247, 1, 0, 0, table, 0, 64, 0, 0, 64, 4, 1)
     sections = struct.pack("<IIQQQQIIQQ", *[0] * 10)
     for name, kind, offset, size in zip((1, 11, 28), (3, 1, 1), offsets, sizes, strict=True):
         sections += struct.pack("<IIQQQQIIQQ", name, kind, 0, 0, offset, size, 0, 0, 1, 0)
-    return header + b"".join(contents) + sections
+    return header + b"".join(contents) + padding + sections
 
 
 MADE = {

@@ -142,6 +142,59 @@ mod tests {
         }
     }
 
+    /// An ELF file of BPF with a section `.struct_ops.link` that has these bytes, or states that they are so many, from an offset on.
+    fn elf(content: &[u8], stated: Option<(u64, u64)>) -> Vec<u8> {
+        const NAMES: &[u8] = b"\0.shstrtab\0.struct_ops.link\0";
+        let end = (64 + NAMES.len() + content.len()).next_multiple_of(8);
+        let mut elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xf7\0\x01\0\0\0".to_vec();
+        for word in [0, 0, end as u64] {
+            elf.extend(word.to_le_bytes());
+        }
+        for (bytes, value) in [(4, 0u32), (2, 64), (2, 0), (2, 0), (2, 64), (2, 3), (2, 1)] {
+            elf.extend(&value.to_le_bytes()[..bytes]);
+        }
+        elf.extend(NAMES);
+        elf.extend(content);
+        elf.resize(end, 0);
+        let (offset, size) = stated.unwrap_or((64 + NAMES.len() as u64, content.len() as u64));
+        for (name, kind, offset, size) in
+            [(0u32, 0u32, 0, 0), (1, 3, 64, NAMES.len() as u64), (11, 1, offset, size)]
+        {
+            elf.extend([name.to_le_bytes(), kind.to_le_bytes()].concat());
+            for word in [0, 0, offset, size, 0, 1, 0] {
+                elf.extend(u64::to_le_bytes(word));
+            }
+        }
+        elf
+    }
+
+    #[test]
+    fn a_section_is_within_its_file() {
+        let control = [&[0; 48][..], b"mine\0", &[0; 19]].concat();
+        let object = Object::of_bytes(elf(&control, None), "mine.o").unwrap();
+        assert_eq!(object.name, format!("mine_{}", std::process::id()));
+        for (offset, size) in [(64, 1 << 40), (u64::MAX, 1), (u64::MAX - 10, 11), (1 << 40, 0), (400, 1)] {
+            let said =
+                Object::of_bytes(elf(&control, Some((offset, size))), "mine.o").unwrap_err().to_string();
+            assert!(said.starts_with("mine.o: its section .struct_ops "), "{said}");
+            assert!(said.lines().count() == 1 && said.contains("; accepted: an object of clang"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_name_at_the_end_of_its_section_is_none() {
+        for letters in
+            ["é".repeat(8), "m".repeat(15), "m\u{1}".repeat(8), format!("m{}", "\u{fffd}".repeat(5))]
+        {
+            let control = [&[0; 8][..], letters.as_bytes()].concat();
+            let read = Object::of_bytes(elf(&control, None), "mine.o");
+            assert!(
+                read.is_err()
+                    || read.is_ok_and(|object| object.name.len() <= MAX_NAME && object.name.is_ascii())
+            );
+        }
+    }
+
     #[test]
     fn what_is_no_control_is_refused() {
         let other = Object::of(b"#include".to_vec(), "mine.c".into(), 1).unwrap_err().to_string();

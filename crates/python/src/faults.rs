@@ -1,7 +1,7 @@
 //! A panic is a fault of ours: it becomes one error that says where and what, and nothing else is printed.
 
 use pyo3::exceptions::PyRuntimeError;
-use pyo3::PyErr;
+use pyo3::prelude::*;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{catch_unwind, set_hook, AssertUnwindSafe, PanicHookInfo};
@@ -37,6 +37,20 @@ pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> T) -> Result<T, PyEr
 /// The panic, if there was one, by which another thread of `what` has ended.
 pub(crate) fn of_another_thread(what: &str) -> Option<PyErr> {
     first(Option::take).map(|panic| fault(what, Some(panic)))
+}
+
+/// Panics as a fault of ours would, in this thread or in another one, for tests of what is said of it.
+#[pyfunction]
+pub fn fault_for_tests(elsewhere: bool) -> PyResult<()> {
+    guarded("the test", || {
+        if !elsewhere {
+            panic!("on\npurpose");
+        }
+        let ended = std::thread::spawn(|| panic!("elsewhere")).join();
+        ended.map_err(|_| {
+            of_another_thread("the test").unwrap_or_else(|| PyRuntimeError::new_err("an ended thread"))
+        })
+    })?
 }
 
 fn first<T>(look: impl FnOnce(&mut Option<String>) -> T) -> T {

@@ -31,6 +31,8 @@ mod core {
         die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed, EmulationRefused,
     };
     #[pymodule_export]
+    use super::faults::fault_for_tests;
+    #[pymodule_export]
     use super::files::{read_file, readers};
     #[pymodule_export]
     use super::inputs::{

@@ -69,7 +69,7 @@ readers! {
     /// Distribution functions of sizes and times: a point a line.
     CdfFiles = "cdf_files" { document: Some(4 * MIB), line: None, compressed: true, memory: 512 * MIB }
     /// Text with rows of numbers.
-    Numbers = "numbers" { document: Some(64 * MIB), line: None, compressed: true, memory: 1024 * MIB }
+    Numbers = "numbers" { document: Some(32 * MIB), line: None, compressed: true, memory: 1024 * MIB }
     /// Scenarios and sweeps in TOML.
     Scenarios = "scenarios" { document: Some(16_000_000), line: None, compressed: false, memory: 2048 * MIB }
     /// Congestion controls for the kernel, as BPF objects.
@@ -87,7 +87,7 @@ impl Reader {
 
 /// A number of bytes as people write it: `64 MiB`, `16 MB`.
 pub fn shown(bytes: u64) -> String {
-    [(MIB, "MiB"), (1_000_000, "MB"), (KIB, "KiB"), (1, "bytes")]
+    [(KIB * MIB, "GiB"), (MIB, "MiB"), (1_000_000, "MB"), (KIB, "KiB"), (1, "bytes")]
         .iter()
         .find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit))
         .map_or_else(|| "0 bytes".into(), |(unit, name)| format!("{} {name}", bytes / unit))
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn sizes_are_written_in_the_largest_unit() {
-        let sizes = [64 * MIB, 16_000_000, 3 * KIB, 7, 0].map(shown);
-        assert_eq!(sizes, ["64 MiB", "16 MB", "3 KiB", "7 bytes", "0 bytes"]);
+        let sizes = [2048 * MIB, 64 * MIB, 16_000_000, 3 * KIB, 7, 0].map(shown);
+        assert_eq!(sizes, ["2 GiB", "64 MiB", "16 MB", "3 KiB", "7 bytes", "0 bytes"]);
     }
 }

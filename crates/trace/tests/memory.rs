@@ -72,9 +72,9 @@ const JSON: usize = (64 << 20) - (1 << 20);
 
 #[test]
 fn json_in_one_piece_is_refused_where_it_takes_too_much() {
-    for piece in [r#"{"":0},"#, "[0],", r#""a","#, r#"{"a":{"b":[0]}},"#] {
+    for piece in [r#"{"":0},"#, "[0],"] {
         let said = hold(Reader::JsonLogs, piece, &bomb(r#"{"a":["#, piece, JSON, "0]}")).unwrap();
-        assert!(said.contains("JSON that takes more than 1024 MiB of memory"), "{said}");
+        assert!(said.contains("JSON that takes more than 1 GiB of memory"), "{said}");
     }
     let said = hold(Reader::JsonLogs, "long", &bomb(r#"{"a":["#, "0 ,", 65 << 20, "0]}")).unwrap();
     assert!(
@@ -103,14 +103,16 @@ fn many_events_in_one_piece_are_read() {
 fn what_a_log_names_is_bounded() {
     let fields = format!("{{\"qlog_version\":\"0.3\",\"event_fields\":[{}\"\"]}}\n", "\"\",".repeat(300_000));
     let event = "{\"time\":0,\"name\":\"recovery:metrics_updated\",\"data\":{\"congestion_window\":1}}\n";
-    hold(Reader::QlogLines, "fields", &bomb(&fields, &fields, 600 << 20, event));
-    let socket = "a".repeat(500_000);
-    let log: String = (0..400)
-        .map(|number| {
-            format!("1700000000.5\nESTAB 0 0 {socket}:{number} b:1\n cubic rtt:20/2 cwnd:10 Recv-Q Send-Q\n")
-        })
-        .collect();
-    hold(Reader::Series, "names of sockets", &zstd::encode_all(log.as_bytes(), 1).unwrap());
+    let begins = format!("{{\"qlog_version\":\"0.3\"}}\n{event}");
+    assert_eq!(hold(Reader::QlogLines, "fields", &bomb(&begins, &fields, 200 << 20, event)), None);
+    let dump =
+        |name: &str| format!("1700000000.5\nESTAB 0 0 {name} b:1\n cubic rtt:20/2 cwnd:10 Recv-Q Send-Q\n");
+    let mut log = zstd::Encoder::new(Vec::new(), 1).unwrap();
+    log.write_all(dump("a:1").as_bytes()).unwrap();
+    for number in 0..300 {
+        log.write_all(dump(&format!("{}:{number}", "a".repeat(1_000_000))).as_bytes()).unwrap();
+    }
+    assert_eq!(hold(Reader::Series, "names of sockets", &log.finish().unwrap()), None);
 }
 
 #[test]
@@ -120,6 +122,6 @@ fn lines_that_never_end_take_a_line() {
         (Reader::Series, "1700000000.5\nESTAB 0 0 a:1 b:1\n cubic rtt:20/2 cwnd:10 Recv-Q Send-Q\n"),
         (Reader::QlogLines, "{\"qlog_version\":\"0.3\"}\n"),
     ] {
-        hold(reader, before, &bomb(before, "a", 2 << 30, ""));
+        hold(reader, before, &bomb(before, "a", 512 << 20, ""));
     }
 }

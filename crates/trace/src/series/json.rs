@@ -115,7 +115,7 @@ pub(super) fn observe(
     };
     if flows.iter().all(|series| series.samples == 0) {
         let problem = match &stop {
-            Some((byte, reason)) => format!("byte {byte}: {reason}; before it {nothing}"),
+            Some((byte, reason)) => format!("byte {byte}: found {reason}; before it {nothing}; {ACCEPTED}"),
             None => format!("JSON with {nothing}; {ACCEPTED}"),
         };
         return Err(refused(path, problem));

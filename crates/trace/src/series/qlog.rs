@@ -290,7 +290,7 @@ pub(super) fn observe_lines(
     if flows.is_empty() {
         return Err(refused(
             path,
-            "a qlog without an event metrics_updated that has congestion_window or smoothed_rtt",
+            "found a qlog without an event metrics_updated that has congestion_window or smoothed_rtt; accepted: one with such events",
         ));
     }
     flow::finish(flows, unusable, tables, &mut summary)?;
