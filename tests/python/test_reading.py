@@ -19,8 +19,8 @@ MIB = 1 << 20
 ROOM = 2 << 30
 """Address space beyond what a reader may take, for Python and its libraries."""
 
-CALL = b"reno,1,1,%d,1" + b",8" + b",0" * 48 + b"\n"
-"""A call of a recording: control, time, rate, flow, port, jiffies, which function, all else."""
+CALL = b"reno,1,1,%d,1,1,8" + b",0" * 48 + b"\n"
+"""A call of a recording: control, time, rate, flow, port, jiffies, which function, and 48 values more."""
 
 
 def _repeated(before: bytes, piece: bytes, size: int, after: bytes = b"") -> Iterator[bytes]:
@@ -37,12 +37,12 @@ def _recording(calls: Callable[[int], bytes], number: int) -> Iterator[bytes]:
 
 
 def _connections() -> Iterator[bytes]:
-    """A capture of connections that only begin, each by a SYN of another port or address."""
+    """A capture of connections of a segment each, with a byte of data: all of them have rows."""
     yield struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
     for number in range(1_000_000):
-        ip = struct.pack(">BBHHHBBHII", 0x45, 0, 40, 0, 0, 64, 6, 0, 0x0A000000 + (number >> 16), 0x0B000001)
-        tcp = struct.pack(">HHIIBBHHH", number & 0xFFFF, 80, 1, 0, 5 << 4, 2, 1000, 0, 0)
-        yield struct.pack("<IIII", number // 1000, 0, 40, 40) + ip + tcp
+        ip = struct.pack(">BBHHHBBHII", 0x45, 0, 41, 0, 0, 64, 6, 0, 0x0A000000 + (number >> 16), 0x0B000001)
+        tcp = struct.pack(">HHIIBBHHH", number & 0xFFFF, 80, 1, 0, 5 << 4, 16, 1000, 0, 0)
+        yield struct.pack("<IIII", number // 1000, 0, 41, 41) + ip + tcp + b"x"
 
 
 BOMBS: Mapping[str, Mapping[str, Callable[[], Iterator[bytes]]]] = {

@@ -43,9 +43,7 @@ pub(crate) fn of_another_thread(what: &str) -> Option<PyErr> {
 #[pyfunction]
 pub fn fault_for_tests(elsewhere: bool) -> PyResult<()> {
     guarded("the test", || {
-        if !elsewhere {
-            panic!("on\npurpose");
-        }
+        assert!(elsewhere, "on\npurpose");
         let ended = std::thread::spawn(|| panic!("elsewhere")).join();
         ended.map_err(|_| {
             of_another_thread("the test").unwrap_or_else(|| PyRuntimeError::new_err("an ended thread"))
