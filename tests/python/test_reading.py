@@ -123,8 +123,10 @@ def test_a_reader_takes_no_more_memory_than_it_states(reader: str, bomb: str, tm
     assert said is None or ("accepted: " in said and len(said.splitlines()) == 1), said
 
 
-def test_every_reader_states_its_memory_and_has_a_file_that_tries_it() -> None:
+def test_every_reader_states_its_memory_and_has_a_files_that_try_it() -> None:
     assert set(BOMBS) == set(READERS)
+    corpus = Path(__file__).parents[2] / "fuzz" / "corpus"
+    assert {folder.name for folder in corpus.iterdir()} == set(READERS) - {"scenarios"}, "those are seeds of their own"
     assert all(reader.memory <= 3 << 30 for reader in READERS.values())
 
 

@@ -77,3 +77,45 @@ impl Lines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: Vec<u8>) -> (Vec<Vec<u8>>, u64, Option<(u64, String)>) {
+        let mut lines = Lines::new(Input::of_bytes(bytes).unwrap(), Reader::Series);
+        let mut all = Vec::new();
+        while let Some(line) = lines.next() {
+            all.push(line.to_vec());
+        }
+        (all, lines.too_long, lines.stopped)
+    }
+
+    #[test]
+    fn a_long_line_is_passed_over_and_counted() {
+        let longest = Reader::Series.limits().line.unwrap();
+        let line = |length: usize| [vec![b'a'; length], vec![b'\n']].concat();
+        let text =
+            [line(longest), line(longest + 1), line(3 * longest), line(1), vec![b'b'; 2 * longest]].concat();
+        let (all, too_long, stopped) = read(text);
+        assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [longest + 1, 2]);
+        assert_eq!((too_long, stopped), (3, None));
+    }
+
+    #[test]
+    fn the_last_line_of_a_text_that_broke_off_is_left_out() {
+        let text: String = (0..100_000).map(|number| format!("{number}\n")).collect();
+        assert_eq!(
+            read(text.trim_end().into()).0.len(),
+            100_000,
+            "a whole text needs no end of its last line"
+        );
+        let mut zst = zstd::encode_all(text.as_bytes(), 1).unwrap();
+        zst.truncate(zst.len() / 2);
+        let (all, _, stopped) = read(zst);
+        assert!(all.iter().enumerate().all(|(at, line)| *line == format!("{at}\n").into_bytes()));
+        let (used, reason) = stopped.unwrap();
+        assert_eq!(used as usize, all.iter().map(Vec::len).sum::<usize>());
+        assert!(!all.is_empty() && all.len() < 100_000 && !reason.is_empty());
+    }
+}
