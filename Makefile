@@ -170,7 +170,8 @@ bench-emulation: setup ## What emulations keep of their scenarios, how much this
 	$(BIN)/python benches/emulation.py
 
 # SanitizerCoverage, as cargo-fuzz asks for it, in all crates but build scripts (hence the named target).
-FUZZ_TARGETS := captures series scenario
+# One for each reader of the list.
+FUZZ_TARGETS := $(shell sed -n 's/^    [A-Za-z]* = "\([a-z_]*\)" {.*/\1/p' crates/reading/src/readers.rs)
 FUZZ_SECONDS := 600
 FUZZ_TRIPLE := $(shell rustc -vV | sed -n 's/^host: //p')
 FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -179,10 +180,10 @@ FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-covera
 
 fuzz: $(addprefix fuzz-,$(FUZZ_TARGETS)) ## Coverage-guided fuzzing, FUZZ_SECONDS a target (fuzz/README.md)
 
-fuzz/seeds/captures fuzz/seeds/series:
-	@mkdir -p fuzz/seeds && ln -sfn ../corpus $@
+fuzz/seeds/%:
+	@mkdir -p fuzz/seeds && ln -sfn ../corpus/$* $@
 
-fuzz/seeds/scenario: setup
+fuzz/seeds/scenarios: setup
 	$(BIN)/python fuzz/seeds.py $@
 
 fuzz-build:
@@ -193,7 +194,7 @@ fuzz-briefly: ## Ten thousand executions of each target, as `check-all` does
 
 fuzz-%: fuzz/seeds/% fuzz-build
 	@mkdir -p fuzz/found/$* fuzz/artifacts/$*
-	fuzz/target/$(FUZZ_TRIPLE)/release/$* fuzz/found/$* fuzz/seeds/$* -dict=fuzz/dictionaries/$* \
+	READER=$* fuzz/target/$(FUZZ_TRIPLE)/release/reader fuzz/found/$* fuzz/seeds/$* -dict=fuzz/dictionaries/$* \
 		-artifact_prefix=fuzz/artifacts/$*/ -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
 		-print_final_stats=1 $(FUZZ_OPTIONS)
 

@@ -1,4 +1,4 @@
-"""The shipped scenarios, resolved, as seeds of the target `scenario`: `python fuzz/seeds.py DIRECTORY`."""
+"""The shipped scenarios, resolved, as seeds of the target `scenarios`: `python fuzz/seeds.py DIRECTORY`."""
 
 import json
 import sys

@@ -47,6 +47,7 @@ from typing import Any
 
 from parshall import _core
 from parshall.errors import InputError
+from parshall.files import read_file
 from parshall.foreign.code import LIBRARIES, ForeignCode, described, of_class, shortened
 from parshall.foreign.process import call, describe
 from parshall.schema import external
@@ -187,9 +188,11 @@ def _of_file(name: str, code: str, content: bytes | None = None) -> External:
             raise InputError(f'control "{name}": found "{code}"; accepted: FILE.py:CLASS, LIBRARY.so, or FILE.bpf.o')
     if content is None:
         try:
-            content = path.read_bytes()
+            content = read_file(path, "controls")
         except OSError as error:
             raise InputError(f'control "{name}": {path}: {error.strerror}') from None
+        except ValueError as error:
+            raise InputError(f'control "{name}": {path}: {error}') from None
     place, digest = str(path.absolute()), _digest(content)
     if code.endswith(external.BPF_SUFFIX):
         return External(name, code, digest, place, content=content)

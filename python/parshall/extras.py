@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from parshall.errors import MissingExtraError
 
 EXTRAS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "query": (("duckdb", "pyarrow"), "SQL over many runs; files of scenarios that are compressed by zstd"),
+    "query": (("duckdb", "pyarrow"), "SQL over many runs"),
     "figures": (("matplotlib",), "figures as PNG, SVG and PDF files"),
     "studies": (("SALib", "powerlaw"), "the study tail_index; power laws fitted to samples"),
     "cluster": (("dask", "distributed"), "sweeps and studies on a Dask cluster"),

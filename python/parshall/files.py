@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all, and directories that are there for a while."""
+"""Files that others made, read within limits; files of ours, there completely or not at all; directories for a while."""
 
 from __future__ import annotations
 
@@ -6,12 +6,57 @@ import contextlib
 import fcntl
 import glob
 import hashlib
+import json
 import os
 import shutil
 import stat
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
+
+from parshall import _core
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who reads files that others made (``crates/reading``), and its limits."""
+
+    name: str
+    what: str
+    document: int | None
+    """Bytes of a file that is read as a whole, after decompression; None: it is read bit by bit."""
+    line: int | None
+    """Bytes of a line; None: no limit but that of the document."""
+    compressed: bool
+    """Whether a file may be compressed, with gzip or zstd."""
+    memory: int
+    """Bytes of memory that reading takes at most."""
+
+
+READERS = {each["name"]: Reader(**each) for each in json.loads(_core.readers())}
+"""All of them, by name."""
+
+
+def read_file(path: Path, reader: str) -> bytes:
+    """The content of a regular file that others made, decompressed if that reader takes compressed files.
+
+    Parameters
+    ----------
+    path
+        The file.
+    reader
+        Whose limits hold, one of `READERS`.
+
+    Raises
+    ------
+    ValueError
+        It is a device, a pipe or the like, which may have no end or wait for ever; it is larger than the reader's
+        documents may be; or what is compressed in it is damaged.
+    OSError
+        It is missing or not readable.
+    """
+    return _core.read_file(path, reader)
 
 
 def write_atomically(path: Path, content: str | bytes, aside: Path | None = None) -> Path:

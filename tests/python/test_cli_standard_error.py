@@ -16,7 +16,7 @@ from parshall.cli.app import VERBS
 from parshall.emulation import abilities
 
 TESTS = Path(__file__).parents[1]
-CAPTURE = TESTS.parent / "fuzz" / "corpus" / "vlan.pcap"
+CAPTURE = TESTS.parent / "fuzz" / "corpus" / "captures" / "vlan.pcap"
 RECORDING = TESTS / "data" / "linux-6.18" / "reno-overflow.csv.zst"
 
 SCENARIO = """

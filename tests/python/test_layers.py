@@ -93,7 +93,7 @@ def test_every_crate_has_a_rule_and_every_rule_a_crate() -> None:
 def test_the_rules_for_crates_never_allow() -> None:
     rules = arrows("crates")
     assert not any("python" in used for used in rules.values())
-    assert rules["units"] == frozenset()
+    assert rules["units"] == rules["reading"] == frozenset()
     for crate in ("units", "congestion", "signals", "net", "tcp", "workload", "records"):
         assert not rules[crate] & {"sim", "emu", "trace", "python"}, crate
     assert not rules["hosts"] & {"sim", "emulator", "net", "tcp", "trace", "python"}
@@ -256,6 +256,7 @@ def test_the_rules_for_python_never_allow() -> None:
     assert not any("cli" in used for part, used in rules.items() if part != "__main__")
     doors = {
         "distributions",
+        "files",
         "schema",
         "properties",
         "controls",

@@ -28,7 +28,8 @@ from parshall.traces.spectra import variability
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("PARSHALL_DATA", ROOT.parent / "shared" / "data"))
-CORPUS = ROOT / "fuzz" / "corpus"
+CORPUS = ROOT / "fuzz" / "corpus" / "captures"
+CWND = ROOT / "fuzz" / "corpus" / "series" / "cwnd.csv"
 
 Cli = Callable[..., Any]
 
@@ -90,7 +91,7 @@ def test_what_cannot_be_observed_is_refused_in_one_message(tmp_path: Path) -> No
     with pytest.raises(InputError, match="give at least one"):
         ps.observe()
     with pytest.raises(InputError, match="rtt_s: found -1"):
-        ps.observe(CORPUS / "cwnd.csv", rtt_s=-1)
+        ps.observe(CWND, rtt_s=-1)
 
 
 def test_output_is_not_overwritten_unless_told(tmp_path: Path) -> None:
@@ -99,7 +100,7 @@ def test_output_is_not_overwritten_unless_told(tmp_path: Path) -> None:
     assert ps.Observation.load(target).flows.equals(first.flows)
     with pytest.raises(OutputExistsError, match="--force"):
         ps.observe(CORPUS / "vlan.pcap", output=target)
-    ps.observe(CORPUS / "cwnd.csv", output=target, overwrite=True)
+    ps.observe(CWND, output=target, overwrite=True)
     assert ps.Observation.load(target).captures[0]["format"] == "cwnd"
     other = tmp_path / "other"
     other.mkdir()
@@ -117,7 +118,8 @@ def test_output_is_not_overwritten_unless_told(tmp_path: Path) -> None:
 
 
 def test_every_file_of_the_corpus_has_its_flow() -> None:
-    for path in sorted(CORPUS.iterdir()):
+    own = [CWND, CWND.with_name("tcp_info.csv"), ROOT / "fuzz" / "corpus" / "json_logs" / "ndt7.json"]
+    for path in [*sorted(CORPUS.iterdir()), *own]:
         observation = ps.observe(path)
         assert len(observation.flows) == 1, path
         if observation.captures[0]["format"].startswith("pcap"):
@@ -314,7 +316,7 @@ def test_a_chain_that_fails_costs_nothing_else(cli: Cli, tmp_path: Path) -> None
 
 
 def test_arrivals_are_left_out_if_asked(cli: Cli, tmp_path: Path) -> None:
-    capture = str(Path(__file__).parents[2] / "fuzz" / "corpus" / "ethernet.pcap.gz")
+    capture = str(Path(__file__).parents[2] / "fuzz" / "corpus" / "captures" / "ethernet.pcap.gz")
     made = cli("observe", capture, "--no-arrivals", "--json")
     assert made.exit_code == 0, made.output
     assert json.loads(made.stdout)["arrivals"] is None
@@ -464,8 +466,8 @@ def test_observe_refuses_with_exit_code_2(cli: Cli, tmp_path: Path) -> None:
         assert made.exit_code == 2, path
         assert words in made.stderr
     assert cli("observe", CORPUS / "vlan.pcap", "--flow", "nobody", "--no-page").exit_code == 2
-    assert cli("observe", CORPUS / "cwnd.csv", "--rtt", "soon", "--no-page").exit_code == 2
-    made = cli("observe", CORPUS / "cwnd.csv", "--rtt", "50 ms", "--no-page")
+    assert cli("observe", CWND, "--rtt", "soon", "--no-page").exit_code == 2
+    made = cli("observe", CWND, "--rtt", "50 ms", "--no-page")
     assert made.exit_code == 0
     assert "cwnd.csv" in made.stdout
     assert not (tmp_path / "observe.html").exists()
@@ -629,7 +631,7 @@ def test_arrivals_in_json(cli: Cli) -> None:
     assert [each["quantity"] for each in trace] == ["packets", "bytes", "connections"]
     assert trace[0]["hurst"] is None
     assert "say nothing about long times" in trace[0]["reason"]
-    assert json.loads(cli("observe", CORPUS / "cwnd.csv", "--json", "--no-page").stdout)["arrivals"] == [[]]
+    assert json.loads(cli("observe", CWND, "--json", "--no-page").stdout)["arrivals"] == [[]]
 
 
 def test_a_series_that_breaks_off_says_where_on_the_page(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_what_was_written_is_read_again_whatever_it_is(tmp_path: Path) -> None:
         loaded = ps.load(place)
         assert isinstance(loaded, ps.Run)
         assert loaded.flows.equals(run.flows)
-    ps.observe(ROOT / "fuzz/corpus/ethernet.pcap", output=tmp_path / "seen")
+    ps.observe(ROOT / "fuzz/corpus/captures/ethernet.pcap", output=tmp_path / "seen")
     assert isinstance(ps.load(tmp_path / "seen"), ps.Observation)
     plan = ps.Plan(name="small", scenario=SCENARIO, parameters={"flows.0.rtt": ["10 ms", "20 ms"]}, repetitions=2)
     sweep = ps.sweep(plan, tmp_path / "store", workers=1)
@@ -84,7 +84,7 @@ def test_notebooks_show_scenarios_predictions_and_observations(tmp_path: Path) -
     assert ps.Scenario.load(again).resolve() == scenario.resolve()
     predicted = ps.predict(scenario)
     assert "cubic" in predicted._repr_html_()
-    seen = ps.observe(ROOT / "fuzz/corpus/ethernet.pcap")
+    seen = ps.observe(ROOT / "fuzz/corpus/captures/ethernet.pcap")
     assert isinstance(seen.flows, pl.DataFrame)
     assert seen._repr_html_().count("<tr>") == len(seen.flows) + 1
 

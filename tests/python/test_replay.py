@@ -96,7 +96,7 @@ def test_a_recording_that_was_cut_off_is_replayed_as_far_as_it_is_whole(tmp_path
 def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text("a,b\n")
-    with pytest.raises(InputError, match=r"other: found no file compressed with zstd.*accepted: a recording"):
+    with pytest.raises(InputError, match=r"other: found a first line that is no header.*accepted: a recording"):
         ps.replay(other, "reno")
     with pytest.raises(InputError, match="No such file"):
         ps.replay(tmp_path / "missing", "reno")

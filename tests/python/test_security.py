@@ -45,7 +45,8 @@ class Mine:
 
 def table() -> dict[str, list[str]]:
     """The cells of each row, by who it is about."""
-    rows = [line.strip("|").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    first = PAGE.read_text().split("\n## ")[0]
+    rows = [line.strip("|").split(" | ") for line in first.splitlines() if line.startswith("| ")]
     return {row[0].strip(): row[1:] for row in rows if not row[0].startswith((" who", " ---"))}
 
 

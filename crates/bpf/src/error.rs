@@ -22,13 +22,8 @@ pub enum BpfError {
     #[error("libbpf cannot be loaded ({0}); install it (Debian and Ubuntu: apt install libbpf1, Fedora: dnf install libbpf)")]
     NoLibrary(libloading::Error),
     /// The user's file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] parshall_reading::ReadError),
     /// The user's file is something else.
     #[error("{what}: {problem}; accepted: an object of clang --target=bpf with one struct tcp_congestion_ops in SEC(\".struct_ops\")")]
     NoControl {

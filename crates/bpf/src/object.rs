@@ -3,6 +3,7 @@
 use crate::error::BpfError;
 use crate::BUILT;
 use object::{Object as _, ObjectSection};
+use parshall_reading::{checked, document, Reader};
 use std::path::Path;
 
 /// A compiled control.
@@ -50,8 +51,15 @@ impl Object {
     /// # Errors
     /// It cannot be read, or has no control.
     pub fn read(path: &Path) -> Result<Self, BpfError> {
-        let elf = std::fs::read(path).map_err(|source| BpfError::Unreadable { path: path.into(), source })?;
-        Self::of(elf, path.display().to_string(), 1)
+        Self::of(document(path, Reader::BpfObjects)?, path.display().to_string(), 1)
+    }
+
+    /// The control of an object that is in memory; `what` it is, for messages.
+    ///
+    /// # Errors
+    /// It has no control.
+    pub fn of_bytes(elf: Vec<u8>, what: &str) -> Result<Self, BpfError> {
+        Self::of(elf, what.into(), 1)
     }
 
     /// `number`: the how many-th of this process.
@@ -75,16 +83,18 @@ impl Object {
                     .collect()
             });
         drop(file);
-        let section = &mut elf[offset as usize..(offset + size) as usize];
+        let length = elf.len();
+        let section = checked::part_mut(&mut elf, offset, size).ok_or_else(|| {
+            problem(&format!(
+                "its section .struct_ops has {size} bytes from byte {offset} on, and the file {length}"
+            ))
+        })?;
         let place = name_in(section).ok_or_else(|| problem("its control has no name"))?;
         let number = if number > 1 { number.to_string() } else { String::new() };
         let own = format!("{number}_{}", std::process::id());
-        let name: String = String::from_utf8_lossy(&section[place..])
-            .chars()
-            .take_while(|letter| *letter != '\0')
-            .take(MAX_NAME - own.len())
-            .chain(own.chars())
-            .collect();
+        let letters =
+            section[place..].iter().map(|byte| char::from(*byte)).take_while(|letter| is_of_name(*letter));
+        let name: String = letters.take(MAX_NAME.saturating_sub(own.len())).chain(own.chars()).collect();
         section[place..=place + MAX_NAME].fill(0);
         section[place..place + name.len()].copy_from_slice(name.as_bytes());
         Ok(Self { what, name, inner, parameters: None, elf })
@@ -110,6 +120,10 @@ fn name_in(section: &[u8]) -> Option<usize> {
     (place + MAX_NAME < section.len()).then_some(place)
 }
 
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +139,59 @@ mod tests {
             assert_ne!(second.name, object.name);
             assert!(second.name.ends_with(&format!("2{own}")) && second.name.len() <= MAX_NAME);
             assert!(object.inner.unwrap().len() <= parshall_replay::INNER);
+        }
+    }
+
+    /// An ELF file of BPF with a section `.struct_ops.link` that has these bytes, or states that they are so many, from an offset on.
+    fn elf(content: &[u8], stated: Option<(u64, u64)>) -> Vec<u8> {
+        const NAMES: &[u8] = b"\0.shstrtab\0.struct_ops.link\0";
+        let end = (64 + NAMES.len() + content.len()).next_multiple_of(8);
+        let mut elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0\xf7\0\x01\0\0\0".to_vec();
+        for word in [0, 0, end as u64] {
+            elf.extend(word.to_le_bytes());
+        }
+        for (bytes, value) in [(4, 0u32), (2, 64), (2, 0), (2, 0), (2, 64), (2, 3), (2, 1)] {
+            elf.extend(&value.to_le_bytes()[..bytes]);
+        }
+        elf.extend(NAMES);
+        elf.extend(content);
+        elf.resize(end, 0);
+        let (offset, size) = stated.unwrap_or((64 + NAMES.len() as u64, content.len() as u64));
+        for (name, kind, offset, size) in
+            [(0u32, 0u32, 0, 0), (1, 3, 64, NAMES.len() as u64), (11, 1, offset, size)]
+        {
+            elf.extend([name.to_le_bytes(), kind.to_le_bytes()].concat());
+            for word in [0, 0, offset, size, 0, 1, 0] {
+                elf.extend(u64::to_le_bytes(word));
+            }
+        }
+        elf
+    }
+
+    #[test]
+    fn a_section_is_within_its_file() {
+        let control = [&[0; 48][..], b"mine\0", &[0; 19]].concat();
+        let object = Object::of_bytes(elf(&control, None), "mine.o").unwrap();
+        assert_eq!(object.name, format!("mine_{}", std::process::id()));
+        for (offset, size) in [(64, 1 << 40), (u64::MAX, 1), (u64::MAX - 10, 11), (1 << 40, 0), (400, 1)] {
+            let said =
+                Object::of_bytes(elf(&control, Some((offset, size))), "mine.o").unwrap_err().to_string();
+            assert!(said.starts_with("mine.o: its section .struct_ops "), "{said}");
+            assert!(said.lines().count() == 1 && said.contains("; accepted: an object of clang"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_name_at_the_end_of_its_section_is_none() {
+        for letters in
+            ["é".repeat(8), "m".repeat(15), "m\u{1}".repeat(8), format!("m{}", "\u{fffd}".repeat(5))]
+        {
+            let control = [&[0; 8][..], letters.as_bytes()].concat();
+            let read = Object::of_bytes(elf(&control, None), "mine.o");
+            assert!(
+                read.is_err()
+                    || read.is_ok_and(|object| object.name.len() <= MAX_NAME && object.name.is_ascii())
+            );
         }
     }
 

@@ -3,6 +3,8 @@
 //! `cargo run --release -p parshall-emulation --example emulate -- RESOLVED.json`, as root or as a user who may emulate; the scenario
 //! is what `json.dumps(parshall.emulation.kernel.emulated(parshall.Scenario.load("S.toml")))` gives.
 
+#![allow(clippy::disallowed_methods, reason = "the file is of whoever runs the example")]
+
 #[cfg(target_os = "linux")]
 fn main() {
     use parshall_emulation::{emulate, Extras};

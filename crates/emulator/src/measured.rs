@@ -200,7 +200,7 @@ struct Machine {
 
 impl Machine {
     fn now() -> Option<Self> {
-        Self::read(&std::fs::read_to_string("/proc/stat").ok()?)
+        Self::read(&parshall_reading::of_kernel("/proc/stat").ok()?)
     }
 
     /// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal; guests' time, which

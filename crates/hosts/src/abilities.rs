@@ -2,9 +2,9 @@
 
 use crate::hosts::available_controls;
 use crate::namespace::{is_administrator, open_tun_file};
+use parshall_reading::of_kernel;
 use rustix::process::{getrlimit, Resource};
 use rustix::thread::{capabilities, CapabilitySet};
-use std::fs;
 
 /// What was found. Nothing is changed by looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Abilities {
 
 /// user_namespaces(7), and what distributions added: Debian's `unprivileged_userns_clone`, Ubuntu's restriction by AppArmor.
 fn user_namespaces() -> Option<bool> {
-    let number = |name: &str| fs::read_to_string(name).ok()?.trim().parse::<u64>().ok();
+    let number = |name: &str| of_kernel(name).ok()?.trim().parse::<u64>().ok();
     let most = number("/proc/sys/user/max_user_namespaces")?;
     let debian = number("/proc/sys/kernel/unprivileged_userns_clone").unwrap_or(1);
     let restricted = number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").unwrap_or(0);

@@ -4,7 +4,7 @@
 //! memory of this machine and not a TCP: connections of an emulation had a quarter of their goodput while others, of runs that had ended, still
 //! held 800 MB.
 
-use std::fs::read_to_string;
+use parshall_reading::of_kernel;
 
 /// What may be used of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct TcpMemory {
 impl TcpMemory {
     /// That of this machine, whose limits only its first network namespace shows; `None`: this thread is in another one.
     pub(crate) fn of_this_machine() -> Option<Self> {
-        Self::limited(&read_to_string("/proc/sys/net/ipv4/tcp_mem").ok()?)
+        Self::limited(&of_kernel("/proc/sys/net/ipv4/tcp_mem").ok()?)
     }
 
     /// `tcp_mem` has three numbers, in pages: where saving ends, where it begins, and what there is at all.
@@ -27,7 +27,7 @@ impl TcpMemory {
 
     /// What is in use now, by whomever, of what may be before the kernel saves; `None`: it does not say.
     pub(crate) fn share(self) -> Option<f64> {
-        Some(used(&read_to_string("/proc/net/sockstat").ok()?)? as f64 / self.saves_from as f64)
+        Some(used(&of_kernel("/proc/net/sockstat").ok()?)? as f64 / self.saves_from as f64)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::error::{HostsError, Tried};
 use crate::netlink::{Netlink, Prefix, RouteOptions};
 use crate::plan::{address, FlowPlan, Plan, TcpOptions, Transport, PREFIX_BITS, RECEIVERS, SENDERS};
 use crate::sys;
+use parshall_reading::of_kernel;
 use rustix::fs::{openat, Mode, OFlags, CWD};
 use rustix::net::{netdevice, AddressFamily, SocketType};
 use rustix::process::{getegid, geteuid};
@@ -217,7 +218,7 @@ fn set_sysctl(name: &str, value: &str) -> Result<(), HostsError> {
 
 /// Reads a sysctl of the calling thread's network namespace.
 pub(crate) fn read_sysctl(name: &str) -> io::Result<String> {
-    fs::read_to_string(sysctl_path(name)).map(|text| text.trim().to_string())
+    of_kernel(sysctl_path(name)).map(|text| text.trim().to_string())
 }
 
 /// Whether this kernel has a sysctl of that name, with dots.

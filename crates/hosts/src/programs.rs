@@ -7,9 +7,9 @@
 use crate::clock::Clock;
 use crate::error::{HostsError, Tried};
 use crate::sys;
+use parshall_reading::of_kernel;
 use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -168,7 +168,7 @@ fn listening() -> BTreeSet<(&'static str, String)> {
     for (protocol, state) in
         [("tcp", LISTENS), ("tcp6", LISTENS), ("udp", UNCONNECTED), ("udp6", UNCONNECTED)]
     {
-        let text = fs::read_to_string(format!("/proc/thread-self/net/{protocol}")).unwrap_or_default();
+        let text = of_kernel(format!("/proc/thread-self/net/{protocol}")).unwrap_or_default();
         let sockets = text.lines().skip(1).filter_map(|line| {
             let mut words = line.split_whitespace();
             let (address, _, found) = (words.nth(1)?, words.next()?, words.next()?);

@@ -1,5 +1,6 @@
 //! Emulation: a scenario on the kernel's own TCP, and what this machine permits.
 
+use crate::faults::{guarded, of_another_thread};
 use crate::simulation::{read, refused, PyMonitor};
 use parshall_records::Tables;
 use pyo3::prelude::*;
@@ -30,14 +31,15 @@ pub fn emulate(
 ) -> PyResult<String> {
     let scenario = read(scenario)?;
     let monitor = monitor.shared();
-    py.detach(|| {
+    let run = || {
         let tables = match directory {
             Some(directory) => Tables::create(&directory, repetition, scenario.probes.tables())
                 .map_err(crate::simulation::not_written)?,
             None => Tables::none(),
         };
         linux::run(&scenario, repetition, tables, &monitor, extras)
-    })
+    };
+    py.detach(|| whole(guarded(EMULATION, run)))
 }
 
 /// Emulates one repetition of a resolved scenario as [`emulate`], without records, and hands what came from the hosts once more into its network;
@@ -51,7 +53,14 @@ pub fn emulate_and_replay(
 ) -> PyResult<String> {
     let scenario = read(scenario)?;
     let monitor = monitor.shared();
-    py.detach(|| linux::run_and_replay(&scenario, repetition, &monitor))
+    py.detach(|| whole(guarded(EMULATION, || linux::run_and_replay(&scenario, repetition, &monitor))))
+}
+
+const EMULATION: &str = "the emulation";
+
+/// The answer, or why there is none; that is a panic, if one of the emulation's threads has ended by it.
+fn whole(done: PyResult<PyResult<String>>) -> PyResult<String> {
+    done?.map_err(|error| of_another_thread(EMULATION).unwrap_or(error))
 }
 
 /// What this machine permits of emulation, as JSON.

@@ -6,6 +6,8 @@ mod catalog;
 mod controls;
 mod distributions;
 mod emulation;
+mod faults;
+mod files;
 mod foreign;
 mod inputs;
 mod quantities;
@@ -30,6 +32,10 @@ mod core {
         die_with_parent, emulate, emulate_and_replay, emulation_abilities, EmulationFailed, EmulationRefused,
     };
     #[pymodule_export]
+    use super::faults::fault_for_tests;
+    #[pymodule_export]
+    use super::files::{read_file, readers};
+    #[pymodule_export]
     use super::foreign::PyPage;
     #[pymodule_export]
     use super::inputs::{
@@ -50,6 +56,7 @@ mod core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::faults::remember_panics();
         module.add("PROFILE_GUIDED", cfg!(profile_guided))
     }
 }

@@ -1,13 +1,13 @@
 //! Running a simulation without holding the GIL, watched and stopped from Python.
 
 use crate::controls::{makers, watched};
+use crate::faults::guarded;
 use crate::foreign::PyPage;
 use parshall_records::{RecordsError, Tables};
 use parshall_sim::{Monitor, Scenario, SimError, Summary};
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
@@ -114,17 +114,10 @@ pub fn simulate(
     let monitor = Arc::clone(&monitor.0);
     let summary = py.detach(|| {
         // A panic is a fault of ours, but not one to take a notebook or a campaign down with.
-        catch_unwind(AssertUnwindSafe(|| run(&scenario, repetition, directory, &monitor, durable)))
-    });
-    match summary {
-        Ok(Ok(summary)) => {
-            serde_json::to_string(&summary).map_err(|error| PyRuntimeError::new_err(error.to_string()))
-        }
-        Ok(Err(error)) => Err(refused(error)),
-        Err(_) => Err(PyRuntimeError::new_err(
-            "the simulator failed; this is a fault in Parshall, please report it",
-        )),
-    }
+        guarded("the simulator", || run(&scenario, repetition, directory, &monitor, durable))
+    })?;
+    serde_json::to_string(&summary.map_err(refused)?)
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 fn run(

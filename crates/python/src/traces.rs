@@ -1,11 +1,11 @@
 //! Observing a trace without holding the GIL, watched and stopped from Python.
 
+use crate::faults::guarded;
 use crate::simulation::{not_written, Interrupted};
 use parshall_records::{TableSelection, Tables};
 use parshall_trace::{Monitor, Options, TraceError};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
@@ -56,15 +56,9 @@ pub fn observe(
     let monitor = Arc::clone(&monitor.0);
     let summary = py.detach(move || {
         // A panic is a fault of ours, but not one to take a notebook down with.
-        catch_unwind(AssertUnwindSafe(move || run(&files, number, &directory, &options, &monitor)))
-    });
-    match summary {
-        Ok(Ok(summary)) => Ok(summary),
-        Ok(Err(error)) => Err(refused(error)),
-        Err(_) => Err(PyRuntimeError::new_err(
-            "the trace reader failed; this is a fault in Parshall, please report it",
-        )),
-    }
+        guarded("the trace reader", move || run(&files, number, &directory, &options, &monitor))
+    })?;
+    summary.map_err(refused)
 }
 
 fn run(

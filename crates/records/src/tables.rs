@@ -172,6 +172,7 @@ fn in_memory<R: Row>(kept: bool) -> Table<R> {
 }
 
 /// Makes sure that the directory's entries are on the disk, on file systems that can be asked to.
+#[expect(clippy::disallowed_methods, reason = "a directory of ours, of which nothing is read")]
 fn sync(directory: &Path) -> Result<(), RecordsError> {
     match File::open(directory).and_then(|opened| opened.sync_all()) {
         Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {

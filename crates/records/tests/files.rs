@@ -1,5 +1,7 @@
 //! What is pushed is what a Parquet reader finds, and what cannot be written is an error.
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::RecordBatch;

@@ -193,8 +193,9 @@ impl Call {
         Kind::ALL.get(self.kind as usize).map(|(kind, _)| *kind)
     }
 
-    /// Packets in the network, as the kernel counts them (RFC 6675, pipe).
+    /// Packets in the network, as the kernel counts them (RFC 6675, pipe). Sums that no 32 bits hold are damage, and end at the largest.
     pub fn in_flight(&self) -> u32 {
-        (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
+        let sent = self.packets_out.saturating_add(self.retrans_out);
+        sent.saturating_sub(self.sacked_out.saturating_add(self.lost_out))
     }
 }

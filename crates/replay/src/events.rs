@@ -57,7 +57,7 @@ pub(crate) fn start(call: &Call) -> Start {
 }
 
 fn time(call: &Call) -> Instant {
-    Instant::from_ps(call.time_ns * PS_PER_NS)
+    Instant::from_ps(call.time_ns.saturating_mul(PS_PER_NS))
 }
 
 fn microseconds(us: u32) -> Duration {
@@ -170,7 +170,8 @@ impl Teller {
             self.round_end = Some(call.snd_nxt);
         }
         let in_slow_start = call.cwnd < call.ssthresh;
-        let in_use = call.cwnd_limited != 0 || in_slow_start && call.cwnd < 2 * call.max_packets_out;
+        let in_use =
+            call.cwnd_limited != 0 || in_slow_start && call.cwnd < call.max_packets_out.saturating_mul(2);
         let phase = match call.ca_state {
             LOSS => Phase::Loss,
             RECOVERY => Phase::Recovery,
@@ -185,7 +186,7 @@ impl Teller {
             one_way_delay: None, // the recording has no timestamps
             srtt: microseconds(call.srtt_us),
             min_rtt: min_rtt(call),
-            in_flight: u64::from(call.in_flight() + call.acked),
+            in_flight: u64::from(call.in_flight()) + u64::from(call.acked),
             may_grow: in_use && phase != Phase::Recovery && call.ca_state != CWR,
             round_ended: ended,
             ecn_echo: self.echo,

@@ -2,19 +2,31 @@
 //!
 //! The first line is `# ` and the [`Header`] as JSON, the second has the names of the columns, and each line after these is a call. The
 //! last line is `# ` and the [`End`] as JSON; a file without it was cut off, and what is whole of it can be read. Any reader of CSV that skips comments
-//! reads such a file.
+//! reads such a file. It may also be uncompressed, or compressed with gzip.
+//!
+//! Calls are kept in memory, up to [`MEMORY`]: a small file may have gigabytes of them in it.
 
 use crate::call::{Call, Kind, INNER};
 use crate::left_out::Watch;
+use parshall_reading::{Budget, Input, Lines, Reader};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The version of the format.
 const VERSION: u32 = 1;
+
+/// Memory that the calls of a recording may take, by which it has eight million of them.
+const MEMORY: u64 = 2 << 30;
+
+/// Memory of a connection but for its calls: its place in the lists, and calls for which there is room already.
+const CONNECTION_MEMORY: u64 = 256 + 4 * size_of::<Call>() as u64;
+
+/// A longer name is none: a control of Linux has 15 letters (TCP_CA_NAME_MAX), and its recorded name is that of a scenario.
+const LONGEST_NAME: usize = 64;
 
 /// What is known of a recording when it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,6 +124,14 @@ pub enum RecordingError {
         /// What was found.
         found: String,
     },
+    /// Its calls take too much memory.
+    #[error("{}: line {line}: found calls that take more than {} GiB of memory; accepted: {} calls or less", path.display(), MEMORY >> 30, MEMORY / size_of::<Call>() as u64)]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The line of the first call for which there is no memory.
+        line: u64,
+    },
 }
 
 /// A recording that was read.
@@ -144,55 +164,47 @@ impl Recording {
     /// Reads a file: all of it that is whole.
     ///
     /// # Errors
-    /// It cannot be read, or is no recording.
+    /// It cannot be read, is no recording, or has more calls than there is memory for.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
+        let input = Input::open(path);
+        Self::of(input.map_err(|source| RecordingError::Unreadable { path: path.into(), source })?, path)
+    }
+
+    /// Reads a file that is in memory, as [`read`](Self::read).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Self, RecordingError> {
+        let path = Path::new("memory");
+        let input = Input::of_bytes(bytes);
+        Self::of(input.map_err(|source| RecordingError::Unreadable { path: path.into(), source })?, path)
+    }
+
+    fn of(input: Input, path: &Path) -> Result<Self, RecordingError> {
         let other = |found: &str| RecordingError::Other { path: path.into(), found: found.into() };
-        let unreadable = |source| RecordingError::Unreadable { path: path.into(), source };
-        let file = File::open(path).map_err(unreadable)?;
-        let decoder = zstd::Decoder::new(BufReader::new(file)).map_err(unreadable)?;
-        let mut lines = Lines(BufReader::new(decoder));
-        let first = lines.next().ok_or_else(|| other("no file compressed with zstd, or an empty one"))?;
-        let header: Header = first
-            .strip_prefix("# ")
-            .and_then(|text| serde_json::from_str(text).ok())
+        let mut lines = Lines::new(input, Reader::Recordings);
+        let first =
+            lines.next().ok_or_else(|| other("an empty file, or one that is damaged from its beginning"))?;
+        let header: Header = std::str::from_utf8(first)
+            .ok()
+            .and_then(|text| serde_json::from_str(text.strip_prefix("# ")?).ok())
             .ok_or_else(|| other("a first line that is no header"))?;
         if header.version != VERSION {
             return Err(other(&format!("version {} of the format, not {VERSION}", header.version)));
         }
         lines.next(); // names of the columns
-        let mut recording = Self { header, connections: Vec::new(), end: None, broken: 0 };
-        let mut places = BTreeMap::new();
-        for line in lines {
-            recording.add(&line, &mut places);
-        }
-        Ok(recording)
-    }
-
-    fn add(&mut self, line: &str, places: &mut BTreeMap<(u32, u32), usize>) {
-        if let Some(end) = line.strip_prefix("# ").and_then(|text| serde_json::from_str(text).ok()) {
-            self.end = Some(end);
-            return;
-        }
-        let mut fields = line.split(',');
-        let control = fields.next().unwrap_or_default();
-        let Some(call) = Call::read(fields).filter(|call| call.kind().is_some()) else {
-            self.broken += 1;
-            return;
-        };
-        let key = (call.flow, call.port);
-        let begun =
-            |place: usize| self.connections[place].calls.iter().any(|call| call.kind() == Some(Kind::Init));
-        let place = match places.get(&key) {
-            // A port may serve again. The first ACK comes before the beginning.
-            Some(place) if call.kind() != Some(Kind::Init) || !begun(*place) => *place,
-            _ => {
-                places.insert(key, self.connections.len());
-                let (control, (flow, port)) = (control.to_string(), key);
-                self.connections.push(Connection { control, flow, port, calls: Vec::new() });
-                self.connections.len() - 1
+        let recording = Self { header, connections: Vec::new(), end: None, broken: 0 };
+        let mut building = Building { recording, places: BTreeMap::new(), budget: Budget::new(MEMORY) };
+        let mut number = 2;
+        while let Some(line) = lines.next() {
+            number += 1;
+            let line = std::str::from_utf8(line).unwrap_or_default();
+            if !building.add(line.trim_end_matches('\n')) {
+                return Err(RecordingError::TooLong { path: path.into(), line: number });
             }
-        };
-        self.connections[place].calls.push(call);
+        }
+        building.recording.broken += lines.too_long;
+        Ok(building.recording)
     }
 
     /// The controls of which it has calls.
@@ -207,22 +219,53 @@ impl Recording {
     }
 }
 
-/// Whole lines, up to the first that cannot be read: of a file that was cut off, the rest cannot be uncompressed.
-struct Lines<R>(R);
+/// A recording so far.
+struct Building {
+    recording: Recording,
+    /// Where the connection of a flow and a port is.
+    places: BTreeMap<(u32, u32), usize>,
+    budget: Budget,
+}
 
-impl<R: BufRead> Iterator for Lines<R> {
-    type Item = String;
-
-    fn next(&mut self) -> Option<String> {
-        let mut line = String::new();
-        match self.0.read_line(&mut line) {
-            Ok(0) | Err(_) => None,
-            Ok(_) => Some(line.trim_end_matches('\n').to_string()),
+impl Building {
+    /// Adds a line; `false` if there is no memory for it.
+    fn add(&mut self, line: &str) -> bool {
+        let recording = &mut self.recording;
+        if let Some(end) = line.strip_prefix("# ").and_then(|text| serde_json::from_str(text).ok()) {
+            recording.end = Some(end);
+            return true;
         }
+        let mut fields = line.split(',');
+        let control = fields.next().filter(|name| name.len() <= LONGEST_NAME);
+        let call = Call::read(fields).filter(|call| call.kind().is_some());
+        let (Some(control), Some(call)) = (control, call) else {
+            recording.broken += 1;
+            return true;
+        };
+        let key = (call.flow, call.port);
+        let connections = &mut recording.connections;
+        let begun =
+            |place: usize| connections[place].calls.iter().any(|call| call.kind() == Some(Kind::Init));
+        let place = match self.places.get(&key) {
+            // A port may serve again. The first ACK comes before the beginning.
+            Some(place) if call.kind() != Some(Kind::Init) || !begun(*place) => *place,
+            _ => {
+                if !self.budget.take(CONNECTION_MEMORY) {
+                    return false;
+                }
+                self.places.insert(key, connections.len());
+                let (control, (flow, port)) = (control.to_string(), key);
+                connections.push(Connection { control, flow, port, calls: Vec::new() });
+                connections.len() - 1
+            }
+        };
+        connections[place].calls.push(call);
+        self.budget.take(size_of::<Call>() as u64)
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 mod tests {
     use super::*;
 
@@ -267,13 +310,46 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("other");
         for (bytes, said) in [
-            (b"a,b".to_vec(), "no file compressed with zstd"),
+            (Vec::new(), "an empty file"),
+            (b"\x28\xb5\x2f\xfda,b".to_vec(), "damaged from its beginning"),
+            (b"a,b".to_vec(), "no header"),
             (zstd::encode_all(&b"a,b"[..], 1).unwrap(), "no header"),
             (zstd::encode_all(&br#"# {"version":9,"kernel":"7","inner":{}}"#[..], 1).unwrap(), "version 9"),
         ] {
             std::fs::write(&path, bytes).unwrap();
             let error = Recording::read(&path).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
+        }
+    }
+
+    const HEADER: &str = "# {\"version\":1,\"kernel\":\"7\",\"inner\":{}}\nnames\n";
+
+    #[test]
+    fn a_long_line_is_broken_and_no_more() {
+        let mut line = Vec::new();
+        call(1, Kind::CongAvoid).write(&mut line).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let text =
+            format!("{HEADER}reno{line}\n{}\n{}{line}\nreno{line}\n", "a".repeat(2 << 20), "n".repeat(65));
+        let read = Recording::of_bytes(text.into_bytes()).unwrap();
+        assert_eq!((read.calls(), read.broken, read.controls()), (2, 2, vec!["reno"]));
+    }
+
+    #[test]
+    fn calls_and_connections_are_counted_against_memory() {
+        for (line, lines) in [("reno", 5), ("reno", 3)] {
+            let header = Header::new("7".into(), BTreeMap::new());
+            let recording = Recording { header, connections: Vec::new(), end: None, broken: 0 };
+            let most = CONNECTION_MEMORY + lines * size_of::<Call>() as u64;
+            let mut building = Building { recording, places: BTreeMap::new(), budget: Budget::new(most) };
+            let mut add = |flow: u32| {
+                let mut bytes = line.as_bytes().to_vec();
+                Call { flow, ..call(1, Kind::CongAvoid) }.write(&mut bytes).unwrap();
+                building.add(std::str::from_utf8(&bytes).unwrap())
+            };
+            assert!((0..lines).all(|_| add(0)));
+            assert!(!add(0), "one call more");
+            assert!(!add(1), "another connection");
         }
     }
 

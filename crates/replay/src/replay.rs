@@ -351,7 +351,7 @@ impl<'a> Run<'a> {
             (Quantity::Ssthresh, Some(Kind::PktsAcked | Kind::CongAvoid)) if ours.is_infinite() => {
                 "HyStart of Linux ended slow start"
             }
-            (Quantity::Ssthresh, Some(Kind::Ssthresh)) if call.packets_out + 1 < call.cwnd => {
+            (Quantity::Ssthresh, Some(Kind::Ssthresh)) if call.packets_out.saturating_add(1) < call.cwnd => {
                 "ours reduces the packets in flight (RFC 5681 eq. (4)), Linux its window"
             }
             (Quantity::Ssthresh, _) => "another reduction",

@@ -3,6 +3,8 @@
 //! `cargo run --release -p parshall-sim --example event_loop -- RESOLVED.json [RUNS]`; the scenario is what
 //! `json.dumps(parshall.Scenario.load("S.toml").resolve())` gives. With `--profile profiling` for `--release` a profiler knows the lines.
 
+#![allow(clippy::disallowed_methods, reason = "the file is of whoever runs the example")]
+
 use parshall_records::Tables;
 use parshall_sim::{simulate, Monitor, Scenario};
 

@@ -4,7 +4,7 @@
 //! to the largest record and no further than [`MAX_RECORD`], and the byte at which a damaged file stops.
 //! References: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 
-use crate::input::Input;
+use parshall_reading::Input;
 use pcap_parser::pcapng::OptionCode;
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
 use pcap_parser::{
@@ -304,7 +304,7 @@ fn explain<I>(error: &PcapError<I>) -> String {
 
 /// Calls `take` with each frame of a capture in memory, for tests; where and why reading stopped, `None`: it is no capture.
 pub fn each_frame(bytes: Vec<u8>, mut take: impl FnMut(Frame<'_>)) -> Option<Option<Stop>> {
-    let mut input = Input::new(std::io::Cursor::new(bytes)).ok()?;
+    let mut input = Input::of_bytes(bytes).ok()?;
     let format = Format::recognise(&input.peek(4).ok()?)?;
     Some(read_frames(format, input, |frame| {
         take(frame);

@@ -4,13 +4,12 @@
 //! it panic or allocate without a limit.
 //!
 //! ```text
-//! file ── input ── capture ── packet ── flows ── connection ── direction ── rows ── records
-//!      gzip, zstd  pcap(ng)   IP, TCP   bounded               losses, RTT, windows
+//! file ── reading ── capture ── packet ── flows ── connection ── direction ── rows ── records
+//!      gzip, zstd    pcap(ng)   IP, TCP   bounded               losses, RTT, windows
 //! ```
 //!
 //! | module | what | limit |
 //! | --- | --- | --- |
-//! | [`input`] | decompression | windows of 128 MiB |
 //! | [`capture`] | frames of pcap and pcapng | records of 16 MiB |
 //! | [`packet`] | link layer, IP, TCP | |
 //! | [`tunnel`] | packets in packets | 4 within each other |
@@ -23,7 +22,9 @@
 //! | [`resent`] | which retransmissions were needless | 256 remembered |
 //! | [`segment_size`] | packets in a merged segment | |
 //! | [`arrivals`] | packets, bytes and connections in bins | 65,536 bins |
-//! | [`series`] | what senders recorded themselves | lines of 1 MiB, JSON of 64 MiB |
+//! | [`series`] | what senders recorded themselves | those of its readers in [`parshall_reading`] |
+//!
+//! Opening and decompression, and the memory that each reader may take, are those of [`parshall_reading::Reader`].
 
 mod arrivals;
 mod capture;
@@ -33,7 +34,6 @@ mod error;
 mod flows;
 mod histogram;
 mod holes;
-mod input;
 mod observer;
 mod packet;
 mod path_times;
@@ -47,5 +47,5 @@ mod tunnel;
 
 pub use capture::{each_frame, Format, Frame, Stop};
 pub use error::TraceError;
-pub use observer::{observe, observe_bytes, Monitor, Options, StoppedFile, Summary};
+pub use observer::{observe, observe_bytes, observe_bytes_with, Monitor, Options, StoppedFile, Summary};
 pub use packet::{decode, Content, Endpoint, Flags, Options as TcpOptions, Packet};

@@ -4,15 +4,13 @@ use crate::arrivals::Arrivals;
 use crate::capture::{read_frames, Format, Frame, Stop};
 use crate::error::{TraceError, ACCEPTED};
 use crate::flows::Flows;
-use crate::input::Input;
 use crate::packet::link::LINK_TYPES;
 use crate::packet::{decode, Content};
 use crate::path_times::Nanos;
 use crate::series;
+use parshall_reading::Input;
 use parshall_records::{RecordsError, Tables};
 use serde::{Deserialize, Serialize, Serializer};
-use std::fs::File;
-use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -138,15 +136,12 @@ pub fn observe(
     let mut observer = Observer::new(options, monitor);
     for (index, path) in files.iter().enumerate() {
         let cannot = |source| TraceError::Read { path: path.clone(), source };
-        if path.is_dir() {
-            return Err(cannot(io::Error::from(io::ErrorKind::IsADirectory)));
-        }
-        let mut input = File::open(path).and_then(Input::new).map_err(cannot)?;
+        let mut input = Input::open(path).map_err(cannot)?;
         let head = input.peek(HEAD).map_err(cannot)?;
         match (Format::recognise(&head), series::recognise(&head, options)) {
             (Some(format), _) => observer.capture(path, format, input, tables)?,
             (None, Some(kind)) if files.len() == 1 => {
-                let again = || File::open(path).and_then(Input::new);
+                let again = || Input::open(path);
                 let source = series::Source { path, input, again };
                 return series::observe(kind, source, options, tables, monitor);
             }
@@ -322,27 +317,24 @@ impl<'a> Observer<'a> {
 
 /// Observes a trace in memory and discards the records, for fuzzing and tests; `None`: it is refused.
 pub fn observe_bytes(bytes: Vec<u8>) -> Option<Summary> {
-    let path = Path::new("memory");
-    let again = bytes.clone();
-    let mut input = Input::new(io::Cursor::new(bytes)).ok()?;
-    let head = input.peek(HEAD).ok()?;
-    let monitor = Monitor::default();
-    let options = Options { sample_every_s: Some(0.1), rtt_s: None, columns: None };
-    let mut tables = Tables::none();
-    let Some(format) = Format::recognise(&head) else {
-        let again = || Input::new(io::Cursor::new(again));
-        let kind = series::recognise(&head, &options)?;
-        let source = series::Source { path, input, again };
-        return series::observe(kind, source, &options, &mut tables, &monitor).ok();
-    };
-    let mut observer = Observer::new(&options, &monitor);
-    observer.capture(path, format, input, &mut tables).ok()?;
-    observer.finish(&mut tables).ok()
+    observe_bytes_with(bytes, &Options { sample_every_s: Some(0.1), rtt_s: None, columns: None })
 }
 
-/// Reads all of a stream up to a limit, `None` beyond it.
-pub(crate) fn read_limited(input: &mut impl Read, limit: u64) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    input.take(limit + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= limit).then_some(bytes)
+/// Observes as [`observe_bytes`], with options.
+pub fn observe_bytes_with(bytes: Vec<u8>, options: &Options) -> Option<Summary> {
+    let path = Path::new("memory");
+    let again = bytes.clone();
+    let mut input = Input::of_bytes(bytes).ok()?;
+    let head = input.peek(HEAD).ok()?;
+    let monitor = Monitor::default();
+    let mut tables = Tables::none();
+    let Some(format) = Format::recognise(&head) else {
+        let again = || Input::of_bytes(again);
+        let kind = series::recognise(&head, options)?;
+        let source = series::Source { path, input, again };
+        return series::observe(kind, source, options, &mut tables, &monitor).ok();
+    };
+    let mut observer = Observer::new(options, &monitor);
+    observer.capture(path, format, input, &mut tables).ok()?;
+    observer.finish(&mut tables).ok()
 }

@@ -19,7 +19,6 @@ mod flow;
 mod inet_diag;
 mod iperf3;
 mod json;
-mod lines;
 mod qlog;
 mod repair;
 mod ss;
@@ -27,9 +26,9 @@ mod tcp_info;
 mod window;
 
 use crate::error::TraceError;
-use crate::input::Input;
 use crate::observer::{Monitor, Options, StoppedFile, Summary};
 use flow::Manner;
+use parshall_reading::{Input, Reader};
 use parshall_records::Tables;
 use std::io;
 use std::path::Path;
@@ -135,7 +134,7 @@ struct Records {
 
 impl Records {
     fn new(path: &Path, mut input: Input, separator: u8) -> Result<(Self, csv::StringRecord), TraceError> {
-        input.bound_lines();
+        input.bound_lines(Reader::Series);
         let mut reader = csv::ReaderBuilder::new().flexible(true).delimiter(separator).from_reader(input);
         let header = reader.headers().map_err(|error| refused(path, error.to_string()))?.clone();
         let used = reader.position().byte();

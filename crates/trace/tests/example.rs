@@ -1,5 +1,7 @@
 //! The capture that docs/observe.md begins with: the project's own endpoints, 40 s of Reno at the sender.
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
 mod common;
 
 use common::observe_file;

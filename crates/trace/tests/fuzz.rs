@@ -1,7 +1,10 @@
 //! Damaged files: every reader, on bytes that were a trace once.
 //!
-//! The corpus, small captures and series made by hand, is in `fuzz/corpus`; `write_corpus` makes it anew. These mutations are blind, and
+//! The corpus, small captures and series made by hand, is in `fuzz/corpus`, a folder a reader; `write_corpus` makes captures and some of the series
+//! anew, `fuzz/corpus.py` the others. These mutations are blind, and
 //! few enough to be a part of the tests; `make fuzz` has some that are led by the code they reach.
+
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 
 mod common;
 #[path = "../../../fuzz/src/traces.rs"]
@@ -9,6 +12,7 @@ mod targets;
 
 use common::wire::{self, frames, links, mss, pcapng, sack, timestamps, Pcap, Segment, PCAP};
 use flate2::write::GzEncoder;
+use parshall_reading::Reader;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs;
@@ -23,8 +27,12 @@ fn corpus_directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus")
 }
 
+/// The readers of this crate, by the names of their folders.
+const READERS: [Reader; 4] = [Reader::Captures, Reader::Series, Reader::JsonLogs, Reader::QlogLines];
+
 fn corpus() -> Vec<(String, Vec<u8>)> {
-    let files = fs::read_dir(corpus_directory()).expect("the corpus is in fuzz/corpus");
+    let folders = READERS.map(|reader| corpus_directory().join(reader.name()));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("the corpus is in fuzz/corpus"));
     let mut all: Vec<(String, Vec<u8>)> = files
         .map(|file| file.unwrap().path())
         .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
@@ -62,30 +70,36 @@ fn conversation() -> Vec<Segment> {
 fn write_corpus() {
     let write = |name: &str, bytes: &[u8]| fs::write(corpus_directory().join(name), bytes).unwrap();
     for (name, link_type, link) in links() {
-        write(&format!("{name}.pcap"), &PCAP.file(link_type, &frames(&conversation(), &link, 100)));
+        write(&format!("captures/{name}.pcap"), &PCAP.file(link_type, &frames(&conversation(), &link, 100)));
     }
     let (_, link_type, link) = links()[0].clone();
     let packets = frames(&conversation(), &link, 96);
     let pcap = PCAP.file(link_type, &packets);
-    write("big-endian.pcap", &Pcap { big_endian: true, nanoseconds: false }.file(link_type, &packets));
-    write("little.pcapng", &pcapng(false, 9, link_type, &packets));
-    write("big.pcapng", &pcapng(true, 0x94, link_type, &packets));
+    write(
+        "captures/big-endian.pcap",
+        &Pcap { big_endian: true, nanoseconds: false }.file(link_type, &packets),
+    );
+    write("captures/little.pcapng", &pcapng(false, 9, link_type, &packets));
+    write("captures/big.pcapng", &pcapng(true, 0x94, link_type, &packets));
     let ipv6: Vec<_> = conversation()
         .iter()
         .map(|segment| (segment.time_ns, segment.ipv6(true)))
         .map(|(time, bytes)| (time, bytes.len(), bytes[..bytes.len().min(120)].to_vec()))
         .collect();
-    write("ipv6.pcap", &PCAP.file(229, &ipv6));
+    write("captures/ipv6.pcap", &PCAP.file(229, &ipv6));
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(&pcap).unwrap();
-    write("ethernet.pcap.gz", &encoder.finish().unwrap());
-    write("ethernet.pcap.zst", &zstd::encode_all(&pcap[..], 3).unwrap());
-    write("cwnd.csv", b"t_s,cwnd_pkts\n0.0,10\n0.1,11\n0.2,12\n0.3,13\n0.31,8\n0.32,6\n0.42,7\n0.52,8\n");
+    write("captures/ethernet.pcap.gz", &encoder.finish().unwrap());
+    write("captures/ethernet.pcap.zst", &zstd::encode_all(&pcap[..], 3).unwrap());
     write(
-        "tcp_info.csv",
+        "series/cwnd.csv",
+        b"t_s,cwnd_pkts\n0.0,10\n0.1,11\n0.2,12\n0.3,13\n0.31,8\n0.32,6\n0.42,7\n0.52,8\n",
+    );
+    write(
+        "series/tcp_info.csv",
         b"ElapsedTime,SndCwnd,RTT,MinRTT,BytesAcked\n1000,10,20000,19000,0\n2000,20,21000,19000,9000\n",
     );
-    write("ndt7.json", br#"{"a":[{"TCPInfo":{"ElapsedTime":1,"SndCwnd":10,"RTT":20}},{"TCPInfo":{"ElapsedTime":2,"SndCwnd":9,"RTT":21}}]}"#);
+    write("json_logs/ndt7.json", br#"{"a":[{"TCPInfo":{"ElapsedTime":1,"SndCwnd":10,"RTT":20}},{"TCPInfo":{"ElapsedTime":2,"SndCwnd":9,"RTT":21}}]}"#);
 }
 
 /// Changes bytes the way damage and malice do.
@@ -134,7 +148,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], random: &mut Xoshiro256PlusPlus) {
 fn mutated_traces_are_read_without_panic() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let corpus = corpus();
-    assert!(corpus.len() >= 18);
+    assert!(corpus.len() >= 27);
     let (mut recognised, mut frames, mut flows, mut stopped) = (0u64, 0u64, 0u64, 0u64);
     for execution in 0..EXECUTIONS {
         let pick = |random: &mut Xoshiro256PlusPlus| random.next_u64() as usize % corpus.len();
@@ -166,9 +180,10 @@ fn mutated_traces_are_read_without_panic() {
 fn the_corpus_is_read() {
     for (name, bytes) in corpus() {
         let [capture, series] = [targets::capture(&bytes), targets::series(&bytes)];
-        // Each file is for one target.
+        // Each file is for one target, but for CSV whose columns somebody has to name.
         assert!(capture.is_none() || series.is_none(), "{name}");
-        let summary = capture.or(series).unwrap_or_else(|| panic!("{name}"));
+        let summary =
+            capture.or(series).or_else(|| targets::columns(&bytes)).unwrap_or_else(|| panic!("{name}"));
         assert!(summary.stopped.is_empty() && summary.flows > 0, "{name}: {summary:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -249,9 +250,10 @@ def _numbers(path: Path) -> NDArray[np.float64]:
     import numpy as np
 
     from parshall.errors import InputError
+    from parshall.files import read_file
 
     try:
-        return np.loadtxt(path, dtype=np.float64, ndmin=1)
+        return np.loadtxt(io.BytesIO(read_file(path, "numbers")), dtype=np.float64, ndmin=1)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}; accepted are a run's directory, or text with a number a line") from None
 

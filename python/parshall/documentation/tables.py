@@ -13,6 +13,7 @@ from parshall.control_check import check
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
 from parshall.documentation.scripts import packetdrill
+from parshall.files import READERS
 from parshall.models.catalog import CATALOG
 from parshall.quantities.catalog import OURS
 from parshall.records.schema import tables
@@ -195,11 +196,37 @@ def declared_deviations() -> str:
 
 FAMILIES = ("congestion_controls", "recoveries", "queues", "markers", "losses", "workloads", "distributions")
 
+
+def readers() -> str:
+    """Readers of files that others made, with their limits."""
+    rows = [
+        (
+            f"`{reader.name}`",
+            reader.what.removesuffix("."),
+            _bytes(reader.document) if reader.document else "any size",
+            _bytes(reader.line) if reader.line else "-",
+            "gzip, zstd" if reader.compressed else "-",
+            _bytes(reader.memory),
+        )
+        for reader in READERS.values()
+    ]
+    return table(("reader", "reads", "a file, decompressed", "a line", "compression", "memory"), rows)
+
+
+def _bytes(number: int) -> str:
+    """A number of bytes in the largest unit that divides it."""
+    units = {1 << 30: "GiB", 1 << 20: "MiB", 1_000_000: "MB"}
+    return next(
+        (f"{number // unit:,} {name}" for unit, name in units.items() if number % unit == 0), f"{number:,} bytes"
+    )
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = {
     **{name: partial(entries, name) for name in FAMILIES},
     "models": models,
     "quantities": quantities,
     "records": records,
+    "readers": readers,
     "references": references,
     "conformance-checks": conformance_checks,
     "scenario-keys": keys.scenario_keys,

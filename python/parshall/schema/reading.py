@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,13 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from parshall.errors import InputError, ParshallError, ScenarioError
+from parshall.files import read_file
 from parshall.schema.flows import FlowGroup
 from parshall.schema.links import Link
 from parshall.schema.problems import did_you_mean, quoted, shown
 from parshall.templates.shipped import paths
-
-LARGEST_TEXT = 16_000_000
-"""Bytes of a scenario or sweep file; more is none."""
 
 _DEFAULTS: dict[str, Any] = {
     "queue": Link.model_fields["queue"].default,
@@ -42,7 +39,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     try:
         with within_limits(str(path)):
-            return _parsed(read_file(path, LARGEST_TEXT).decode("utf-8"))
+            return _parsed(read_file(path, "scenarios").decode("utf-8"))
     except FileNotFoundError:
         accepted = "the path of a scenario in TOML, or the name of one of `parshall list scenarios`"
         raise ScenarioError([f"no such file; write {accepted}{did_you_mean(path.name, paths())}"], str(path)) from None
@@ -57,25 +54,6 @@ def _parsed(text: str) -> dict[str, Any]:
         if text.lstrip().startswith("{"):
             raise ValueError("this is JSON, as run.json is; write the path of a scenario in TOML") from None
         raise
-
-
-def read_file(path: Path, most: int) -> bytes:
-    """The content of a regular file of at most so many bytes.
-
-    Raises
-    ------
-    ValueError
-        It is a device, a pipe or the like, which may have no end or wait for ever; or it is larger.
-    OSError
-        It is missing or not readable.
-    """
-    if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-        raise ValueError("it is a device or a pipe; accepted: regular files")
-    with path.open("rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise ValueError(f"it is too long; accepted: {most / 1e6:g} MB or less")
-    return content
 
 
 @contextmanager

@@ -4,6 +4,7 @@
 //! name of the case in `PARSHALL_HOSTS_CASE`. Where the kernel refuses, the case says why and is skipped, unless
 //! `PARSHALL_EMULATE=required`.
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 #![cfg_attr(not(target_os = "linux"), allow(unused))]
 
 #[cfg(target_os = "linux")]

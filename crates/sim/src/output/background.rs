@@ -74,6 +74,7 @@ impl Background {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 mod tests {
     use super::*;
     use std::io::Read;

@@ -1,5 +1,7 @@
 //! What samples say, computed by hand: see `network/tests.rs` for what links and propagation take.
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
 use crate::testing::{datagram_group, drop_tail, link, read, scenario, tcp_group, MS};
 use crate::{simulate, Monitor};
 use arrow_array::cast::AsArray;

@@ -1,5 +1,7 @@
 //! The records do not depend on who steps.
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
 use super::Simulation;
 use crate::testing::{everything, read};
 use crate::{simulate, Monitor, Summary};

@@ -10,6 +10,8 @@
 //! | `python`, `information` | assertions, and the values that they ask for |
 //! | `report`, `runner` | all scripts of a folder; the program of `make packetdrill` |
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
 mod applicability;
 mod bytes;
 #[path = "../../../congestion/tests/common/mod.rs"]

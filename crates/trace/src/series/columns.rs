@@ -17,8 +17,8 @@
 use super::flow::{self, Manner, Sample, Series};
 use super::{file_name, refused, Records};
 use crate::error::TraceError;
-use crate::input::Input;
 use crate::observer::{Monitor, Summary};
+use parshall_reading::Input;
 use parshall_records::Tables;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;

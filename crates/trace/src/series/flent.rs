@@ -27,6 +27,9 @@ pub(super) fn recognise(value: &Value) -> bool {
     value.get("results").is_some_and(Value::is_object) && value.get("x_values").is_some_and(Value::is_array)
 }
 
+/// Points of a flow that are used: a day has 864,000 at intervals of 100 ms.
+const MAX_POINTS: usize = 1 << 20;
+
 /// A point: time, and which values are known there.
 type Point = (f64, Sample, Option<(f64, Option<f64>)>);
 
@@ -50,6 +53,7 @@ impl Test {
                 .get(name)
                 .into_iter()
                 .flat_map(points)
+                .take(MAX_POINTS)
                 .filter_map(|point| of_raw(point, origin))
                 .collect();
             if found.is_empty() {
@@ -122,6 +126,7 @@ fn of_results(name: &str, results: &Map<String, Value>, times: Option<&Value>) -
     let (cwnd, rtt) = (series(&format!("{name}::tcp_cwnd")), series(&format!("{name}::tcp_rtt")));
     let times = times.and_then(Value::as_array).into_iter().flatten().map(Value::as_f64).enumerate();
     times
+        .take(MAX_POINTS)
         .filter_map(|(at, time_s)| {
             let sample = Sample {
                 cwnd_packets: value(cwnd, at),

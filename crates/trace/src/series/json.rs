@@ -4,14 +4,15 @@
 use super::flow::{self, Manner};
 use super::{flent, inet_diag, iperf3, qlog, refused, repair, stopped, tcp_info};
 use crate::error::TraceError;
-use crate::input::Input;
-use crate::observer::{read_limited, Summary};
+use crate::observer::Summary;
+use parshall_reading::json::{self, Broken, Values};
+use parshall_reading::{Budget, Input, Reader};
 use parshall_records::Tables;
 use serde_json::Value;
 use std::path::Path;
 
-/// JSON is read at once; ndt7 results are below 1 MB, flent's and iperf3's below 10.
-const MAX_JSON: u64 = 64 << 20;
+/// Memory that a value may take. A log of qlog of 64 MiB takes about 0.8 GiB.
+const MEMORY: u64 = 1 << 30;
 
 /// What is accepted, for messages.
 const ACCEPTED: &str = "accepted: TCP_INFO samples with ElapsedTime, SndCwnd and RTT, iperf3 -J, flent, qlog";
@@ -74,16 +75,22 @@ pub(super) fn observe(
     tables: &mut Tables,
 ) -> Result<Summary, TraceError> {
     let problem = input.problem();
-    let mut bytes = read_limited(&mut input, MAX_JSON)
-        .ok_or_else(|| refused(path, format!("JSON of more than {} MiB", MAX_JSON >> 20)))?;
+    let mut bytes = input.document(Reader::JsonLogs).ok_or_else(|| {
+        let most = Reader::JsonLogs.limits().document.unwrap_or_default() >> 20;
+        refused(
+            path,
+            format!("found JSON of more than {most} MiB; accepted: {most} MiB or less, or a value a line"),
+        )
+    })?;
+    let budget = Budget::new(MEMORY);
     let mut summary = Summary::default();
     let mut begins = passed_over(&bytes, &mut summary);
     let mut found = Found::default();
     let mut no_numbers = None;
     let mut stop = None;
-    while let Err(error) = values(&bytes, &mut begins, |value| found.take(value, sampled, logged, tables))? {
-        let ends = begins + offset(&bytes[begins..], error.line(), error.column());
-        let at = if error.is_eof() { bytes.len() } else { ends };
+    while let Err(Broken { byte, reason }) =
+        values(&bytes, &mut begins, &budget, |value| found.take(value, sampled, logged, tables))?
+    {
         if no_numbers.is_none() {
             let count = repair::blank_no_numbers(&mut bytes[begins..]);
             no_numbers = Some(count);
@@ -91,12 +98,12 @@ pub(super) fn observe(
                 continue;
             }
         }
-        let left = repair::closed(&bytes[begins..at.max(begins)]);
-        if let Some(value) = left.and_then(|text| serde_json::from_slice::<Value>(&text).ok()) {
+        budget.renew();
+        let left = repair::closed(&bytes[begins..byte.max(begins)]);
+        if let Some(Ok(value)) = left.map(|text| json::value(&text, &budget)) {
             found.take(&value, sampled, logged, tables)?;
         }
-        let reason = problem.text().unwrap_or_else(|| format!("JSON that cannot be read: {error}"));
-        stop = Some((at as u64, reason));
+        stop = Some((byte as u64, problem.text().unwrap_or(reason)));
         break;
     }
     if let Some(count @ 1..) = no_numbers {
@@ -123,7 +130,7 @@ pub(super) fn observe(
     };
     if flows.iter().all(|series| series.samples == 0) {
         let problem = match (&stop, summary.remarks.as_slice()) {
-            (Some((byte, reason)), _) => format!("byte {byte}: {reason}; before it {nothing}"),
+            (Some((byte, reason)), _) => format!("byte {byte}: found {reason}; before it {nothing}; {ACCEPTED}"),
             (None, []) => format!("JSON with {nothing}; {ACCEPTED}"),
             (None, remarks) => format!("JSON with {nothing}: {}; {ACCEPTED}", remarks.join("; ")),
         };
@@ -136,32 +143,21 @@ pub(super) fn observe(
     Ok(summary)
 }
 
-/// The byte at a line and column, which count from 1.
-fn offset(bytes: &[u8], line: usize, column: usize) -> usize {
-    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-    let start = std::iter::once(0).chain(ends).nth(line.saturating_sub(1)).unwrap_or(bytes.len());
-    (start + column.saturating_sub(1)).min(bytes.len())
-}
-
-/// Calls `take` with each whole value from `begins` on, which moves on behind it; the error of the first that is none, whose
-/// place counts from there.
+/// Calls `take` with each whole value from `begins` on, which moves on behind it; what the first that is none is like.
 fn values(
     bytes: &[u8],
     begins: &mut usize,
+    budget: &Budget,
     mut take: impl FnMut(&Value) -> Result<(), TraceError>,
-) -> Result<Result<(), serde_json::Error>, TraceError> {
+) -> Result<Result<(), Broken>, TraceError> {
     let start = *begins;
-    let mut values = serde_json::Deserializer::from_slice(&bytes[start..]).into_iter::<Value>();
+    let mut values = Values::new(&bytes[start..], budget);
     while let Some(value) = values.next() {
         match value {
             Ok(value) => take(&value)?,
-            Err(error) => {
-                let again =
-                    serde_json::Deserializer::from_slice(&bytes[*begins..]).into_iter::<Value>().next();
-                return Ok(Err(again.and_then(Result::err).unwrap_or(error)));
-            }
+            Err(Broken { byte, reason }) => return Ok(Err(Broken { byte: start + byte, reason })),
         }
-        *begins = start + values.byte_offset();
+        *begins = start + values.byte();
     }
     Ok(Ok(()))
 }

@@ -30,11 +30,10 @@
 
 use super::flow::{self, Manner, Sample, Series, MAX_FLOWS};
 use super::json::{as_number, number};
-use super::lines::Lines;
 use super::{file_name, refused, stopped};
 use crate::error::TraceError;
-use crate::input::Input;
 use crate::observer::{Monitor, Summary};
+use parshall_reading::{json, Budget, Input, Lines, Reader};
 use parshall_records::Tables;
 use serde_json::Value;
 use std::path::Path;
@@ -46,6 +45,12 @@ const DATAGRAM_BYTES: f64 = 1200.0;
 /// RFC 7464: what a value of JSON-SEQ begins with.
 const RECORD_SEPARATOR: u8 = 0x1e;
 
+/// Memory that the value of a line may take; an event takes some kilobytes.
+const LINE_MEMORY: u64 = 64 << 20;
+
+/// The most fields that an event which is an array may have; the format has four.
+const MAX_FIELDS: usize = 64;
+
 /// A text with more lines that are no JSON is no log from there on.
 const MAX_UNUSABLE: u64 = 1000;
 
@@ -54,7 +59,7 @@ pub(super) fn recognise_lines(head: &[u8]) -> bool {
     let line =
         head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
     line.first() == Some(&RECORD_SEPARATOR)
-        || serde_json::from_slice::<Value>(line)
+        || json::value(line, &Budget::new(LINE_MEMORY))
             .is_ok_and(|value| is_header(&value) && value.get("traces").is_none())
 }
 
@@ -143,7 +148,10 @@ impl Log {
             },
             since_last: format == "delta" || format == "relative_to_previous_event",
             fields: names.map(|names| {
-                names.iter().map(|name| name.as_str().unwrap_or_default().to_lowercase()).collect()
+                let text = |name: &Value| {
+                    name.as_str().map(|name| name.chars().take(64).collect::<String>().to_lowercase())
+                };
+                names.iter().take(MAX_FIELDS).map(|name| text(name).unwrap_or_default()).collect()
             }),
         };
         let name: String = title.chars().take(200).collect();
@@ -287,7 +295,7 @@ pub(super) fn observe_lines(
     tables: &mut Tables,
     monitor: &Monitor,
 ) -> Result<Summary, TraceError> {
-    let mut lines = Lines::new(input);
+    let mut lines = Lines::new(input, Reader::QlogLines);
     let mut log = Log::default();
     let (mut count, mut no_json) = (0u64, 0u64);
     while let Some(line) = lines.next() {
@@ -302,7 +310,7 @@ pub(super) fn observe_lines(
         if line.is_empty() {
             continue;
         }
-        match serde_json::from_slice::<Value>(line) {
+        match json::value(line, &Budget::new(LINE_MEMORY)) {
             Ok(value) if log.traces.is_empty() || is_header(&value) => {
                 if log.traces.len() < MAX_FLOWS {
                     log.begin(value.get("trace").unwrap_or(&value), manner);
@@ -330,7 +338,7 @@ pub(super) fn observe_lines(
     if flows.is_empty() {
         return Err(refused(
             path,
-            "a qlog without an event metrics_updated that has congestion_window (or cwnd), or smoothed_rtt",
+            "found a qlog without an event metrics_updated that has congestion_window (or cwnd), or smoothed_rtt; accepted: one with such events",
         ));
     }
     flow::finish(flows, unusable, tables, &mut summary)?;

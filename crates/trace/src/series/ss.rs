@@ -14,11 +14,10 @@
 //! midnight. `#`, `=`, `-` and `[` `]` around a time, and a word such as `time:` before it, are passed over.
 
 use super::flow::{self, Manner, Sample, Series, MAX_FLOWS};
-use super::lines::Lines;
 use super::{refused, stopped};
 use crate::error::TraceError;
-use crate::input::Input;
 use crate::observer::{Monitor, Summary};
+use parshall_reading::{Input, Lines, Reader};
 use parshall_records::Tables;
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,6 +27,9 @@ use std::sync::atomic::Ordering::Relaxed;
 const TIMES: &str =
     "accepted: a line before each dump with the time, as `date +%s.%N`, `date +%s%N`, `date -Ins` or \
                      `date +%T.%N` writes it, e.g. while true; do date +%s.%N; ss -tin; sleep 0.1; done";
+
+/// Longer words are no address: an IPv6 address has 39 letters, a name of a host 253.
+const LONGEST_END: usize = 300;
 
 const DAY_S: f64 = 86_400.0;
 
@@ -61,7 +63,7 @@ pub(super) fn observe(
     tables: &mut Tables,
     monitor: &Monitor,
 ) -> Result<Summary, TraceError> {
-    let mut lines = Lines::new(input);
+    let mut lines = Lines::new(input, Reader::Series);
     let mut log = Log::default();
     let mut count = 0u64;
     while let Some(line) = lines.next() {
@@ -273,7 +275,8 @@ fn socket(words: &[&str]) -> Option<Socket> {
     let at = words.iter().take(2).position(|word| STATES.contains(word))?;
     let [_, received, sent, local, peer, ..] = words.get(at..)? else { return None };
     let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(received) || !is_number(sent) || !local.contains(':') || !peer.contains(':') {
+    let is_end = |word: &str| word.len() <= LONGEST_END && word.contains(':');
+    if !is_number(received) || !is_number(sent) || !is_end(local) || !is_end(peer) {
         return None;
     }
     Some(match words[at] {

@@ -10,8 +10,8 @@
 use super::flow::{self, Manner, Sample, Series};
 use super::{file_name, refused, Records};
 use crate::error::TraceError;
-use crate::input::Input;
 use crate::observer::Summary;
+use parshall_reading::Input;
 use parshall_records::Tables;
 use serde_json::Value;
 use std::path::Path;

@@ -1,5 +1,6 @@
 //! What the tests of this crate share.
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 #![allow(dead_code)] // each test uses a part
 
 pub mod simulated;

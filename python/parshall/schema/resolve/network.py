@@ -108,7 +108,7 @@ def link_rate(link: Link, context: Context) -> tuple[dict[str, Any], float]:
         return {"constant": link.rate.bps}, float(link.rate.bps)
     name = link.rate_trace or ""
     try:
-        content = read_bytes(name, context.folder)
+        content = read_bytes(name, context.folder, "rate_traces")
     except ValueError as error:
         raise Problem(("rate_trace",), f"{error}; write the path of a trace of delivery opportunities") from None
     try:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from parshall import _core
-from parshall.extras import extra
+from parshall.files import read_file
 from parshall.schema import external
 from parshall.schema.catalog import Parameter
 from parshall.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints, External
 from parshall.schema.model import Part, Problem
 from parshall.schema.problems import shown
 from parshall.schema.quantities import Buffer, Duration, Size, is_none
-from parshall.schema.reading import read_file
 
 _MOST_PACKETS = 1e15
 _UNITS = {"s": 1.0, "ms": 1e-3, "bytes": 1.0}
@@ -92,49 +88,30 @@ def within(*key: str | int) -> Iterator[None]:
         raise refused(error, *key) from None
 
 
-LARGEST_FILE = 1_000_000_000
-"""Bytes of a trace or a distribution, compressed or not."""
+def read_bytes(name: str, folder: Path, reader: str) -> bytes:
+    """The content of a file that a scenario names, decompressed if need be.
 
+    Parameters
+    ----------
+    name, folder
+        Its path, and where relative paths start.
+    reader
+        Whose limits hold, one of `parshall.files.READERS`.
 
-def read_bytes(name: str, folder: Path) -> bytes:
-    """The content of a file that a scenario names, decompressed if need be; ValueError if there is none."""
+    Raises
+    ------
+    ValueError
+        There is none, or none within the limits.
+    """
     path = folder / Path(name).expanduser()
     try:
-        content = read_file(path, LARGEST_FILE)
+        return read_file(path, reader)
     except FileNotFoundError:
         raise ValueError(f'found "{name}", but there is no file {path}') from None
     except OSError as error:
         raise ValueError(f'found "{name}", but {path} is not readable: {error.strerror}') from None
     except ValueError as error:
         raise ValueError(f'found "{name}", but {path} is not readable: {error}') from None
-    return _decompressed(content, name)
-
-
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-"""How compressed files begin (RFC 1952, RFC 8878)."""
-
-
-def _decompressed(content: bytes, name: str) -> bytes:
-    if not content.startswith((_GZIP, _ZSTD)):
-        return content
-    try:
-        with _opened(content, name) as stream:
-            text: bytes = stream.read(LARGEST_FILE + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        codec = "gzip" if content.startswith(_GZIP) else "zstd"
-        raise ValueError(f'found "{name}", which begins as {codec} does and is damaged: {error}') from None
-    if len(text) > LARGEST_FILE:
-        raise ValueError(f'found "{name}", which has more than {LARGEST_FILE / 1e6:g} MB when it is decompressed')
-    return text
-
-
-def _opened(content: bytes, name: str) -> Any:
-    """A stream of what is compressed."""
-    if content.startswith(_GZIP):
-        return gzip.GzipFile(fileobj=io.BytesIO(content))
-    with extra("query", f'"{name}"'):
-        import pyarrow as pa  # noqa: PLC0415
-    return pa.CompressedInputStream(pa.BufferReader(content), "zstd")
 
 
 def _parameter(part: Part, parameter: Parameter, context: Context, role: str | None) -> Any:
@@ -237,7 +214,7 @@ def _point(value: Any, unit: float | None, index: int, context: Context) -> floa
 
 def _points_of_file(name: str, unit: float, context: Context) -> list[list[float]]:
     try:
-        content = read_bytes(name, context.folder)
+        content = read_bytes(name, context.folder, "cdf_files")
     except ValueError as error:
         raise Problem(("file",), f"{error}; write the path of a distribution function") from None
     try:

@@ -9,6 +9,7 @@ hour, and of CUBIC over a long-distance path).
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.errors import InputError
+from parshall.files import read_file
 from parshall.models.growth import growth
 from parshall.models.inputs import FloatArray
 from parshall.report.document import Chart, Section, Table
@@ -96,7 +98,7 @@ def _files(names: tuple[str, ...] | None) -> list[Path]:
 
 def _cubic(path: Path, remarks: list[str]) -> tuple[TracedFlow, float]:
     """A CUBIC flow's windows per round trip: without spikes, with the round-trip time that its reductions show."""
-    time, window = np.loadtxt(path, delimiter=",", skiprows=1, unpack=True)
+    time, window = np.loadtxt(io.BytesIO(read_file(path, "numbers")), delimiter=",", skiprows=1, unpack=True)
     spike = spikes(time, window)
     time, window = time[~spike], window[~spike]
     rtt_s = reduction_s(time, window)

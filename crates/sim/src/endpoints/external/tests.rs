@@ -1,5 +1,7 @@
 //! Packets are handed in and taken out as an emulator does it.
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
 use super::{Arrival, Delivery, Direction, HostTotals};
 use crate::results::Measured;
 use crate::testing::{datagram_group, drop_tail, link, read, scenario, tcp_group, MS};

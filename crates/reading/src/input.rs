@@ -1,12 +1,16 @@
 //! A file's bytes, decompressed if need be, in constant memory.
 //!
 //! A read error in the middle (a truncated gzip file, a disk that fails) ends the stream like the end of the file;
-//! what it was is kept for the report.
+//! what it was is kept for the report. The decoders take 128 MiB each at most, [`MAX_LAYERS`] of them.
 
+use crate::document::most;
+use crate::readers::Reader;
 use flate2::bufread::MultiGzDecoder;
 use std::cell::RefCell;
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
 use std::rc::Rc;
 
 /// Largest window of a zstd frame that is accepted, as a power of two: 128 MiB, what `zstd --long` makes at most.
@@ -15,35 +19,33 @@ const ZSTD_WINDOW_LOG: u32 = 27;
 /// Bytes read from the file at a time.
 const CHUNK: usize = 1 << 17;
 
-/// A text with a longer line is no series: a reader of lines must hold one.
-pub(crate) const LONGEST_LINE: usize = 1 << 20;
-
 /// How many compressions may be around each other.
 const MAX_LAYERS: usize = 3;
 
 /// A readable stream that ends instead of failing.
-pub(crate) struct Input {
+pub struct Input {
     reader: Box<dyn BufRead>,
     problem: Problem,
     compression: Vec<&'static str>,
     /// Bytes handed out, after decompression, and the last of them.
     given: u64,
     last: Option<u8>,
-    lines: Option<Lines>,
+    line: Option<Line>,
 }
 
 /// The line under way of a text; what is quoted may go over several.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lines {
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    longest: usize,
     length: usize,
     quoted: bool,
 }
 
-impl Lines {
+impl Line {
     /// How many of these bytes come before a line is too long.
     fn take(&mut self, bytes: &[u8]) -> usize {
         for (at, byte) in bytes.iter().enumerate() {
-            if self.length >= LONGEST_LINE {
+            if self.is_too_long() {
                 return at;
             }
             self.quoted ^= *byte == b'"';
@@ -52,28 +54,46 @@ impl Lines {
         }
         bytes.len()
     }
+
+    fn is_too_long(&self) -> bool {
+        self.length >= self.longest
+    }
 }
 
 /// What a reader that stopped early had to say.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Problem(Rc<RefCell<Option<io::Error>>>);
+pub struct Problem(Rc<RefCell<Option<io::Error>>>);
 
 impl Problem {
     /// The problem in words, if there was one.
-    pub(crate) fn text(&self) -> Option<String> {
+    pub fn text(&self) -> Option<String> {
         self.0.borrow().as_ref().map(ToString::to_string)
     }
 }
 
 impl Input {
-    /// Recognises compression by the first bytes.
+    /// Opens a file. It may also be a pipe: [`document`](crate::document()) takes regular files only.
     ///
     /// # Errors
-    /// Nothing at all can be read.
+    /// There is none, or nothing at all can be read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        File::open(path).and_then(Self::new)
+    }
+
+    /// A file that is in memory.
+    ///
+    /// # Errors
+    /// A decoder does not begin.
+    pub fn of_bytes(bytes: Vec<u8>) -> io::Result<Self> {
+        Self::new(Cursor::new(bytes))
+    }
+
+    /// Recognises compression by the first bytes.
     pub(crate) fn new(source: impl Read + 'static) -> io::Result<Self> {
-        let problem = Problem::default();
-        let mut reader: Box<dyn BufRead> = Box::new(BufReader::with_capacity(CHUNK, source));
-        reader.fill_buf()?;
+        let Self { mut reader, problem, .. } = Self::plain(source)?;
         let mut compression = Vec::new();
         while compression.len() < MAX_LAYERS {
             let (head, filled) = peek(reader, 4)?;
@@ -95,16 +115,36 @@ impl Input {
             let ending = Ending { inner, problem: problem.clone() };
             reader = Box::new(BufReader::with_capacity(CHUNK, ending));
         }
-        Ok(Self { reader, problem, compression, given: 0, last: None, lines: None })
+        Ok(Self { reader, problem, compression, given: 0, last: None, line: None })
     }
 
-    /// Ends, with a problem, where a line is longer than [`LONGEST_LINE`].
-    pub(crate) fn bound_lines(&mut self) {
-        self.lines = Some(Lines::default());
+    /// Takes the bytes as they are.
+    pub(crate) fn plain(source: impl Read + 'static) -> io::Result<Self> {
+        let mut reader: Box<dyn BufRead> = Box::new(BufReader::with_capacity(CHUNK, source));
+        reader.fill_buf()?;
+        let (problem, compression) = (Problem::default(), Vec::new());
+        Ok(Self { reader, problem, compression, given: 0, last: None, line: None })
+    }
+
+    /// Ends, with a problem, where a line is longer than that reader takes.
+    pub fn bound_lines(&mut self, reader: Reader) {
+        let longest = reader.limits().line.unwrap_or(usize::MAX);
+        self.line = Some(Line { longest, length: 0, quoted: false });
+    }
+
+    /// All that is left, `None` if it is more than a document of that reader may have.
+    pub fn document(&mut self, reader: Reader) -> Option<Vec<u8>> {
+        let most = most(reader);
+        let mut bytes = Vec::new();
+        self.take(most.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+        (bytes.len() as u64 <= most).then_some(bytes)
     }
 
     /// The first bytes, which stay in the stream; fewer than asked for only if there are no more.
-    pub(crate) fn peek(&mut self, bytes: usize) -> io::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn peek(&mut self, bytes: usize) -> io::Result<Vec<u8>> {
         let empty: Box<dyn BufRead> = Box::new(io::empty());
         let (head, reader) = peek(std::mem::replace(&mut self.reader, empty), bytes)?;
         self.reader = reader;
@@ -112,23 +152,23 @@ impl Input {
     }
 
     /// How the file is compressed, outermost first.
-    pub(crate) fn compression(&self) -> &[&'static str] {
+    pub fn compression(&self) -> &[&'static str] {
         &self.compression
     }
 
     /// Bytes read so far, after decompression.
-    pub(crate) fn given(&self) -> u64 {
+    pub fn given(&self) -> u64 {
         self.given
     }
 
     /// Whether the last byte read ends a line; one within quotes does not.
-    pub(crate) fn at_line_end(&self) -> bool {
-        let quoted = self.lines.is_some_and(|lines| lines.quoted);
+    pub fn at_line_end(&self) -> bool {
+        let quoted = self.line.is_some_and(|line| line.quoted);
         !quoted && self.last.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
     }
 
     /// What will be known when the stream has ended.
-    pub(crate) fn problem(&self) -> Problem {
+    pub fn problem(&self) -> Problem {
         self.problem.clone()
     }
 }
@@ -149,7 +189,7 @@ fn peek(mut reader: Box<dyn BufRead>, bytes: usize) -> io::Result<(Vec<u8>, Box<
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
-        let ended = self.lines.is_some_and(|lines| lines.length >= LONGEST_LINE);
+        let ended = self.line.as_ref().is_some_and(Line::is_too_long);
         while !ended && filled < buffer.len() {
             match self.reader.read(&mut buffer[filled..]) {
                 Ok(0) => break,
@@ -161,10 +201,10 @@ impl Read for Input {
                 }
             }
         }
-        if let Some(lines) = &mut self.lines {
-            let taken = lines.take(&buffer[..filled]);
-            if lines.length >= LONGEST_LINE {
-                let problem = format!("a line of more than {LONGEST_LINE} bytes");
+        if let Some(line) = &mut self.line {
+            let taken = line.take(&buffer[..filled]);
+            if line.is_too_long() {
+                let problem = format!("a line of more than {} bytes", line.longest);
                 *self.problem.0.borrow_mut() = Some(io::Error::new(io::ErrorKind::InvalidData, problem));
                 filled = taken;
             }
