@@ -1,7 +1,7 @@
 //! The thread that watches over the process of foreign code.
 
 use crate::page::{end, Page};
-use std::fs::read_to_string;
+use parshall_reading::of_kernel;
 use std::os::unix::process::parent_id;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Drop for Watch {
 /// they never touch. Nor is writable memory that was mapped (`RLIMIT_DATA`): a thread's stack counts 8 MB there, and an
 /// address sanitizer terabytes.
 fn memory_of_this_process() -> Option<u64> {
-    let status = read_to_string("/proc/self/status").ok()?;
+    let status = of_kernel("/proc/self/status").ok()?;
     let kilobytes = |name: &str| -> Option<u64> {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim_start_matches(':').trim().strip_suffix(" kB")?.parse().ok()

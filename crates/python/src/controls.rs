@@ -124,6 +124,7 @@ pub(crate) fn watched(makers: &Makers, page: Option<&PyPage>, group: Option<u32>
 /// `controls` and `page` as in [`simulate`](crate::simulation::simulate).
 #[pyfunction]
 #[pyo3(signature = (config, seed, series, events, controls = None, page = None))]
+#[allow(clippy::too_many_arguments)] // named ones, in Python
 pub fn check_conformance(
     py: Python<'_>,
     config: &str,

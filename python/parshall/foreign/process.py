@@ -243,7 +243,10 @@ def _taken(codes: Iterable[ForeignCode]) -> _Process:
         _idle[:] = [each for each in waiting if each is not best]
     for each in gone:
         each.close()
-    return best or _Process()
+    try:
+        return best or _Process()
+    except OSError as error:
+        raise ControlError(f"no process can be started for a control from outside: {error}") from None
 
 
 def _give_back(process: _Process) -> None:

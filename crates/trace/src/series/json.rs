@@ -130,7 +130,9 @@ pub(super) fn observe(
     };
     if flows.iter().all(|series| series.samples == 0) {
         let problem = match (&stop, summary.remarks.as_slice()) {
-            (Some((byte, reason)), _) => format!("byte {byte}: found {reason}; before it {nothing}; {ACCEPTED}"),
+            (Some((byte, reason)), _) => {
+                format!("byte {byte}: found {reason}; before it {nothing}; {ACCEPTED}")
+            }
             (None, []) => format!("JSON with {nothing}; {ACCEPTED}"),
             (None, remarks) => format!("JSON with {nothing}: {}; {ACCEPTED}", remarks.join("; ")),
         };
