@@ -58,7 +58,10 @@ impl Page {
     /// # Errors
     /// The file cannot be opened or mapped, or is too short for a page.
     #[allow(unsafe_code)]
-    #[expect(clippy::disallowed_methods, reason = "memory that this process shares with its parent, and no file to be read")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "memory that this process shares with its parent, and no file to be read"
+    )]
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         if file.metadata()?.len() < BYTES as u64 {

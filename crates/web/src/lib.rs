@@ -54,6 +54,7 @@ struct Records<'a> {
 
 /// Simulates one repetition of a resolved scenario, of at most about `most_events` events, and returns the answer as JSON: an
 /// object with one of `run`, `refused`, `interrupted` and `failed`.
+#[expect(clippy::disallowed_methods, reason = "the page's own scenario, in a memory of its own")]
 pub fn answer(scenario: &[u8], repetition: u32, most_events: u64) -> String {
     let scenario: Scenario = match serde_json::from_slice(scenario) {
         Ok(scenario) => scenario,
