@@ -13,6 +13,8 @@
 
 mod common;
 
+#![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
 use common::{try_observe, Observed, OPTIONS};
 use parshall_trace::{decode, each_frame, Content, Endpoint, Flags, Packet};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

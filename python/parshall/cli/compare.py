@@ -116,19 +116,7 @@ def _sweeps(
 
 def show(comparison: Comparison, *, quiet: bool = False) -> None:
     """Print a comparison, and how it was made unless that is not asked for."""
-    from parshall.report.comparing import (
-        QUANTITIES,
-        bounds,
-        difference_text,
-        family,
-        header,
-        letter,
-        meant,
-        values,
-        worded,
-    )
-    from parshall.report.numbers import counted
-    from parshall.report.sentences import say
+    from parshall.report.comparing import difference_text, header, letter, values, worded
 
     title = "   ".join(f"{letter(place)}: {each.name}" for place, each in enumerate(comparison.results))
     shown = table(title, *(heading.lower() if heading == "Metric" else heading for heading in header(comparison)))
@@ -142,16 +130,24 @@ def show(comparison: Comparison, *, quiet: bool = False) -> None:
             columns += [text, difference_text(each), verdict]
         shown.add_row(row.label, *columns)
     console().print(shown)
-    if quiet:
-        return
+    if not quiet:
+        _say_how(comparison, len(rows))
+
+
+def _say_how(comparison: Comparison, listed: int) -> None:
+    """How a comparison was made, and what it does not show; `listed` of its quantities are in the table."""
+    from parshall.report.comparing import QUANTITIES, bounds, family, letter, meant
+    from parshall.report.numbers import counted
+    from parshall.report.sentences import say
+
     for place, result in enumerate(comparison.results):
         if result.emulation is not None:
             note(f"{letter(place)}: {result.emulation}")
     known = [each.difference for each in comparison.differences if each.difference is not None]
     if comparison.paired and known:
         note(meant(known, "comparison.how", *comparison.paired).text)
-    if len(rows) < len(comparison.shown):
-        only = len(comparison.shown) - len(rows)
+    if listed < len(comparison.shown):
+        only = len(comparison.shown) - listed
         note(say("comparison.only", number=f"{counted(only, 'metric')} {'is' if only == 1 else 'are'}").text)
     if "predict" in comparison.instruments:
         note(say("comparison.ranges").text)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from parshall.quantities.measuring import Metric, Metrics, everything, lacking, links_in, of_place
+from parshall.quantities.measuring import Metric, Metrics, everything, links_in, of_place
 from parshall.records import Result
 from parshall.report import description
 from parshall.report.bounded import bounded

@@ -52,19 +52,19 @@ TEMPLATES: Mapping[str, str] = {
     ),
     "observed.rtts": "Round-trip times come from {source}: {samples}.",
     "observed.rtts_at_least": (
-        "Round-trip times come from {source}: {samples}. They are lower bounds, at least {mean} on average: what a queue "
-        "before the capture point adds does not show, as no data was seen to answer an acknowledgement at once."
+        "Round-trip times come from {source}: {samples}. They are lower bounds, at least {mean} on average: what a "
+        "queue before the capture point adds does not show, as no data was seen to answer an acknowledgement at once."
     ),
     "observed.missed": (
         "{packets} ({share}) {were} acknowledged without having been captured: the capture missed {them}."
     ),
     "observed.acknowledged_first": (
-        "{segments} {stand} after the acknowledgement in the file: its order is not that on the wire. What stands there "
-        "counts once, as captured."
+        "{segments} {stand} after the acknowledgement in the file: its order is not that on the wire. What stands "
+        "there counts once, as captured."
     ),
     "observed.discarded": (
-        "The receiver, at which this was captured, discarded {packets} that lay beyond its window; they were sent again, "
-        "and are no losses of the network."
+        "The receiver, at which this was captured, discarded {packets} that lay beyond its window; they were sent "
+        "again, and are no losses of the network."
     ),
     "observed.closed": (
         "The receiver closed its window; {probes} of one byte asked if it still was: neither data nor losses."
