@@ -1,4 +1,4 @@
-"""Files that others made, read within limits; files of ours, there completely or not at all; directories for a while."""
+"""Files that others made, read within limits; files of ours, complete or not there; directories for a while."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@
 //!
 //! What the file holds is counted here from its frames, by rules that know nothing of losses or round trips.
 
-mod common;
-
 #![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
+
+mod common;
 
 use common::{try_observe, Observed, OPTIONS};
 use parshall_trace::{decode, each_frame, Content, Endpoint, Flags, Packet};
