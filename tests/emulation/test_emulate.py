@@ -44,7 +44,7 @@ from parshall import _core
 from parshall.campaign.call import Call, Function, Returned
 from parshall.campaign.work import execute
 from parshall.cli.app import application
-from parshall.emulation import Validity, turns, validity
+from parshall.emulation import Validity, peers, validity
 from parshall.emulation.emulating import described
 from parshall.emulation.kernel import emulated, left_to_the_kernel
 from parshall.emulation.process import repetition
@@ -243,7 +243,7 @@ def held_by_somebody() -> str:
 def test_what_a_worker_calls_waits_for_its_turn_unless_it_is_told_otherwise(
     at_once: bool, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "FAMILY", f"\0parshall/tests/{uuid.uuid4()}/")
+    monkeypatch.setattr(peers, "FAMILY", f"\0parshall/tests/{uuid.uuid4()}/")
     with turn(Monitor()):
         assert execute(Call("held", Function(held_by_somebody), at_once=at_once)) == Returned("held", said)
     assert execute(Call("free", Function(held_by_somebody))) == Returned("free", "mine")

@@ -19,9 +19,10 @@ from emulations import BULK, eventually, on_the_kernel, scenario
 from typer.testing import CliRunner
 
 from parshall.cli.app import application
-from parshall.emulation import emulate, turns, validity
+from parshall.emulation import emulate, peers, turns, validity
+from parshall.emulation.peers import Participant, participants
 from parshall.emulation.process import _passed_over
-from parshall.emulation.turns import Participant, participants, turn
+from parshall.emulation.turns import turn
 from parshall.records.validity import verdict_of
 from parshall.runs.single import Interrupted, Monitor
 
@@ -29,9 +30,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="emulations are 
 
 HOLDS = """
 import os, sys
-from parshall.emulation import turns
+from parshall.emulation import peers, turns
 from parshall.runs.single import Monitor
-turns.FAMILY, lasts_s, uid = sys.argv[1].replace("@", chr(0)), float(sys.argv[2]), int(sys.argv[3])
+peers.FAMILY, lasts_s, uid = sys.argv[1].replace("@", chr(0)), float(sys.argv[2]), int(sys.argv[3])
 turns.OTHERS_S = turns.STOPPED_S = 1e9
 if uid:
     os.setgroups([]); os.setresgid(uid, uid, uid); os.setresuid(uid, uid, uid)
@@ -46,7 +47,7 @@ NOBODY = 65534
 def family(monkeypatch: pytest.MonkeyPatch) -> str:
     """Names of sockets that no other test, and no emulation, has."""
     name = f"\0parshall/tests/{uuid.uuid4()}/"
-    monkeypatch.setattr(turns, "FAMILY", name)
+    monkeypatch.setattr(peers, "FAMILY", name)
     return name
 
 
@@ -181,11 +182,11 @@ def test_one_that_cannot_be_asked_is_not_waited_for_for_ever(family: str, monkey
 
 def test_one_who_has_all_names_keeps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "OTHERS_S", 2.0)
-    names = [turns._turn(place) for place in range(turns.PLACES)]
+    names = [peers.turn_name(place) for place in range(peers.PLACES)]
     held = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in names]
     for each, name in zip(held, names, strict=True):
         each.bind(name)
-    assert len(passed(Waits())) == turns.PLACES
+    assert len(passed(Waits())) == peers.PLACES
     for each in held:
         each.close()
 

@@ -7,7 +7,8 @@
 | `capacity` | what this machine can emulate, as it was measured, and what is beyond that |
 | `measuring` | `measure`: what this machine can emulate |
 | `programs` | `run_programs`: programs of your own in a scenario's network |
-| `turns` | whose turn it is, and waiting for one's own |
+| `peers` | the processes that have a turn or wait for one |
+| `turns` | waiting for one's turn |
 | `process` | a repetition in a process of its own, when it is its turn |
 | `child` | the process of a repetition, which enters namespaces of its own |
 """

@@ -8,6 +8,6 @@ from .kernel import kernel_name as kernel_name
 from .kernel import left_out as left_out
 from .measuring import advice as advice
 from .measuring import measure as measure
+from .peers import Participant as Participant
+from .peers import participants as participants
 from .programs import run_programs as run_programs
-from .turns import Participant as Participant
-from .turns import participants as participants

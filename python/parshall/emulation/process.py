@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from parshall.emulation.kernel import objects
-from parshall.emulation.turns import Participant, turn
+from parshall.emulation.peers import Participant
+from parshall.emulation.turns import turn
 from parshall.errors import EmulationError, NoEmulationError, ScenarioError
 from parshall.runs.single import Interrupted, Monitor
 
