@@ -42,7 +42,7 @@ def test_what_is_counted_is_the_goodput_of_all_flows() -> None:
     both = measured.join(goodput, on=["repetition", "group"])
     assert both.height == 6
     # A packet counts when it leaves its last link, in goodput when it arrives: at most 20 Mbit/s for 10 ms.
-    assert (both["bps"] - both["bps_of_flows"]).abs().max() <= 20e6 * 0.01 / 6.0
+    assert np.abs((both["bps"] - both["bps_of_flows"]).to_numpy()).max() <= 20e6 * 0.01 / 6.0
     assert counts.group_by("repetition", "group").agg(pl.sum("bin_s"))["bin_s"].to_list() == pytest.approx([8.0] * 6)
 
 
@@ -54,7 +54,7 @@ def test_the_stack_stays_below_the_rate_of_the_link(rate: str) -> None:
     total = np.sum(list(drawn.groups.values()), axis=0)
     assert (total <= drawn.rate * (1 + 1e-9)).all()
     assert run.group_samples is not None
-    bits = 8.0 * run.group_samples["delivered_bytes"].sum() / 2
+    bits = 8.0 * float(run.group_samples["delivered_bytes"].sum()) / 2
     assert float(total @ np.diff(drawn.edges)) == pytest.approx(bits), "every byte is drawn"
     assert drawn.note == ""
 

@@ -49,7 +49,7 @@ class Probes(Part):
     )
     link_samples: Interval | None = Field(
         None,
-        description="Bin width of the links' series (default: 1000 in a run); false: none",
+        description="Bin width of the series of links, and the least of groups (default: 1000 in a run); false: none",
     )
     latency: bool | None = Field(
         None,
