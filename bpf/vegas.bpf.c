@@ -80,8 +80,10 @@ static __always_inline void grow(struct tcp_sock *tp, struct state *state, u32 a
 		tcp_slow_start(tp, acked);
 	if (state->moment == KNOWN)
 		decide(tp, state);
-	else if (state->moment == TOO_FEW && !starting)
-		tp->snd_cwnd = tp->snd_cwnd + 1; /* too few RTTs to tell: as Reno */
+	else if (state->moment == TOO_FEW && starting) /* too few RTTs to tell: as Reno */
+		state->doubling = 1;
+	else if (state->moment == TOO_FEW)
+		tp->snd_cwnd = tp->snd_cwnd + 1;
 }
 
 static __always_inline u32 reduce(struct tcp_sock *tp, struct state *state)

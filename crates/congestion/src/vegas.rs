@@ -98,8 +98,13 @@ impl WindowRule for VegasRule {
         let queued = self.round.is_known().then(|| self.round.queued(windows.window)).flatten();
         if let Some(queued) = queued {
             self.end_round(windows, queued, slope);
-        } else if self.round.had_too_few() && !slow_start {
-            windows.window += slope; // as Reno
+        } else if self.round.had_too_few() {
+            // As Reno.
+            if slow_start {
+                self.doubling = true;
+            } else {
+                windows.window += slope;
+            }
         }
     }
 
@@ -120,5 +125,31 @@ impl WindowRule for VegasRule {
 
     fn on_idle_restarted(&mut self) {
         self.round.give_up();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CongestionControl;
+    use parshall_units::{Duration, Instant};
+
+    /// A round trip of a path on which nothing queues: an ACK for each packet of the window.
+    fn round(control: &mut Vegas) {
+        for index in 0..control.window() as u64 {
+            let ack = AckEvent::of_one_packet(Instant::ZERO, Duration::from_millis(100));
+            control.on_ack(&AckEvent { round_ended: index == 0, ..ack });
+        }
+    }
+
+    #[test]
+    fn slow_start_begins_from_windows_of_too_few_samples() {
+        for window in [1.0, 2.0, 3.0, 10.0] {
+            let config = VegasConfig { alpha: 2.0, beta: 4.0, gamma: 1.0 };
+            let mut control = Vegas::new(&config, Start { window, ..Start::NEW });
+            (0..20).for_each(|_| round(&mut control));
+            // It doubles every second round trip: by 2^8 in sixteen of these, and four are left for the beginning.
+            assert!(control.window() >= 256.0 * window, "from {window}: {}", control.window());
+        }
     }
 }
