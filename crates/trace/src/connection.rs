@@ -3,6 +3,7 @@
 use crate::direction::Direction;
 use crate::packet::{Endpoint, Flags, Packet};
 use crate::path_times::Nanos;
+use std::hash::{Hash, Hasher};
 
 /// Recent packets that a copy of the same packet is looked for among.
 const RECENT: usize = 4;
@@ -24,8 +25,20 @@ const TIMESTAMP_OPTION: u32 = 12;
 
 /// Two endpoints, whichever is the smaller first. The third number tells connections apart that have the same ends on several
 /// VLANs: 0 for the first one, else its tags and one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key(Endpoint, Endpoint, u32);
+
+/// In few steps, as each packet takes them; the third number is hardly ever there.
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u128(self.0.address);
+        state.write_u128(self.1.address);
+        state.write_u32(u32::from(self.0.port) << 16 | u32::from(self.1.port));
+        if self.2 > 0 {
+            state.write_u32(self.2);
+        }
+    }
+}
 
 impl Key {
     /// The connection of a packet, and which of its ends, 0 or 1, sent it.

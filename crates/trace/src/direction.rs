@@ -20,35 +20,25 @@
 //! taps, several queues of a card or a virtual switch are not in the order of the wire. Such holes wait for their data until the
 //! sender could send them again because the acknowledgement was lost, [`LEAST_TIMEOUT`] or a round trip.
 //!
-//! Where more segments fit nothing than fit, the numbers that are taken for the flow's are another connection's: it begins again
-//! with the segment at hand.
+//! [`origin`] says which numbers are the flow's, [`again`] what becomes of data below `max`.
+
+mod again;
+mod origin;
 
 use crate::holes::{Holes, Missed};
 use crate::packet::{Flags, Packet};
-use crate::path_times::{Nanos, PathTimes, Vantage};
+use crate::path_times::{Nanos, PathTimes};
 use crate::ranges::Ranges;
 use crate::resent::{Evidence, Resent, Retransmissions};
 use crate::rounds::{Rounds, Sent};
 use crate::segment_size::{Recount, SegmentSize};
 use std::collections::VecDeque;
 
-/// Sequence numbers begin here, so that those before the first one seen are positive.
-const ORIGIN: u64 = 1 << 32;
-
 /// A jump by more is no hole in what was seen: the capture has a gap there, or the number is wrong.
 const LARGEST_JUMP: i32 = 1 << 28;
 
-/// So many segments before the first number of a flow are accidents.
-const FEW: u64 = 3;
-
-/// Without a round-trip time, a hole that is filled sooner was an overtaken packet.
-const REORDERED: Nanos = 3_000_000;
-
 /// Least retransmission timeout of usual systems, less a margin.
 const LEAST_TIMEOUT: Nanos = 190_000_000;
-
-/// How long a sender may take to answer, beyond the path.
-const ANSWER: Nanos = 5_000_000;
 
 /// What was counted of a flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -185,92 +175,6 @@ impl Direction {
             active: 0,
             next_sample: 0,
         }
-    }
-
-    /// A SYN: data begins after `seq`.
-    pub(crate) fn open(&mut self, seq: u32) {
-        self.after_syn = Some(seq.wrapping_add(1));
-        self.begin_at(seq.wrapping_add(1));
-        self.opened = true;
-    }
-
-    fn begin_at(&mut self, seq: u32) {
-        let base = ORIGIN + u64::from(seq);
-        (self.synchronised, self.first, self.una, self.max, self.recover) = (true, base, base, base, base);
-    }
-
-    /// What was taken for this flow's numbers was another's: it begins with `seq`, or after its SYN if that fits. What was
-    /// counted stays.
-    fn begin_again(&mut self, seq: u32) {
-        self.delivered_before = self.delivered();
-        (self.captured_bytes, self.uncaptured_bytes) = (0, 0);
-        let fits = |first: &u32| (0..LARGEST_JUMP).contains(&seq.wrapping_sub(*first).cast_signed());
-        let first = self.after_syn.filter(fits);
-        self.begin_at(first.unwrap_or(seq));
-        self.opened = first.is_some();
-        (self.seen, self.acked, self.fin, self.edge) = (false, false, None, None);
-        (self.holes, self.missed, self.gaps) = (Holes::default(), Missed::default(), VecDeque::new());
-        (self.sacked, self.outside, self.resent) =
-            (Ranges::default(), Ranges::default(), Retransmissions::default());
-        (self.dupacks, self.probed, self.window_closed, self.more_waited) = (0, 0, false, false);
-        self.times.begin_again();
-        self.rounds.begin_again();
-    }
-
-    /// The 64-bit number; `None` if it is nowhere near.
-    #[inline]
-    fn extend(&self, seq: u32) -> Option<u64> {
-        let distance = seq.wrapping_sub(self.max as u32).cast_signed();
-        (-LARGEST_JUMP < distance).then(|| self.max.wrapping_add_signed(i64::from(distance)))
-    }
-
-    /// Whether a number is within `reach`, or what the receiver's window allows, of what was sent last.
-    pub(crate) fn is_near(&self, seq: u32, reach: u64) -> bool {
-        let distance = seq.wrapping_sub(self.max as u32).cast_signed();
-        !self.synchronised || u64::from(distance.unsigned_abs()) <= reach.max(self.largest_window)
-    }
-
-    /// The number of a segment with data; `None` if it fits nothing, and is passed over.
-    #[inline]
-    fn number(&mut self, packet: &Packet) -> Option<u64> {
-        let seq = packet.seq.wrapping_add(u32::from(packet.flags.has(Flags::SYN)));
-        if !self.synchronised {
-            self.begin_at(seq);
-        }
-        let start = self.extend(seq);
-        let fits = start.is_some_and(|start| {
-            let (end, border) = (start + u64::from(packet.payload), self.first);
-            let in_window = self.seen || !self.opened || self.edge.is_none_or(|edge| start <= edge);
-            in_window && (end > border || !self.seen && self.is_answered_by(end))
-        });
-        if fits {
-            return start;
-        }
-        self.odd_segment(seq, start)
-    }
-
-    /// Whether the acknowledgement with which the capture of this flow begins may answer data that end here.
-    fn is_answered_by(&self, end: u64) -> bool {
-        self.acked && !self.opened && self.max.saturating_sub(end) <= 2 * u64::from(self.size.bytes())
-    }
-
-    /// A segment whose number is nowhere near, before the flow's first one, or, of a connection's first data, beyond the window.
-    /// A single one is passed over; where they are more than those that fit, they are the flow.
-    #[cold]
-    fn odd_segment(&mut self, seq: u32, start: Option<u64>) -> Option<u64> {
-        let enough = if start.is_some() { FEW } else { 0 };
-        match start {
-            Some(start) if !self.seen && self.opened && start > self.first && self.counts.odd > 0 => {
-                return Some(start); // the second one beyond the window: the first was no accident
-            }
-            _ if self.counts.odd >= self.counts.segments.max(enough) => {
-                self.begin_again(seq);
-                return self.extend(seq);
-            }
-            _ => {}
-        }
-        self.counts.odd += 1;
-        None
     }
 
     /// Data passes.
@@ -455,135 +359,6 @@ impl Direction {
         self.times.smoothed().map(|rtt| if self.acked { rtt.saturating_mul(2) } else { rtt })
     }
 
-    /// Bytes below `max` pass.
-    fn old_data(&mut self, now: Nanos, packet: &Packet, start: u64, end: u64) {
-        let start = start.max(self.first);
-        if start >= end {
-            return; // bytes of a segment that go with its first ones
-        }
-        let packets = self.size.packets(end - start);
-        let timestamp = packet.options.timestamps.map(|pair| pair.0);
-        let (filled, change) = self.holes.remove(&self.size, start, end);
-        self.captured_bytes += filled;
-        if !self.missed.is_empty() && self.stands_behind_its_acknowledgement(now, start, end, filled) {
-            adjust(&mut self.counts.packets, packets.cast_signed() + change);
-            return;
-        }
-        if filled > 0 && self.was_overtaken(now, start, timestamp) {
-            // The hole stood for it.
-            adjust(&mut self.counts.packets, packets.cast_signed() + change);
-            self.counts.out_of_order += packets;
-            return;
-        }
-        self.counts.packets += packets;
-        self.counts.retransmissions += packets;
-        let previous = self.resent.last_of(start).copied();
-        let copied = match &previous {
-            Some(resent) => Some(resent.round),
-            None => self.rounds.index_of(start),
-        };
-        let arrived = filled == 0 && (end <= self.una || self.sacked.covers(start, end));
-        let discarded = filled == 0 && !arrived && self.was_discarded(start, end);
-        let needless = arrived || discarded;
-        if arrived {
-            self.counts.spurious += packets;
-        } else if discarded {
-            self.counts.discarded += packets;
-        } else {
-            self.counts.lost += packets;
-            if filled > 0 {
-                // The copy that the hole stood for.
-                adjust(&mut self.counts.packets, packets.cast_signed() + change);
-                self.counts.lost_before += packets;
-            }
-            if let Some(round) = copied {
-                self.rounds.mark(round, packets, true);
-            }
-        }
-        self.episode(now, start, end, previous.map(|resent| resent.at), needless);
-        self.times.resent(start, end);
-        let sent = Sent { start, end, packets, new: false, echo: echo_of(packet), patience: self.patience() };
-        self.rounds.sent(now, &sent);
-        self.resent.push(Resent {
-            start,
-            end,
-            at: now,
-            packets,
-            round: self.rounds.current(),
-            before: copied,
-            timestamp,
-            lost: !needless,
-            settled: needless,
-            shown: self.sacked.end().is_some_and(|highest| highest > end),
-            suspect: false,
-        });
-    }
-
-    /// Whether these bytes, of which `filled` were in holes, are in the file for the first time, behind their acknowledgement: then
-    /// they were captured after all. Bytes for the first time beside others that were seen are captured, and sent again.
-    fn stands_behind_its_acknowledgement(&mut self, now: Nanos, start: u64, end: u64, filled: u64) -> bool {
-        let patience = self.times.smoothed().unwrap_or(0).max(LEAST_TIMEOUT);
-        self.missed.forget(now, patience, &self.size);
-        let (bytes, change, ago) = self.missed.remove(now, &self.size, start, end);
-        if bytes == 0 {
-            return false;
-        }
-        self.captured_bytes += bytes;
-        self.uncaptured_bytes = self.uncaptured_bytes.saturating_sub(bytes);
-        adjust(&mut self.counts.uncaptured, change);
-        adjust(&mut self.counts.packets, change);
-        let first = bytes + filled == end - start;
-        if first {
-            self.counts.acknowledged_first += 1;
-            self.counts.disorder = self.counts.disorder.max(ago);
-        }
-        first
-    }
-
-    /// Whether what is sent again was discarded by the receiver, at which it was captured: it lay beyond the window.
-    fn was_discarded(&self, start: u64, end: u64) -> bool {
-        !self.outside.is_empty()
-            && self.outside.overlap(start, end) > 0
-            && self.times.vantage() == Vantage::Receiver
-    }
-
-    /// Whether a packet that fills a hole was sent before the one that revealed it.
-    fn was_overtaken(&self, now: Nanos, start: u64, timestamp: Option<u32>) -> bool {
-        let at = self.gaps.partition_point(|gap| gap.end <= start);
-        let Some(gap) = self.gaps.get(at) else { return false };
-        if let (Some(own), Some(other)) = (timestamp, gap.timestamp) {
-            match own.wrapping_sub(other).cast_signed() {
-                i32::MIN..=-1 => return true,
-                1.. => return false,
-                0 => {}
-            }
-        }
-        // A retransmission takes a round trip at least.
-        let limit = self.times.least().map_or(REORDERED, |least| least / 10 * 8);
-        now.saturating_sub(gap.at) < limit
-    }
-
-    /// Counts loss events, timeouts and tail probes; `sent_again`: when this was sent again before.
-    fn episode(&mut self, now: Nanos, start: u64, end: u64, sent_again: Option<Nanos>, needless: bool) {
-        let duplicates = self.dupacks >= 3 || self.sacked.end().is_some_and(|highest| highest > end);
-        let srtt = self.times.smoothed().unwrap_or(0);
-        let waited = now.saturating_sub(self.progress.max(sent_again.unwrap_or(0)));
-        let quiet = now.saturating_sub(self.active);
-        let at_edge = start <= self.una;
-        let timer = waited >= LEAST_TIMEOUT.max(srtt / 10 * 9)
-            && quiet >= ANSWER.saturating_add((self.times.until_answered() / 4).saturating_mul(5));
-        let last = self.fin.map_or(self.max, |fin| fin.max(end));
-        if !at_edge && end == last && !duplicates && self.una >= self.recover {
-            self.counts.tail_probes += 1; // RFC 8985 §7
-        } else if at_edge && timer {
-            self.counts.timeouts += 1;
-            self.recover = self.max;
-        } else if start >= self.recover && !needless {
-            self.counts.loss_events += 1;
-            self.recover = self.max;
-        }
-    }
-
     /// An acknowledgement of this direction's data passes, which offers a window; `scaled`: its scale is known.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Nanos, packet: &Packet, window: u64, scaled: bool) {
@@ -642,15 +417,6 @@ impl Direction {
         let echoed = packet.options.timestamps.map(|pair| pair.0).filter(|_| wait > 0);
         self.rounds.acknowledged(now.saturating_add(wait / 20 * 19), echoed, ack, &self.sacked);
         self.active = now;
-    }
-
-    /// An acknowledgement that fits nothing. Of a direction without data, the number of others than that is its own.
-    fn odd_acknowledgement(&mut self, ack: u32) {
-        self.counts.odd_acks += 1;
-        if !self.seen && 2 * self.counts.odd_acks > self.counts.acknowledgements.max(4) {
-            self.counts.odd_acks = 0;
-            self.begin_again(ack);
-        }
     }
 
     fn unseen_was_acknowledged(&mut self, now: Nanos, ack: u64) {

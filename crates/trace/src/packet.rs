@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// An address and a port; IPv4 addresses as mapped ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Endpoint {
-    address: u128,
+    pub(crate) address: u128,
     /// The port.
     pub port: u16,
 }

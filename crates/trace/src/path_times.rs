@@ -192,7 +192,9 @@ impl PathTimes {
                 if usable {
                     self.before.sample(now, sample);
                     if !self.beyond_is_longer() {
-                        self.total(sample.saturating_add(self.beyond.now(now).unwrap_or(0)));
+                        let beyond = self.beyond.now(now).unwrap_or(0);
+                        let least = self.beyond.recent().unwrap_or(0);
+                        self.total(sample.saturating_add(beyond), sample.saturating_add(least));
                     }
                 }
                 return;
@@ -243,12 +245,10 @@ impl PathTimes {
         let sample = now.saturating_sub(sent);
         self.beyond.sample(now, sample);
         if self.beyond_is_longer() && self.before_is_known() {
-            let before = self.before.now(now).unwrap_or_else(|| {
-                let least = self.least_before_now();
-                self.lower_bounds += u64::from(least > 0);
-                least
-            });
-            self.total(sample.saturating_add(before));
+            let least = self.least_before_now();
+            let before = self.before.now(now);
+            self.lower_bounds += u64::from(before.is_none() && least > 0);
+            self.total(sample.saturating_add(before.unwrap_or(least)), sample.saturating_add(least));
         }
     }
 
@@ -286,11 +286,12 @@ impl PathTimes {
         self.before.recent().or(self.least_before()).unwrap_or(0)
     }
 
-    fn total(&mut self, rtt: Nanos) {
+    /// A sample of both parts, and one with the least of the part that was added.
+    fn total(&mut self, rtt: Nanos, least: Nanos) {
         self.samples += 1;
         self.sum += rtt as f64;
         self.histogram.record(rtt);
-        self.least = least_of(self.least, Some(rtt));
+        self.least = least_of(self.least, Some(least));
         self.smoothed =
             Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + GAIN * (rtt as f64 - smoothed)));
     }

@@ -1,0 +1,144 @@
+//! Data below the highest byte seen: overtaken, behind their acknowledgement in the file, or sent again, and then what was lost.
+
+use super::{adjust, echo_of, Direction, LEAST_TIMEOUT};
+use crate::packet::Packet;
+use crate::path_times::{Nanos, Vantage};
+use crate::resent::Resent;
+use crate::rounds::Sent;
+
+/// Without a round-trip time, a hole that is filled sooner was an overtaken packet.
+const REORDERED: Nanos = 3_000_000;
+
+/// How long a sender may take to answer, beyond the path.
+const ANSWER: Nanos = 5_000_000;
+
+impl Direction {
+    /// Bytes below `max` pass.
+    pub(super) fn old_data(&mut self, now: Nanos, packet: &Packet, start: u64, end: u64) {
+        let start = start.max(self.first);
+        if start >= end {
+            return; // bytes of a segment that go with its first ones
+        }
+        let packets = self.size.packets(end - start);
+        let timestamp = packet.options.timestamps.map(|pair| pair.0);
+        let (filled, change) = self.holes.remove(&self.size, start, end);
+        self.captured_bytes += filled;
+        if !self.missed.is_empty() && self.stands_behind_its_acknowledgement(now, start, end, filled) {
+            adjust(&mut self.counts.packets, packets.cast_signed() + change);
+            return;
+        }
+        if filled > 0 && self.was_overtaken(now, start, timestamp) {
+            // The hole stood for it.
+            adjust(&mut self.counts.packets, packets.cast_signed() + change);
+            self.counts.out_of_order += packets;
+            return;
+        }
+        self.counts.packets += packets;
+        self.counts.retransmissions += packets;
+        let previous = self.resent.last_of(start).copied();
+        let copied = match &previous {
+            Some(resent) => Some(resent.round),
+            None => self.rounds.index_of(start),
+        };
+        let arrived = filled == 0 && (end <= self.una || self.sacked.covers(start, end));
+        let discarded = filled == 0 && !arrived && self.was_discarded(start, end);
+        let needless = arrived || discarded;
+        if arrived {
+            self.counts.spurious += packets;
+        } else if discarded {
+            self.counts.discarded += packets;
+        } else {
+            self.counts.lost += packets;
+            if filled > 0 {
+                // The copy that the hole stood for.
+                adjust(&mut self.counts.packets, packets.cast_signed() + change);
+                self.counts.lost_before += packets;
+            }
+            if let Some(round) = copied {
+                self.rounds.mark(round, packets, true);
+            }
+        }
+        self.episode(now, start, end, previous.map(|resent| resent.at), needless);
+        self.times.resent(start, end);
+        let sent = Sent { start, end, packets, new: false, echo: echo_of(packet), patience: self.patience() };
+        self.rounds.sent(now, &sent);
+        self.resent.push(Resent {
+            start,
+            end,
+            at: now,
+            packets,
+            round: self.rounds.current(),
+            before: copied,
+            timestamp,
+            lost: !needless,
+            settled: needless,
+            shown: self.sacked.end().is_some_and(|highest| highest > end),
+            suspect: false,
+        });
+    }
+
+    /// Whether these bytes, of which `filled` were in holes, are in the file for the first time, behind their acknowledgement: then
+    /// they were captured after all. Bytes for the first time beside others that were seen are captured, and sent again.
+    fn stands_behind_its_acknowledgement(&mut self, now: Nanos, start: u64, end: u64, filled: u64) -> bool {
+        let patience = self.times.smoothed().unwrap_or(0).max(LEAST_TIMEOUT);
+        self.missed.forget(now, patience, &self.size);
+        let (bytes, change, ago) = self.missed.remove(now, &self.size, start, end);
+        if bytes == 0 {
+            return false;
+        }
+        self.captured_bytes += bytes;
+        self.uncaptured_bytes = self.uncaptured_bytes.saturating_sub(bytes);
+        adjust(&mut self.counts.uncaptured, change);
+        adjust(&mut self.counts.packets, change);
+        let first = bytes + filled == end - start;
+        if first {
+            self.counts.acknowledged_first += 1;
+            self.counts.disorder = self.counts.disorder.max(ago);
+        }
+        first
+    }
+
+    /// Whether what is sent again was discarded by the receiver, at which it was captured: it lay beyond the window.
+    fn was_discarded(&self, start: u64, end: u64) -> bool {
+        !self.outside.is_empty()
+            && self.outside.overlap(start, end) > 0
+            && self.times.vantage() == Vantage::Receiver
+    }
+
+    /// Whether a packet that fills a hole was sent before the one that revealed it.
+    fn was_overtaken(&self, now: Nanos, start: u64, timestamp: Option<u32>) -> bool {
+        let at = self.gaps.partition_point(|gap| gap.end <= start);
+        let Some(gap) = self.gaps.get(at) else { return false };
+        if let (Some(own), Some(other)) = (timestamp, gap.timestamp) {
+            match own.wrapping_sub(other).cast_signed() {
+                i32::MIN..=-1 => return true,
+                1.. => return false,
+                0 => {}
+            }
+        }
+        // A retransmission takes a round trip at least.
+        let limit = self.times.least().map_or(REORDERED, |least| least / 10 * 8);
+        now.saturating_sub(gap.at) < limit
+    }
+
+    /// Counts loss events, timeouts and tail probes; `sent_again`: when this was sent again before.
+    fn episode(&mut self, now: Nanos, start: u64, end: u64, sent_again: Option<Nanos>, needless: bool) {
+        let duplicates = self.dupacks >= 3 || self.sacked.end().is_some_and(|highest| highest > end);
+        let srtt = self.times.smoothed().unwrap_or(0);
+        let waited = now.saturating_sub(self.progress.max(sent_again.unwrap_or(0)));
+        let quiet = now.saturating_sub(self.active);
+        let at_edge = start <= self.una;
+        let timer = waited >= LEAST_TIMEOUT.max(srtt / 10 * 9)
+            && quiet >= ANSWER.saturating_add((self.times.until_answered() / 4).saturating_mul(5));
+        let last = self.fin.map_or(self.max, |fin| fin.max(end));
+        if !at_edge && end == last && !duplicates && self.una >= self.recover {
+            self.counts.tail_probes += 1; // RFC 8985 §7
+        } else if at_edge && timer {
+            self.counts.timeouts += 1;
+            self.recover = self.max;
+        } else if start >= self.recover && !needless {
+            self.counts.loss_events += 1;
+            self.recover = self.max;
+        }
+    }
+}
