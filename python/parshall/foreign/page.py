@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import tempfile
+from contextlib import suppress
 from typing import NamedTuple
 
 _WORDS = struct.Struct("@8Q")
@@ -43,12 +44,7 @@ class Page:
     """A new page, and the file that has it."""
 
     def __init__(self) -> None:
-        # Memory without a name: a page in a file of a full disk ends whoever touches it (SIGBUS).
-        if hasattr(os, "memfd_create"):
-            self.file = os.memfd_create("parshall")
-        else:
-            with tempfile.TemporaryFile() as file:
-                self.file = os.dup(file.fileno())
+        self.file = _new_file()
         os.ftruncate(self.file, _WORDS.size)
         self._memory = mmap.mmap(self.file, _WORDS.size, prot=mmap.PROT_READ)
 
@@ -69,3 +65,11 @@ class Page:
         """Give it back."""
         self._memory.close()
         os.close(self.file)
+
+
+def _new_file() -> int:
+    """The number of a file in memory: a page in a file of a full disk ends whoever touches it (SIGBUS)."""
+    with suppress(AttributeError, OSError):  # another system than Linux, or a container that does not permit it
+        return os.memfd_create("parshall")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())

@@ -194,6 +194,7 @@ class _Process:
             stuck_s = stuck_s + min(passed_s, 2 * POLL_S) if same else 0.0
             before = now
             if monitor is not None:
+                # The simulator says how far it is once in 16,384 events, which with a slow control may take minutes.
                 monitor.advance(max(now.simulated_s, now.at_s if now.calls else 0.0), now.packets)
                 if monitor.cancelled:
                     raise _core.Interrupted(f"interrupted at {now.simulated_s:.3f} s of simulated time")
@@ -201,6 +202,9 @@ class _Process:
                 if loading:
                     raise _Failure(f"was not loaded within {wait_s:g} s", now)
                 raise _Failure(f"has not answered for {wait_s:g} s", now)
+        if monitor is not None:
+            now = self._page.read()
+            monitor.advance(now.simulated_s, now.packets)
 
     def _ended(self, given: Limits, *, loading: bool) -> _Failure:
         """Why there is no answer, as the process is gone."""
