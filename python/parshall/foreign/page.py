@@ -17,7 +17,7 @@ _NO_GROUP = 2**64 - 1
 
 
 class Reading(NamedTuple):
-    """What the page said at a moment."""
+    """The words of the page at a moment."""
 
     calls: int
     """Calls of foreign code begun and ended; odd: one is under way."""
@@ -32,11 +32,11 @@ class Reading(NamedTuple):
     memory_bytes: int
     """Memory of the process at its last look."""
     too_much_memory: bool
-    """Whether the process ended itself, as it took more memory than it may."""
+    """True: the process ended itself, as it took more memory than it may."""
 
     @property
     def calling(self) -> bool:
-        """Whether a call of foreign code is under way."""
+        """Return whether a call of foreign code is under way."""
         return self.calls % 2 == 1
 
 
@@ -49,7 +49,7 @@ class Page:
         self._memory = mmap.mmap(self.file, _WORDS.size, prot=mmap.PROT_READ)
 
     def read(self) -> Reading:
-        """What it says now."""
+        """Return its words as they are now."""
         calls, at_ps, group, simulated_ps, packets, memory_bytes, too_much, _ = _WORDS.unpack_from(self._memory)
         return Reading(
             calls=calls,
@@ -62,7 +62,7 @@ class Page:
         )
 
     def close(self) -> None:
-        """Give it back."""
+        """Unmap the page and close its file."""
         self._memory.close()
         os.close(self.file)
 
