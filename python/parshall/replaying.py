@@ -146,7 +146,7 @@ def replay(
 
 
 def _replayed(recording: Path, config: str, recorded: str | None) -> str:
-    """What the replay gives as JSON, done in a process of its own if the control is from outside."""
+    """Return the replay's answer as JSON; a control from outside is replayed in a process of its own."""
     if controls := external.runnable(config):
         return call("replay", controls, str(recording.absolute()), config, recorded)
     return _core.replay(recording, config, recorded)

@@ -308,6 +308,17 @@ def test_how_far_it_is_can_be_seen_and_it_can_be_stopped(tmp_path: Path) -> None
     assert seen[-1] > 0
 
 
+def test_at_the_end_all_is_known_that_was_simulated(tmp_path: Path) -> None:
+    declare({"mine": Plain})
+    seen = []
+    for control in ("mine", "reno"):
+        given = json.dumps(scenario()).replace("mine", control)
+        monitor = Monitor()
+        simulate(json.dumps(ps.Scenario.from_document(json.loads(given)).resolve()), 0, tmp_path / control, monitor)
+        seen.append((monitor.simulated_s, monitor.packets > 1000))
+    assert seen[0] == seen[1] == (10.0, True)
+
+
 def test_what_cannot_be_written_is_an_error_of_the_system(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FileExistsError) as caught:

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Time between two looks. Memory is touched at some 4 GB/s, so that a limit is passed by 80 MB at most.
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Watches until it is dropped.
+/// Watches until it is dropped, and looks a last time then.
 #[derive(Debug)]
 pub struct Watch {
     over: Arc<AtomicBool>,
@@ -34,22 +34,24 @@ impl Watch {
     ) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let watched = Arc::clone(&over);
-        let thread = thread::spawn(move || {
-            while !watched.load(Ordering::Acquire) {
-                let (simulated_ps, packets) = progress();
-                page.progress(simulated_ps, packets);
-                if parent_id() != parent {
+        let thread = thread::spawn(move || loop {
+            let last = watched.load(Ordering::Acquire);
+            let (simulated_ps, packets) = progress();
+            page.progress(simulated_ps, packets);
+            if parent_id() != parent {
+                end();
+            }
+            if let Some(bytes) = memory_of_this_process() {
+                page.memory(bytes);
+                if bytes > most_bytes {
+                    page.too_much_memory();
                     end();
                 }
-                if let Some(bytes) = memory_of_this_process() {
-                    page.memory(bytes);
-                    if bytes > most_bytes {
-                        page.too_much_memory();
-                        end();
-                    }
-                }
-                thread::park_timeout(EVERY);
             }
+            if last {
+                return;
+            }
+            thread::park_timeout(EVERY);
         });
         Self { over, thread: Some(thread) }
     }
@@ -96,7 +98,9 @@ mod tests {
         let words = page.words();
         assert_eq!(words[3..5], [5, 7]);
         assert!(cfg!(not(target_os = "linux")) || words[5] > 100_000, "{words:?}");
+        page.progress(0, 0);
         drop(watch);
+        assert_eq!(page.words()[3..5], [5, 7], "the last look");
         page.progress(0, 0);
         thread::sleep(3 * EVERY);
         assert_eq!(page.words()[3], 0);

@@ -40,7 +40,7 @@ EXCEPTIONS: dict[str, type[Exception]] = {
     "RuntimeError": RuntimeError,
     "ValueError": ValueError,
 }
-"""What the functions raise, by the name under which it is sent."""
+"""Exceptions that the functions raise, by the names under which they are sent."""
 
 
 def serve() -> None:

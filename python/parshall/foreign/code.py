@@ -1,4 +1,4 @@
-"""What makes a control from outside: as the parent sends it, and as the process of foreign code loads it.
+"""The code of a control from outside: as the parent sends it, and as the process of foreign code loads it.
 
 The functions of the first half run nothing that is foreign, except that `described` reads the attributes of a class
 that the parent has already. Those of the second, from `load` on, are called in the process of foreign code alone.
@@ -21,14 +21,14 @@ from parshall.errors import InputError
 from parshall.schema.external import NEEDS, STEERING
 
 METHODS = ("on_ack", "on_loss", "on_timeout")
-"""What every class must have."""
+"""Methods that every class must have."""
 
 LIBRARIES = {".so", ".dylib", ".dll"}
 """Suffixes of shared libraries."""
 
 
 class ForeignCode(NamedTuple):
-    """What makes a control, as it is sent between processes."""
+    """The code that makes a control, as it is sent between processes."""
 
     kind: Literal["module", "library", "class"]
     """A file in Python, a shared library, or a class that was pickled."""
@@ -39,7 +39,7 @@ class ForeignCode(NamedTuple):
     path: str
     """Of its file; empty for a class."""
     attribute: str
-    """What the module has it as; empty for others."""
+    """The name of the class in the module; empty for others."""
     content: bytes
     """Of the file, or the pickled class."""
 
@@ -50,18 +50,18 @@ class ForeignCode(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a control asks for, and what it can be asked for."""
+    """Properties of a control that the endpoint must know."""
 
     needs: tuple[str, ...]
     """As `NEEDS`."""
     standard_slow_start: bool
-    """Whether its slow start is that of RFC 5681, which another can replace."""
+    """True: its slow start is that of RFC 5681, which another can replace."""
     steering: tuple[str, ...]
     """As `STEERING`."""
 
 
 def of_class(name: str, made_by: Any, source: str) -> ForeignCode:
-    """The code of a class of this process, with what it refers to, as it is now.
+    """Return the code of a class of this process, with everything that it refers to, as it is now.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _whole(made_by: Any) -> Iterator[None]:
 
 
 def described(made_by: Any, source: str) -> Description:
-    """What a class asks for.
+    """Return the description of a class.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def shortened(told: object) -> str:
 
 
 def load(code: ForeignCode) -> tuple[Any, Description]:
-    """What makes the control, a class or a `_core.ControlLibrary`, and what it asks for.
+    """Return what makes the control, a class or a `_core.ControlLibrary`, and its description.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the process of foreign code may take: time without an answer, and memory.
+"""Limits of the process of foreign code: time without an answer, and memory.
 
 | variable | what | default |
 | --- | --- | --- |
@@ -32,7 +32,7 @@ _LEAST_PS = 100_000_000_000
 
 
 class Limits(NamedTuple):
-    """What the process of foreign code may take."""
+    """Limits of the process of foreign code."""
 
     wait_s: float
     """Seconds without an answer."""
@@ -40,7 +40,7 @@ class Limits(NamedTuple):
 
 
 def limits() -> Limits:
-    """The limits that hold now.
+    """Return the limits that hold now.
 
     Raises
     ------

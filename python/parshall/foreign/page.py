@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import tempfile
+from contextlib import suppress
 from typing import NamedTuple
 
 _WORDS = struct.Struct("@8Q")
@@ -16,7 +17,7 @@ _NO_GROUP = 2**64 - 1
 
 
 class Reading(NamedTuple):
-    """What the page said at a moment."""
+    """The words of the page at a moment."""
 
     calls: int
     """Calls of foreign code begun and ended; odd: one is under way."""
@@ -31,11 +32,11 @@ class Reading(NamedTuple):
     memory_bytes: int
     """Memory of the process at its last look."""
     too_much_memory: bool
-    """Whether the process ended itself, as it took more memory than it may."""
+    """True: the process ended itself, as it took more memory than it may."""
 
     @property
     def calling(self) -> bool:
-        """Whether a call of foreign code is under way."""
+        """Return whether a call of foreign code is under way."""
         return self.calls % 2 == 1
 
 
@@ -43,17 +44,12 @@ class Page:
     """A new page, and the file that has it."""
 
     def __init__(self) -> None:
-        # Memory without a name: a page in a file of a full disk ends whoever touches it (SIGBUS).
-        if hasattr(os, "memfd_create"):
-            self.file = os.memfd_create("parshall")
-        else:
-            with tempfile.TemporaryFile() as file:
-                self.file = os.dup(file.fileno())
+        self.file = _new_file()
         os.ftruncate(self.file, _WORDS.size)
         self._memory = mmap.mmap(self.file, _WORDS.size, prot=mmap.PROT_READ)
 
     def read(self) -> Reading:
-        """What it says now."""
+        """Return its words as they are now."""
         calls, at_ps, group, simulated_ps, packets, memory_bytes, too_much, _ = _WORDS.unpack_from(self._memory)
         return Reading(
             calls=calls,
@@ -66,6 +62,14 @@ class Page:
         )
 
     def close(self) -> None:
-        """Give it back."""
+        """Unmap the page and close its file."""
         self._memory.close()
         os.close(self.file)
+
+
+def _new_file() -> int:
+    """The number of a file in memory: a page in a file of a full disk ends whoever touches it (SIGBUS)."""
+    with suppress(AttributeError, OSError):  # another system than Linux, or a container that does not permit it
+        return os.memfd_create("parshall")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())

@@ -1,4 +1,4 @@
-"""The parent's side of the wall: processes of foreign code, and what is said of how they end."""
+"""The parent's side of the wall: processes of foreign code, and the messages about their ends."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from parshall.foreign.page import Page, Reading
 from parshall.foreign.starting import ended, start
 
 POLL_S = 0.05
-"""How soon an interruption, an end, or a call without an answer is seen, s."""
+"""Interval, in s, at which the parent looks for interruptions, ends and calls without an answer."""
 LOADING_S = 60.0
-"""Code may take so long to be loaded, or as long as a call may take if that is more: it imports what it needs."""
+"""Longest time, in s, to load code, which imports what it needs; if a call may take longer, that time."""
 _ENDING_S = 5.0
 
 
@@ -37,7 +37,7 @@ class Group(NamedTuple):
 
 
 def describe(code: ForeignCode) -> Description:
-    """What a control asks for; its code is loaded for that, in a process of foreign code.
+    """Return the description of a control, whose code is loaded for that in a process of foreign code.
 
     Raises
     ------
@@ -127,7 +127,7 @@ class _Failure(Exception):  # noqa: N818 - never seen outside
         super().__init__(what)
 
     def told(self, names: Sequence[str], groups: Sequence[Group] = ()) -> str:
-        """For people: which control it was, when, and for which flow."""
+        """Return the message for people: which control it was, when, and for which flow."""
         group = groups[self.last.group] if self.last.group is not None and self.last.group < len(groups) else None
         control = " or ".join(names) if group is None or group.control is None else group.control
         when = "" if group is None else f" at {self.last.at_s:.6g} s of flow {group.name}"
@@ -147,15 +147,15 @@ class _Process:
         theirs.close()
 
     def lives(self) -> bool:
-        """Whether it waits for the next run, and goes on waiting for a while."""
+        """Return whether the process waits for the next run, and will wait for a while."""
         return self._process.poll() is None and time.monotonic() - self.idle_since < IDLE_S / 2
 
     def has_room(self) -> bool:
-        """Whether what earlier runs left behind, which counts against the next one, is little."""
+        """Return whether earlier runs left little memory taken, as that counts against the next run."""
         return self._page.read().memory_bytes < limits().memory_bytes / 2
 
     def load(self, code: ForeignCode, given: Limits) -> Description:
-        """Have it load code, unless it has."""
+        """Have the process load code, unless it has, and return the description."""
         key = code.key()
         if key not in self.loaded:
             match self.ask(("load", code, [path for path in sys.path if path]), given):
@@ -171,7 +171,7 @@ class _Process:
         return self.loaded[key]
 
     def ask(self, question: tuple[Any, ...], given: Limits, monitor: _core.Monitor | None = None) -> Any:
-        """What it answers to a question."""
+        """Send a question and return the answer."""
         loading = question[0] == "load"
         try:
             self._connection.send((given.memory_bytes, question))
@@ -194,6 +194,7 @@ class _Process:
             stuck_s = stuck_s + min(passed_s, 2 * POLL_S) if same else 0.0
             before = now
             if monitor is not None:
+                # The simulator says how far it is once in 16,384 events, which with a slow control may take minutes.
                 monitor.advance(max(now.simulated_s, now.at_s if now.calls else 0.0), now.packets)
                 if monitor.cancelled:
                     raise _core.Interrupted(f"interrupted at {now.simulated_s:.3f} s of simulated time")
@@ -201,9 +202,12 @@ class _Process:
                 if loading:
                     raise _Failure(f"was not loaded within {wait_s:g} s", now)
                 raise _Failure(f"has not answered for {wait_s:g} s", now)
+        if monitor is not None:
+            now = self._page.read()
+            monitor.advance(now.simulated_s, now.packets)
 
     def _ended(self, given: Limits, *, loading: bool) -> _Failure:
-        """Why there is no answer, as the process is gone."""
+        """Return the reason why there is no answer, as the process is gone."""
         try:
             status = self._process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
@@ -215,11 +219,11 @@ class _Process:
         return _Failure(f"ended the process ({ended(status)}){' while it was loaded' if loading else ''}", now)
 
     def nonsense(self) -> _Failure:
-        """For an answer that is none: foreign code wrote to the connection, or closed it."""
+        """Return the failure for an answer that is none: foreign code wrote to the connection, or closed it."""
         return _Failure("broke the connection of its process", self._page.read())
 
     def close(self) -> None:
-        """End it, whatever it does."""
+        """End the process, whatever it does."""
         self._process.kill()
         self._process.wait()
         self._connection.close()
@@ -234,7 +238,7 @@ _lock = threading.Lock()
 
 
 def _taken(codes: Iterable[ForeignCode]) -> _Process:
-    """A process that waits, if possible one that has loaded this code; else a new one."""
+    """Return a process that waits, if possible one that has loaded this code; else a new one."""
     keys = {code.key() for code in codes}
     with _lock:
         waiting = [each for each in _idle if each.lives() and each.has_room()]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def start(module: str, arguments: Iterable[str], files: Sequence[int]) -> subprocess.Popen[bytes]:
-    """Start an interpreter that calls ``serve`` of a module.
+    """Start an interpreter that calls ``serve`` of a module, and return its process.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def start(module: str, arguments: Iterable[str], files: Sequence[int]) -> subpro
 
 
 def _path() -> str:
-    """Where the process finds this very package, and what the script's own path has."""
+    """Return the import path of the process: this very package first, then the path of this process."""
     package = str(Path(__file__).parents[2])
     return os.pathsep.join([package, *_others(sys.path, package)])
 
@@ -44,7 +44,7 @@ def _others(paths: Iterable[str], package: str) -> Sequence[str]:
 
 
 def ended(status: int) -> str:
-    """How a process ended that has this ``returncode``.
+    """Return words for the end of a process that has this ``returncode``.
 
     >>> ended(0), ended(-11)
     ('exit 0', 'signal 11')

@@ -65,7 +65,7 @@ def simulate(
 
 
 def _simulated(resolved: str, repetition: int, directory: Path, monitor: Monitor, *, durable: bool) -> str:
-    """The totals as JSON; a scenario with controls from outside is simulated in a process of its own."""
+    """Return the totals as JSON; a scenario with controls from outside is simulated in a process of its own."""
     controls = external.runnable(resolved)
     if not controls:
         return _core.simulate(resolved, repetition, directory, monitor, durable)
@@ -80,7 +80,7 @@ def _groups(resolved: str) -> list[Group]:
 
 
 def _control(resolved: Mapping[str, Any] | None) -> str | None:
-    """The name of the control from outside, also if another one steers it."""
+    """Return the name of the control from outside, also if another one steers it."""
     while isinstance(resolved, Mapping):
         if resolved["name"] == "external":
             return str(resolved["control"])

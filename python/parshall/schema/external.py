@@ -54,7 +54,7 @@ class External:
     steering: tuple[str, ...] = ()
     """What `multiple_time_scale` may set."""
     maker: ForeignCode | None = field(default=None, compare=False, repr=False)
-    """What makes it, in a process of its own; None: it is known by name only, and cannot be run."""
+    """The code that makes it, in a process of its own; None: it is known by name only, and cannot be run."""
     content: bytes = field(default=b"", compare=False, repr=False)
     """Of the file that has it, if there is one."""
 
@@ -165,7 +165,7 @@ def check_found(scenario: str) -> None:
 
 
 def runnable(scenario: str | None = None) -> dict[str, ForeignCode]:
-    """What makes the controls that can be run, by name: all, or those that a resolved scenario names."""
+    """Return the code of the controls that can be run, by name: all, or those that a resolved scenario names."""
     return {
         name: control.maker
         for name, control in _declared.items()
@@ -174,5 +174,5 @@ def runnable(scenario: str | None = None) -> dict[str, ForeignCode]:
 
 
 def _names(scenario: str, name: str) -> bool:
-    """Whether a resolved scenario, as JSON, names a control."""
+    """Return whether a resolved scenario, as JSON, names a control."""
     return re.search(rf'"control": ?"{name}"', scenario) is not None
