@@ -92,8 +92,6 @@ def _predict_scenario(path: Path, overrides: list[str], output: Path | None, *, 
     sections = beside(predicted, {}).sections
     for section in sections:
         _show(section)
-    if not sections:
-        note(say("predicted.nothing").text)
     if any(value.spread for section in sections for part in section.parts for row in part.rows for value in row.values):
         note(say("predicted.range").text)
     note(say("predicted.assumed").text)

@@ -174,7 +174,7 @@ def _shortened(scenario: Scenario, most_s: float) -> Scenario:
     if scenario.duration_s > most_s:
         share = most_s / scenario.duration_s
         warm_up_s = scenario.resolve()["warm_up_ps"] * 1e-12 * share
-        values |= {"duration": f"{1e3 * most_s:.4g} ms", "warm_up": f"{1e3 * warm_up_s:.4g} ms"}
+        values |= {"duration": f"{most_s:.12f} s", "warm_up": f"{warm_up_s:.12f} s"}
     try:
         return scenario.with_values(values)
     except ScenarioError:  # something starts later

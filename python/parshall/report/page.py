@@ -18,6 +18,7 @@ from parshall.report.network import network
 from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.predicted_summary import dots, nearest_table
+from parshall.report.sentences import say
 from parshall.report.tables import Table, groups_table, latency_table, links_table, own_table, transfers_table
 from parshall.schema import reading
 
@@ -199,8 +200,8 @@ def _interrupted(run: Result) -> str:
         return ""
     finished, planned = known.get("repetitions_finished"), known.get("repetitions")
     if isinstance(finished, list) and planned:
-        return f"It shows the {len(finished)} of {planned} repetitions that were finished."
-    return "It shows what was finished."
+        return say("interrupted", finished=f"{len(finished)}", planned=counted(planned, "repetition")).text
+    return say("interrupted_unplanned").text
 
 
 def _facts(run: Result) -> list[tuple[str, str]]:

@@ -186,7 +186,7 @@ def _throughput_rows(model: str, given: Sequence[Answer]) -> list[Row]:
             note = _BUFFER_WORDS.get(str(answer["reading"]), "")
             reasons.setdefault(answer["reason"], []).append(note)
     for reason, conditions in reasons.items():
-        where = " and ".join(note for note in conditions if note) if valid else ""
+        where = " and ".join(note for note in conditions if note) if valid or len(reasons) > 1 else ""
         rows.append(Row(f"{model}, {where}" if where else model, reason=reason))
     return rows
 

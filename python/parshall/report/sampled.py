@@ -26,6 +26,7 @@ from parshall import properties
 from parshall.errors import ParshallError
 from parshall.records import Result
 from parshall.report.numbers import count, quantity
+from parshall.report.sentences import say
 
 TOLERANCE = 0.05
 _Z = 1.959964
@@ -67,12 +68,20 @@ def _size_laws(run: Result) -> dict[str, Mapping[str, Any]]:
 def _sentence(name: str, law: Mapping[str, Any], number: int, sampled: float, asked: float) -> str:
     low, high = mean_interval(law, number)
     way = "above" if sampled > asked else "below"
-    return (
-        f"{name}: the {count(number)} sizes that were drawn have a mean of {quantity(sampled, 'B')}, "
-        f"{abs(sampled / asked - 1):.0%} {way} the {quantity(asked, 'B')} asked for. With this distribution "
-        f"({_named(law)}) the mean of so many lies between {quantity(low * asked, 'B')} and "
-        f"{quantity(high * asked, 'B')} in 95 % of runs, {low - 1:+.0%} to {high - 1:+.0%}: so uncertain is the load."
-    )
+    return say(
+        "off_load",
+        group=name,
+        number=count(number),
+        sampled=quantity(sampled, "B"),
+        off=f"{abs(sampled / asked - 1):.0%}",
+        side=way,
+        asked=quantity(asked, "B"),
+        law=_named(law),
+        low=quantity(low * asked, "B"),
+        high=quantity(high * asked, "B"),
+        least=f"{low - 1:+.0%}",
+        most=f"{high - 1:+.0%}",
+    ).text
 
 
 def _named(law: Mapping[str, Any]) -> str:

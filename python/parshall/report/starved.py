@@ -19,7 +19,8 @@ from __future__ import annotations
 import polars as pl
 
 from parshall.records import Result
-from parshall.report.numbers import counted, quantity
+from parshall.report.numbers import count, counted, quantity
+from parshall.report.sentences import say
 
 SHARE = 0.01
 LOST = 0.5
@@ -54,18 +55,14 @@ def starved(run: Result) -> list[str]:
         beside = known.filter(pl.col("repetition").is_in(rows["repetition"].unique().to_list()))
         best = beside.sort("goodput_bps").row(-1, named=True)
         sentences.append(
-            f"{group}: {rows.height} of {counted(of, 'flow')} (in all repetitions) got less than {SHARE:.0%} of an "
-            f"equal share, and at least half of what they sent was dropped, while a flow of {best['group']} had "
-            f"{quantity(best['goodput_bps'], 'bit/s')}. {_remedy(datagrams=not best['congestion_control'])}"
+            say(
+                "locked_out" if best["congestion_control"] else "locked_out_by_datagrams",
+                group=str(group),
+                number=count(rows.height),
+                flows=counted(of, "flow"),
+                share=f"{SHARE:.0%}",
+                best=best["group"],
+                goodput=quantity(best["goodput_bps"], "bit/s"),
+            ).text
         )
     return sentences
-
-
-def _remedy(*, datagrams: bool) -> str:
-    """What to do about flows of datagrams that have the link, or flows of TCP."""
-    if datagrams:
-        return "No ACK holds its datagrams back: give it a lower rate, or the link a queue for each flow (fq_codel)."
-    return (
-        "Where a queue is always full and hosts take no time, who is first may be decided for the whole run: give the "
-        "flows a window limit, a processing_time, or a queue that drops at random."
-    )

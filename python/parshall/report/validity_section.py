@@ -6,6 +6,7 @@ from parshall.records import Result
 from parshall.records.validity import MEASURED, Measure, Validity, validity
 from parshall.report.document import Block, Section
 from parshall.report.numbers import ABSENT, quantity
+from parshall.report.sentences import say
 
 
 def why(verdict: Validity) -> str:
@@ -13,7 +14,7 @@ def why(verdict: Validity) -> str:
     sentences = [f"{reason[:1].upper()}{reason[1:]}." for reason in verdict.reasons]
     if verdict.rtt_bias_s is not None:
         bias = quantity(verdict.rtt_bias_s, "s")
-        sentences.append(f"Round-trip times are {bias} longer than those of the network, which is not corrected.")
+        sentences.append(say("emulated_rtt", bias=bias).text)
     return " ".join(sentences)
 
 
@@ -30,7 +31,7 @@ def section(run: Result) -> list[Section]:
     return [
         Section(
             "The emulation itself",
-            [f"Repetition {verdict.measured['repetition']}, the worst of all."] if whole else [],
+            [say("worst_emulation", number=f"{verdict.measured['repetition']}").text] if whole else [],
             blocks=[Block("facts", rows)],
             name="emulation",
             folded="What was measured of it while it ran",

@@ -162,9 +162,8 @@ def of_criteria(claims: Sequence[Claim]) -> str:
     """How many criteria hold; the first sentence of a suite."""
     asked = [each for each in claims if each.outcome != "reported"]
     reported = len(claims) - len(asked)
-    said = [say("claims.no_criteria")]
-    if asked:
-        said = [say("claims.criteria", asked=counted(len(asked), "criterion", "criteria"), **_by_outcome(asked))]
+    number = counted(len(asked), "criterion", "criteria")
+    said = [say("claims.criteria", asked=number, **_by_outcome(asked)) if asked else say("claims.no_criteria")]
     if reported:
         said.append(say("claims.reported", values=counted(reported, "value")))
     return " ".join(each.text for each in said)

@@ -140,7 +140,8 @@ def _listing(rows: Sequence[dict[str, Any]]) -> Section:
     )
     table = Table("", header, [_listed(row) for row in rows[:LISTED]], numbers=range(1, len(header)))
     left = len(rows) - LISTED
-    note = [f"The {LISTED} largest; {counted(left, 'more flow')} in the table `flows`."] if left > 0 else []
+    more = {"listed": f"{LISTED}", "more": counted(left, "more flow"), "are": "is" if left == 1 else "are"}
+    note = [say("observed.listed", **more).text] if left > 0 else []
     note.append(
         "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "
         "trips, "
@@ -267,21 +268,19 @@ def _spread(flow: TracedFlow, spread: Variability) -> str:
             low, high = bounds
             observed += f" (chain: {significant(low)} to {significant(high)})"
         parts.append(observed)
-    text = "Means over n round trips lie within " + "; ".join(parts) + "."
+    said = [say("observed.spread", spread="; ".join(parts))]
     if spread.superposition is not None:
-        verdict = "differ by more than chance" if spread.superposition.differ else "are not shown to differ"
-        text += f" The spectra of the scales {verdict} (p = {significant(spread.superposition.p_value, 2)})."
+        template = "observed.scales_differ" if spread.superposition.differ else "observed.scales_alike"
+        said.append(say(template, p=significant(spread.superposition.p_value, 2)))
     if spread.reason:
-        return f"{text} {spread.reason[0].upper()}{spread.reason[1:]}."
+        said.append(say("observed.no_chain", reason=f"{spread.reason[0].upper()}{spread.reason[1:]}"))
+        return " ".join(each.text for each in said)
     if spread.fitted is not None:
-        text += (
-            f" The mean over round trips is {significant(float(flow.windows.mean()))} packets, that of "
-            f"{spread.control}'s fitted "
-            f"chain {significant(spread.fitted.mean)}."
-        )
+        mean, chain = significant(float(flow.windows.mean())), significant(spread.fitted.mean)
+        said.append(say("observed.chain", mean=mean, control=spread.control, chain=chain))
     if spread.control == "Reno" and flow.changes().is_reno is False:
-        text += " The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
-    return text
+        said.append(say("observed.not_reno"))
+    return " ".join(each.text for each in said)
 
 
 def _share(value: float | None) -> str:

@@ -24,6 +24,7 @@ TEMPLATES: Mapping[str, str] = {
         "{connections} {were} let go before {their} end, to bound memory; what came later of {them} is a flow of its "
         "own."
     ),
+    "observed.listed": "The {listed} largest; {more} {are} in the table `flows`.",
     # A flow.
     "observed.series": "A series of the sender's own kernel: nothing had to be inferred from packets.",
     "observed.sender": (
@@ -69,6 +70,14 @@ TEMPLATES: Mapping[str, str] = {
     "observed.odd": "{segments} had numbers that fit nothing and {were} passed over.",
     "observed.no_beginning": "The capture does not hold the connection's beginning.",
     "observed.few_rounds": "{rounds}: too few for windows, losses by window, or a spectrum.",
+    "observed.spread": "Means over n round trips lie within {spread}.",
+    "observed.scales_differ": "The spectra of the scales differ by more than chance (p = {p}).",
+    "observed.scales_alike": "The spectra of the scales are not shown to differ (p = {p}).",
+    "observed.no_chain": "{reason}.",
+    "observed.chain": "The mean over round trips is {mean} packets, that of {control}'s fitted chain {chain}.",
+    "observed.not_reno": (
+        "The chain is Reno's, and this flow does not behave as Reno: the comparison shows by how much."
+    ),
     # Arrivals.
     "observed.no_verdict": "{what}: no verdict; {reason}.",
     "observed.arrivals": "{what} in bins of {bin}: {verdict}",

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 TEMPLATES: Mapping[str, str] = {
     "predicted.no_answer": "no answer of {model}: {reason}",
     "predicted.range": "In brackets: the range from empty to full buffers of full links.",
-    "predicted.nothing": "No model says anything of it.",
     "predicted.assumed": "Assumed:",
     # The explorer.
     "explored.whole": "Simulated here: {time}, one repetition. The command does all of it.",

@@ -71,6 +71,27 @@ TEMPLATES: Mapping[str, str] = {
         "The mean queue of {place} {moves} from {first} in the first half of the measured time to {second} in the "
         "second: the network has not settled, and these numbers are of a transient; run it for longer."
     ),
+    # What a reader is warned of.
+    "interrupted": "It shows the {finished} of {planned} that were finished.",
+    "interrupted_unplanned": "It shows what was finished.",
+    "off_load": (
+        "{group}: the {number} sizes that were drawn have a mean of {sampled}, {off} {side} the {asked} asked for. "
+        "With this distribution ({law}) the mean of so many lies between {low} and {high} in 95 % of runs, {least} to "
+        "{most}: so uncertain is the load."
+    ),
+    "locked_out": (
+        "{group}: {number} of {flows} (in all repetitions) got less than {share} of an equal share, and at least half "
+        "of what they sent was dropped, while a flow of {best} had {goodput}. Where a queue is always full and hosts "
+        "take no time, who is first may be decided for the whole run: give the flows a window limit, a "
+        "processing_time, or a queue that drops at random."
+    ),
+    "locked_out_by_datagrams": (
+        "{group}: {number} of {flows} (in all repetitions) got less than {share} of an equal share, and at least half "
+        "of what they sent was dropped, while a flow of {best} had {goodput}. No ACK holds its datagrams back: give it "
+        "a lower rate, or the link a queue for each flow (fq_codel)."
+    ),
+    "emulated_rtt": "Round-trip times are {bias} longer than those of the network, which is not corrected.",
+    "worst_emulation": "Repetition {number}, the worst of all.",
     # What would change it.
     "less_loss": "Less loss would give them more.",
     "larger_buffer": "A larger buffer could use the other {rest} of the link.",
