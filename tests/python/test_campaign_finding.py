@@ -100,33 +100,12 @@ def _three(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
     return swept(tmp_path_factory.mktemp("three"), {"bottleneck.queue.limit": limits}, "mean_queueing_delay_s")
 
 
-def test_one_repetition_shows_nothing(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = told(three, monkeypatch, estimated(0.001), estimated(0.002), estimated(0.003))
-    assert said == (
-        "Mean queueing delay is from 1.00\xa0ms at limit = 0.5 BDP to 3.00\xa0ms at limit = 8 BDP, of one repetition "
-        "each: whether that is more than chance is not known."
-    )
-
-
-def test_a_step_of_a_ten_thousandth_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shown it may be: nobody would act on it."""
-    flat = [(step + 1e-6, step, step - 1e-6) for step in (1.0, 1.0001, 1.0002)]
-    said = told(three, monkeypatch, *(estimated(*values) for values in flat))
-    assert said == "Mean queueing delay is the same within 1 % everywhere."
-
-
 def test_one_bucket_of_a_histogram_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
     buckets = [(1.0, 1.001, 1.002), (1.0, 1.001, 1.003), (1.05, 1.051, 1.0515)]
     said = told(three, monkeypatch, *(estimated(*values, resolution=0.05) for values in buckets))
     assert said == "Mean queueing delay is not shown to differ anywhere by as much as matters."
     exact = told(three, monkeypatch, *(estimated(*values) for values in buckets))
     assert " rises from " in exact, "it is the bucket that hides it"
-
-
-def test_repetitions_that_are_copies_show_nothing(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = told(three, monkeypatch, *(estimated(value, value, value) for value in (1.0, 2.0, 3.0)))
-    assert said.endswith(", the same in every repetition: whether that is more than chance is not known.")
-    assert told(three, monkeypatch, *[estimated(1.0, 1.0)] * 3) == "Mean queueing delay is equal everywhere."
 
 
 def test_a_step_back_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,6 @@ from parshall.errors import InputError
 from parshall.report.document import document_html
 from parshall.report.numbers import quantity
 from parshall.stats.claims import unfinished
-from parshall.stats.confidence import Interval
 from parshall.stats.families import Pair, judged
 
 Cli = Callable[..., Result]
@@ -302,22 +301,6 @@ def test_a_control_of_the_catalog_is_not_held_against_itself(card: Card) -> None
     assert own.mean == pytest.approx(1.0, abs=0.1)
     mine = _standing(rows["own_share_reno"].values["aimd"])
     assert mine in ("it shares equally", ""), "two repetitions of an AIMD with Reno's rules"
-
-
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ((0.1, 0.2, 0.3), "it yields"),
-        ((1.3, 1.4, 1.5), "it takes more"),
-        ((0.9, 1.0, 1.1), "it shares equally"),
-        ((0.7, 0.9, 1.1), ""),
-        ((1.0, None, None), ""),
-        ((None, None, None), ""),
-    ],
-)
-def test_a_share_is_called_so_where_its_whole_interval_is(values: tuple[float | None, ...], words: str) -> None:
-    low, mean, high = values if values[1] is not None else (None, values[0], None)
-    assert _standing(None if mean is None else Interval(mean, low, high, 3)) == words
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,7 @@ def test_a_difference_of_two_predictions_needs_no_spread() -> None:
 def test_results_without_a_quantity_have_nothing_to_compare() -> None:
     found = ps.compare(ps.Predicted(), ps.Predicted())
     assert (list(found.rows), found.paired) == ([], [])
-    assert "One repetition" in found._repr_html_()
+    assert "nothing to compare" in finding(found)
     assert ps.compare(*[ps.Result(None, {}, {})] * 2).paired == [False]
 
 

@@ -106,26 +106,6 @@ def with_goodputs(run: Run, near: list[float], far: list[float]) -> str:
     return finding(Result(None, run.metadata, {"links": links, "flows": flows})).text
 
 
-def test_one_repetition_tells_no_groups_apart(two: Run) -> None:
-    """What it had is said as of itself, and no remedy follows from it."""
-    text = with_goodputs(two, [8e6], [2e6])
-    assert "In its one repetition, a flow of near gets 8.00\xa0Mbit/s, one of far 2.00\xa0Mbit/s." in text
-    assert "fq_codel" not in text
-    assert "Only a faster link" not in text
-
-
-def test_repetitions_that_are_copies_tell_no_groups_apart(two: Run) -> None:
-    text = with_goodputs(two, [8e6, 8e6, 8e6], [2e6, 2e6, 2e6])
-    assert "In every repetition alike, a flow of near gets 8.00\xa0Mbit/s, one of far 2.00\xa0Mbit/s." in text
-    assert "fq_codel" not in text
-
-
-def test_what_nobody_would_act_on_is_no_difference(two: Run) -> None:
-    """5 Mbit/s and 0.01 % more, always."""
-    text = with_goodputs(two, [5.0004e6, 5.0005e6, 5.0006e6], [5e6, 5.0001e6, 5e6])
-    assert "A flow of near (5.00\xa0Mbit/s) and one of far (5.00\xa0Mbit/s) get the same within 1 %." in text
-
-
 def test_losses_on_the_medium_hold_flows_back() -> None:
     link = {"rate": "50 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.01}}
     run = simulated({"bottleneck": link, "flows": [bulk("all", count=2)]})

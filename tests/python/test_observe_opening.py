@@ -13,7 +13,7 @@ from parshall.report.document import document_html
 from parshall.report.numbers import quantity
 from parshall.report.plot import Line, Points, values
 from parshall.traces import Observation, short
-from parshall.traces.overview import finding, over_time
+from parshall.traces.overview import over_time
 from parshall.traces.page import document
 
 ROOT = Path(__file__).parents[2]
@@ -22,17 +22,6 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Observation:
     return ps.observe(ROOT / "docs/example.pcap.gz", output=tmp_path_factory.mktemp("observed") / "seen")
-
-
-@pytest.mark.slow
-def test_the_largest_flow_is_told(seen: Observation) -> None:
-    rows = seen.largest.to_dicts()
-    text = finding(rows)
-    assert f"delivered {quantity(rows[0]['goodput_bps'], 'bit/s')}." in text
-    assert f"took {quantity(rows[0]['mean_rtt_s'], 's')} on average" in text
-    page = document_html(document(seen))
-    assert page.index('class="finding"') < page.index('id="figure-over-time"') < page.index("<h2>Flows")
-    assert finding([]) == ""
 
 
 def test_the_throughput_over_time_adds_up_to_what_was_delivered(seen: Observation) -> None:

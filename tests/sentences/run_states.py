@@ -336,6 +336,8 @@ def limit(run: Result, text: str) -> None:
 
 def between_two(run: Result, text: str) -> None:
     """Of two groups that send what they can: a difference is told as one where Student's test of pairs finds it."""
+    if re.search("one repetition|every repetition|no difference", text):
+        assert "serves flows in turn" not in text, "no advice follows from what is not shown"
     told = re.search(r"[Aa] flow of (\S+) gets .*?, one of (\S+) ", text)
     if told is None:
         return

@@ -149,10 +149,11 @@ def fail(message: str, code: int) -> None:
 
 
 def note(message: str) -> None:
-    """Say something that is no result."""
+    """Say something that is no result; a terminal breaks lines where it likes."""
+    from parshall.report.numbers import NO_BREAK
     from parshall.schema.printing import printable
 
-    print(printable(message), file=sys.stderr)
+    print(printable(message.replace(NO_BREAK, " ")), file=sys.stderr)
 
 
 def hush(asked: bool) -> None:
