@@ -90,22 +90,6 @@ def test_unequal_groups_are_told_apart_and_evened_out_by_a_queue_for_each_flow()
     assert "such as fq_codel" not in other.text
 
 
-@pytest.fixture(name="two", scope="module")
-def _two() -> Run:
-    """A full link with two groups, three repetitions."""
-    return simulated({"bottleneck": {"rate": "10 Mbit/s"}, "flows": [bulk("near"), bulk("far", rtt="60 ms")]})
-
-
-def with_goodputs(run: Run, near: list[float], far: list[float]) -> str:
-    """What is said if the groups' flows had these goodputs, a value a repetition."""
-    rows = [(n, group, x) for group, values in (("near", near), ("far", far)) for n, x in enumerate(values)]
-    given = pl.DataFrame(rows, schema={"repetition": pl.UInt32, "group": pl.String, "given": pl.Float64}, orient="row")
-    flows = run.flows.join(given, on=["repetition", "group"], how="inner", maintain_order="left")
-    flows = flows.with_columns(goodput_bps=pl.col("given")).drop("given")
-    links = run.links.filter(pl.col("repetition") < len(near))
-    return finding(Result(None, run.metadata, {"links": links, "flows": flows})).text
-
-
 def test_losses_on_the_medium_hold_flows_back() -> None:
     link = {"rate": "50 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.01}}
     run = simulated({"bottleneck": link, "flows": [bulk("all", count=2)]})

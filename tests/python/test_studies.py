@@ -14,7 +14,9 @@ from typer.testing import Result
 
 from parshall.errors import InputError
 from parshall.report.document import Chart, Document, Section, Table
+from parshall.report.layout import name_lines
 from parshall.report.plot import Axis, Grid, Line, Panel, Plot, Points
+from parshall.report.svg import svg
 from parshall.stats.claim_rules import equal, one_run, reported, sign
 from parshall.stats.claims import Claim, Null, Tolerance
 from parshall.stats.confidence import Interval
@@ -101,7 +103,7 @@ def test_a_study_writes_a_page(cli: Cli, study: str, tmp_path: Path) -> None:
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     for words in (
         "<code>like</code> &lt;this&gt;",
-        "Of 2\u00a0claims of the source&#39;s experiments, the one reading there is reproduces 1",
+        "Of 2\u00a0claims of the source&#39;s experiments, 1 is reproduced",
         "Beyond the source: 1\u00a0value.",
         "Not reproduced",
         "All claims",
@@ -196,7 +198,7 @@ def test_what_is_no_experiment_is_counted_apart() -> None:
         claim("fig1", "value", 20.0),
     ]
     text = headline(claims)
-    assert text.startswith("Of 1\u00a0claim of the source's experiments, the one reading there is reproduces 0;")
+    assert text.startswith("Of 1\u00a0claim of the source's experiments, 0 are reproduced.")
     assert "Definitions and arithmetic, apart: 1 of 2 reproduced." in text
     assert "Calibrated to the published value, not counted: 1." in text
     assert "Cannot fail, not counted: 1." in text
@@ -243,6 +245,34 @@ def test_every_claim_is_drawn_in_tolerances() -> None:
     assert grey.style.muted
     assert "circle: a" in drawn.plot.caption
     assert forest(claims[-1:]) is None
+
+
+def test_readings_of_a_claim_have_symbols_of_their_own() -> None:
+    """Also where there are more readings than symbols: no claim has two of the same."""
+    value = Interval(9.5, 9.0, 10.0, 3)
+    claims = [
+        equal("fig1", f"claim {first}", 10.0, value, within=Tolerance(1.0, "t"), reading=f"reading {number}")
+        for first in range(0, 15, 5)
+        for number in range(first, first + 5)
+    ]
+    drawn = forest(claims)
+    assert drawn is not None
+    points = [mark for mark in drawn.plot.panels[0].marks if isinstance(mark, Points)]
+    for place in range(3):
+        own = [mark.style.symbol for mark in points if place in np.asarray(mark.y)]
+        assert len(set(own)) == 5
+    assert "circle: reading 0, or reading 5, or reading 10" in drawn.plot.caption
+
+
+def test_long_names_of_claims_have_two_lines_in_the_picture() -> None:
+    name = "mean rate of the largest flows with heavier tails, with slow start, B = 896"
+    drawn = forest([equal("fig1", name, 10.0, Interval(9.5, 9.0, 10.0, 3), within=Tolerance(1.0, "t"))])
+    assert drawn is not None
+    lines = name_lines(f"fig1: {name}", drawn.plot.panels[0].y)
+    assert (len(lines), " ".join(lines)) == (2, f"fig1: {name}")
+    picture, _, _ = svg(drawn.plot)
+    for line in lines:
+        assert line in picture
 
 
 # --- what is refused ---

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Literal
 
-from parshall.report.plot import Grid, Panel, Plot
+from parshall.report.plot import Axis, Grid, Panel, Plot
 
 WIDTH_IN = 6.3
 SHADES_IN = 0.12
@@ -71,11 +72,31 @@ def laid_out(plot: Plot, entries: Sequence[str], width_in: float = WIDTH_IN) -> 
     return Layout(width_in, height, tuple(boxes), legend_columns)
 
 
-def shortened(name: str, width_in: float = WIDTH_IN, share: float = 1 / 3) -> str:
-    """A name that fits beside the axis: its beginning and its end, as names that begin alike often end otherwise."""
-    most = int(width_in * share / _NAME_IN) - 2
-    end = most // 2
-    return name if len(name) <= most else f"{name[: most - 1 - end]}…{name[-end:]}"
+def name_lines(name: str, axis: Axis, width_in: float = WIDTH_IN) -> list[str]:
+    """The lines of a name that fits beside the axis; of a longer one the beginning and the end.
+
+    Names that begin alike often end otherwise.
+
+    Examples
+    --------
+    >>> name_lines("throughput of the model, packets/s", Axis("", names_share=0.25, names_lines=2))
+    ['throughput of the', 'model, packets/s']
+    >>> name_lines("throughput of the model, packets/s", Axis("", names_share=0.25))
+    ['throughp…packets/s']
+    """
+    most = characters(axis, width_in)
+    lines = wrap(name, most, break_long_words=False) if axis.names_lines > 1 else [name]
+    if len(lines) <= axis.names_lines and all(len(line) <= most for line in lines):
+        return lines
+    room = most * axis.names_lines - axis.names_lines
+    end = room // 2
+    short = f"{name[: room - 1 - end]}…{name[-end:]}"
+    return [short[at : at + most] for at in range(0, len(short), most)]
+
+
+def characters(axis: Axis, width_in: float = WIDTH_IN) -> int:
+    """How many characters of a name have room in a line beside the axis."""
+    return int(width_in * axis.names_share / _NAME_IN) - 2
 
 
 def has_few_decades(panel: Panel, letter: Literal["x", "y"]) -> bool:

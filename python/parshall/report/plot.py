@@ -24,7 +24,7 @@ Values = NDArray[np.float64]
 class Axis:
     """An axis: what it measures, in which unit (empty: a pure number), and how; `names` stand at 0, 1, 2, ...
 
-    Names beside an ordinate take at most `names_share` of the figure's width, and are cut to it.
+    Names beside an ordinate take at most `names_share` of the figure's width and `names_lines` lines; others are cut.
     """
 
     label: str
@@ -34,6 +34,7 @@ class Axis:
     maximum: float | None = None
     names: tuple[str, ...] = ()
     names_share: float = 1 / 3
+    names_lines: int = 1
 
     @property
     def title(self) -> str:

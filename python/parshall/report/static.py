@@ -24,7 +24,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from parshall.report.layout import SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, shortened
+from parshall.report.layout import SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, name_lines
 from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT, MARKERS
 from parshall.report.plot import Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
@@ -351,7 +351,7 @@ def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"], width_in: float) -
         drawn.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=9))
         drawn.set_minor_formatter(NullFormatter())
     if axis.names:
-        drawn.set_ticks(range(len(axis.names)), [shortened(name, width_in, axis.names_share) for name in axis.names])
+        drawn.set_ticks(range(len(axis.names)), ["\n".join(name_lines(name, axis, width_in)) for name in axis.names])
     else:
         drawn.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     getattr(ax, f"set_{letter}lim")(*ends)

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from parshall.report.layout import LEGEND_ROW_IN, SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, shortened
+from parshall.report.layout import LEGEND_ROW_IN, SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, name_lines
 from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT
 from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
@@ -29,6 +29,8 @@ _FONT, _CHARACTER = 85, 52
 _SHORTEST = 1e-200
 _LEAST_POWER, _MOST_POWER = -307, 307
 """Powers of ten that are numbers."""
+_LINE = 95
+"""From one line of a name to the next."""
 _SMALL = 'font-size="75"'
 _MANY_POINTS = 200
 _SHAPES = {
@@ -145,7 +147,7 @@ class _Scale:
         """Places and labels."""
         if self.axis.names:
             for at, name in enumerate(self.axis.names):
-                yield self.place(at), shortened(name, self.figure_in, self.axis.names_share)
+                yield self.place(at), "\n".join(name_lines(name, self.axis, self.figure_in))
             return
         places = self._decades(has_few_decades(panel, letter)) if self.axis.log else self._round_numbers()
         yield from ((self.place(value), tick(value)) for value in places if self.shows(value))
@@ -196,7 +198,7 @@ class _Drawn:
             yield from (_text(x, bottom + 115, label, "middle") for x, label in columns)
             yield _text((left + right) // 2, bottom + 235, self.x.axis.title, "middle")
         if with_y:
-            yield from (_text(left - 45, y + 30, label, "end") for y, label in rows)
+            yield from (text for y, label in rows for text in _lines(left - 45, y + 30, label, "end"))
         if titled:
             yield _text(left, top - 40, self.panel.y.title, "start")
         if self.panel.note:
@@ -374,6 +376,13 @@ def _text(x: int, y: int, text: str, anchor: str, colour: str = "", *, extra: st
     more = "" if anchor == "start" else f' text-anchor="{anchor}"'
     more += f' fill="{colour}"' if colour else ""
     return f'<text x="{x}" y="{y}"{more}{" " + extra if extra else ""}>{escape(printable(text))}</text>'
+
+
+def _lines(x: int, y: int, text: str, anchor: str) -> Iterator[str]:
+    """Letters in one line or more, their middle where one line would be."""
+    lines = text.split("\n")
+    first = y - _LINE * (len(lines) - 1) // 2
+    yield from (_text(x, first + _LINE * number, line, anchor) for number, line in enumerate(lines))
 
 
 def _v(data: object) -> Values:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
 
 from parshall.report.document import Chart
+from parshall.report.layout import characters
 from parshall.report.palette import SERIES, SYMBOLS
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
 from parshall.stats.claims import SIGN, Claim
@@ -15,6 +17,8 @@ from parshall.stats.claims import SIGN, Claim
 EDGE = 4.0
 """Tolerances beyond which values are drawn at the edge."""
 CANNOT_FAIL = "cannot fail"
+_NAMES, _MOST_LINES = 0.6, 3
+"""The share of the width that names have, and how many lines at most: as many as nine names of ten need."""
 
 _COLOURS = {"holds": 2, "compatible": 0, "undecided": 4, "fails": 3}
 """Places in the palette, from green to purple; claims that cannot fail are grey."""
@@ -104,10 +108,10 @@ def _named(claim: Claim) -> str:
 def _drawn(name: str, title: str, rows: Sequence[_Row], words: dict[str, str]) -> Chart:
     names = sorted({row.name: None for row in rows}, key=_artefact_order(rows))
     places = {each: len(names) - 1 - number for number, each in enumerate(names)}
-    readings = list(dict.fromkeys(row.reading for row in rows))
+    symbols = _symbols(rows)
     marks: list[Mark] = [Guide(-1.0, "", along="x"), Guide(1.0, "accepted", along="x")]
     for verdict, style in _styles(words):
-        for number, reading in enumerate(readings):
+        for reading, number in symbols.items():
             own = [row for row in rows if row.verdict == verdict and row.reading == reading]
             if own:
                 seen = any(isinstance(mark, Points) and mark.name == verdict for mark in marks)
@@ -122,10 +126,12 @@ def _drawn(name: str, title: str, rows: Sequence[_Row], words: dict[str, str]) -
                         along="x",
                     )
                 )
-    y = Axis("", names=tuple(reversed(names)), minimum=-0.6, maximum=len(names) - 0.4, names_share=0.55)
+    y = Axis("", names=tuple(reversed(names)), minimum=-0.6, maximum=len(names) - 0.4, names_share=_NAMES)
+    needed = sorted(len(wrap(name, characters(y), break_long_words=False)) for name in names)
+    lines = min(_MOST_LINES, needed[-1 - len(needed) // 10])
     x = Axis(_AXIS, minimum=-EDGE - 0.2, maximum=EDGE + 0.2)
-    panel = Panel(marks, x, y, height=0.3 + 0.07 * len(names))
-    return Chart(name, title, Plot([panel], f"{_HOW}{_symbols(readings)}"))
+    panel = Panel(marks, x, replace(y, names_lines=lines), height=0.3 + (0.025 + 0.045 * lines) * len(names))
+    return Chart(name, title, Plot([panel], f"{_HOW}{_legend(symbols)}"))
 
 
 def _artefact_order(rows: Sequence[_Row]) -> Callable[[str], int]:
@@ -146,9 +152,25 @@ def _with_symbol(style: Style, number: int) -> Style:
     return next(each for each in candidates if each.symbol == wanted)
 
 
-def _symbols(readings: Sequence[str]) -> str:
+def _symbols(rows: Sequence[_Row]) -> dict[str, int]:
+    """The number of the symbol of each reading: no claim has two readings of one symbol, while there are enough."""
+    together: dict[str, set[str]] = {}
+    for row in rows:
+        together.setdefault(row.name, set()).add(row.reading)
+    numbers: dict[str, int] = {}
+    for reading in dict.fromkeys(row.reading for row in rows):
+        beside = {numbers[each] for own in together.values() if reading in own for each in own & numbers.keys()}
+        free = [number for number in range(len(SYMBOLS)) if number not in beside]
+        numbers[reading] = free[0] if free else len(numbers) % len(SYMBOLS)
+    return numbers
+
+
+def _legend(symbols: Mapping[str, int]) -> str:
     """Which symbol is which reading, in words; empty where there is one."""
-    if len(readings) < 2:
+    if len(symbols) < 2:
         return ""
-    named = [f"{SYMBOLS[number % len(SYMBOLS)]}: {reading or 'no reading'}" for number, reading in enumerate(readings)]
+    by_symbol: dict[int, list[str]] = {}
+    for reading, number in symbols.items():
+        by_symbol.setdefault(number, []).append(reading or "no reading")
+    named = [f"{SYMBOLS[number]}: {', or '.join(own)}" for number, own in sorted(by_symbol.items())]
     return f" Symbols are readings of what the source leaves open: {'; '.join(named)}."
