@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -22,7 +23,7 @@ from parshall.quantities.naming import named
 from parshall.report.numbers import counted
 from parshall.report.uncertainty import interval_text, no_value
 from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Series
+from parshall.stats.estimates import Means, Series
 from parshall.stats.families import Pair, judged
 from parshall.stats.quantiles import NoValue, Pooled
 from parshall.stats.verdict import AT_LEAST, Judgement, without_value
@@ -302,7 +303,11 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         """What the repetitions of a point gave."""
         self._measure(self.record.metrics if metric in self.record.metrics else [metric])
         series = self._measured[metric, named(metric).quantity]
-        return None if series is None else series.numbered(self._places.get(point, {}))
+        if series is None:
+            return None
+        own, runs = series.numbered(self._places.get(point, {})), self.record.points[point].runs
+        failed = any(run in self.record.failed for run in runs)
+        return replace(own, among=range(len(runs))) if failed and isinstance(own, Means) else own
 
     def _measure(self, wanted: Sequence[str]) -> None:
         """Compute metrics that were not computed yet, or with another definition, all at once: tables are read once."""
