@@ -167,3 +167,13 @@ def test_the_noun_is_what_the_number_is() -> None:
     ).groups()  # type: ignore[union-attr]
     assert float(medium) == pytest.approx(0.2, rel=0.15)
     assert 0 < float(queue) < float(medium)
+
+
+@pytest.mark.parametrize(("instrument", "did"), [("simulate", "simulated"), ("emulate", "emulated")])
+def test_models_of_completion_times_stand_beside_what_was_done(instrument: str, did: str) -> None:
+    """Their conditions and their columns name the instrument."""
+    text = prediction_states.of_view(prediction_states.beside_transfers(instrument))
+    assert not WRONG.search(text.replace("\n", ". "))
+    assert "Mean completion time" in text
+    assert f"At the {did} RTT" in text
+    assert f"{did.capitalize()} " in text

@@ -54,9 +54,13 @@ def oracle(made: ps.Scenario, text: str) -> None:
 @cache
 def beside_transfers(instrument: str = "simulate") -> View:
     made = scenario(
-        {"name": "files", "congestion_control": "reno", "workload": {"name": "transfer", "sizes": "50 kB"}},
-        {"name": "others", "congestion_control": "reno"},
-        bottleneck={"rate": "10 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.01}},
+        {
+            "name": "files",
+            "congestion_control": "reno",
+            "count": 20,
+            "workload": {"name": "transfer", "sizes": "50 kB"},
+        },
+        bottleneck={"rate": "100 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.01}},
     )
     run = ps.run(made)
     rows = flatten(ps.predict(made, run))

@@ -113,6 +113,6 @@ def carry_out(
         for each in findings.checks:
             shown.add_row(*cells(each))
         console().print(shown)
-        sentences = headline.of_criteria if chosen.kind == "suite" else headline.headline
-        console().print(sentences(findings.checks))
+        told = [headline.of_criteria] if chosen.kind == "suite" else [headline.headline, headline.further]
+        console().print(" ".join(filter(None, (say(findings.checks) for say in told))))
     return findings
