@@ -60,6 +60,7 @@ def beside_transfers(instrument: str = "simulate") -> View:
             "count": 20,
             "workload": {"name": "transfer", "sizes": "50 kB"},
         },
+        warm_up="0 s",
         bottleneck={"rate": "100 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.01}},
     )
     run = ps.run(made)
