@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from saying import State
+from saying import State, folder
 
 import parshall as ps
 from parshall.cli import predict as verb
@@ -24,7 +22,7 @@ def scenario(*flows: Mapping[str, Any], **more: Any) -> ps.Scenario:
 
 
 def printed(made: ps.Scenario) -> str:
-    path = Path(tempfile.mkdtemp(prefix="parshall-states-")) / "scenario.toml"
+    path = folder() / "scenario.toml"
     path.write_text(made.toml(), encoding="utf-8")
     terminal = io.StringIO()
     with redirect_stdout(terminal), redirect_stderr(terminal):
