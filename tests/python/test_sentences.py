@@ -174,6 +174,5 @@ def test_models_of_completion_times_stand_beside_what_was_done(instrument: str, 
     """Their conditions and their columns name the instrument."""
     text = prediction_states.of_view(prediction_states.beside_transfers(instrument))
     assert not WRONG.search(text.replace("\n", ". "))
-    assert "Mean completion time" in text
-    assert f"At the {did} RTT" in text
+    assert f"At the {did} RTT and rate of loss events\ncardwell" in text
     assert f"{did.capitalize()} " in text

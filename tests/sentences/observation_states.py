@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from saying import State, number
+from saying import State, folder, number
 
 import parshall as ps
 from parshall.stats.spectrum import Superposition
@@ -26,7 +25,7 @@ CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 @cache
 def observed(name: str, less: int = 0) -> Observation:
     """A file of the corpus, without its last bytes."""
-    cut = Path(tempfile.mkdtemp(prefix="parshall-states-")) / name
+    cut = folder() / name
     data = (CORPUS / name).read_bytes()
     cut.write_bytes(data[: len(data) - less])
     return ps.observe(cut)
@@ -42,7 +41,7 @@ def simulated() -> Observation:
             "flows": [{"name": "reno", "rtt": "60 ms", "congestion_control": "reno"}],
             "probes": {"pcap": True},
         },
-        Path(tempfile.mkdtemp(prefix="parshall-states-")) / "run",
+        folder() / "run",
     )
     return ps.observe(*run.captures("bottleneck"))
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from saying import State
+from saying import State, folder
 
 import parshall as ps
 from parshall.cli import predict as verb
@@ -24,7 +22,7 @@ def scenario(*flows: Mapping[str, Any], **more: Any) -> ps.Scenario:
 
 
 def printed(made: ps.Scenario) -> str:
-    path = Path(tempfile.mkdtemp(prefix="parshall-states-")) / "scenario.toml"
+    path = folder() / "scenario.toml"
     path.write_text(made.toml(), encoding="utf-8")
     terminal = io.StringIO()
     with redirect_stdout(terminal), redirect_stderr(terminal):
@@ -60,6 +58,7 @@ def beside_transfers(instrument: str = "simulate") -> View:
             "count": 20,
             "workload": {"name": "transfer", "sizes": "50 kB"},
         },
+        warm_up="0 s",
         bottleneck={"rate": "100 Mbit/s", "loss": {"name": "bernoulli", "probability": 0.01}},
     )
     run = ps.run(made)

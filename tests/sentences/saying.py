@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +18,13 @@ Oracle = Callable[[str], None]
 """Asserts that the words of a text are those of the records, which it reads for itself."""
 
 _SCALES = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "s": 1.0, "ms": 1e-3, "µs": 1e-6, "%": 0.01, "packets": 1.0}
+
+
+def folder() -> Path:
+    """A new folder, which goes when the tests do."""
+    made = Path(tempfile.mkdtemp(prefix="parshall-states-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
 
 
 def unchecked(_: str) -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from saying import State, moves
+from saying import State, folder, moves
 from scipy.stats import ttest_rel
 
 import parshall as ps
@@ -46,7 +44,7 @@ SCENARIO: Mapping[str, Any] = {
 @cache
 def swept(key: str = KEY, values: Sequence[str] = LIMITS, **more: Any) -> Sweep:
     """A sweep with two repetitions a point."""
-    store = Path(tempfile.mkdtemp(prefix="parshall-states-"))
+    store = folder()
     plan = ps.Plan(
         name="limits", scenario=SCENARIO, parameters={key: list(values)}, repetitions=2, metrics=[DELAY], **more
     )
@@ -183,7 +181,7 @@ def with_baseline(*, seeds: bool) -> Sweep:
         metrics=[DELAY],
         compare=compare,  # type: ignore[arg-type]
     )
-    return ps.sweep(plan, Path(tempfile.mkdtemp(prefix="parshall-states-")), workers=1)
+    return ps.sweep(plan, folder(), workers=1)
 
 
 def page_of(sweep: Sweep) -> str:

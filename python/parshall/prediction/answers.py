@@ -88,7 +88,7 @@ class Completion:
     completion_s
         Mean time from the first packet to the last ACK.
     measured_completion_s, ratio
-        Mean over the run's finished transfers, and predicted over measured.
+        Mean over the run's transfers of that size where all ended, else `None`; and predicted over measured.
     """
 
     group: str
