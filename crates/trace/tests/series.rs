@@ -173,7 +173,7 @@ fn json_that_is_damaged_is_used_up_to_there() {
     let damaged = r#"{"ElapsedTime":1,"SndCwnd":2,"RTT":?"#;
     let error = try_observe(&[damaged.as_bytes()], &OPTIONS).map(|_| ()).unwrap_err().to_string();
     assert!(
-        error.contains("byte 35: JSON that cannot be read") && error.contains("no TCP_INFO sample"),
+        error.contains("byte 35: found JSON that cannot be read") && error.contains("no TCP_INFO sample"),
         "{error}"
     );
 }
