@@ -41,6 +41,8 @@ pub struct Values<'a> {
     text: &'a [u8],
     budget: &'a Budget,
     ends: serde_json::StreamDeserializer<'a, serde_json::de::SliceRead<'a>, IgnoredAny>,
+    /// The text was one value.
+    whole: bool,
     ended: bool,
 }
 
@@ -48,12 +50,16 @@ impl<'a> Values<'a> {
     /// Those of that text. Each may take all of the budget, since the last one is gone when the next is asked for.
     pub fn new(text: &'a [u8], budget: &'a Budget) -> Self {
         let ends = serde_json::Deserializer::from_slice(text).into_iter();
-        Self { text, budget, ends, ended: false }
+        Self { text, budget, ends, whole: false, ended: false }
     }
 
     /// Where the last value ended.
     pub fn byte(&self) -> usize {
-        self.ends.byte_offset()
+        if self.whole {
+            self.text.len()
+        } else {
+            self.ends.byte_offset()
+        }
     }
 }
 
@@ -64,7 +70,15 @@ impl Iterator for Values<'_> {
         if self.ended {
             return None;
         }
-        let begins = self.ends.byte_offset();
+        let begins = self.byte();
+        if begins == 0 {
+            // Most texts are one value: then there is no end to be looked for.
+            self.budget.renew();
+            if let Ok(whole) = value(self.text, self.budget) {
+                (self.whole, self.ended) = (true, true);
+                return Some(Ok(whole));
+            }
+        }
         let read = match self.ends.next()? {
             Ok(IgnoredAny) => {
                 self.budget.renew();

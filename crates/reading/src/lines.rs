@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_last_line_of_a_text_that_broke_off_is_left_out() {
-        let text: String = (0..100_000).map(|number| format!("{number}\n")).collect();
+        let text = (0..100_000).map(|number| number.to_string() + "\n").collect::<String>();
         assert_eq!(
             read(text.trim_end().into()).0.len(),
             100_000,
