@@ -128,9 +128,14 @@ class Scratch:
 
     def remove(self) -> None:
         """Remove the directory."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        Path(self._lock.name).unlink(missing_ok=True)
+        self.remove_of(self.path)
         self._lock.close()
+
+    @staticmethod
+    def remove_of(path: Path) -> None:
+        """Remove a directory whose process may be no more, and its lock."""
+        shutil.rmtree(path, ignore_errors=True)
+        path.with_name(f"{path.name}{_LOCK}").unlink(missing_ok=True)
 
 
 _LOCK = ".lock"

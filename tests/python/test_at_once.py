@@ -19,7 +19,7 @@ def test_a_study_emulates_as_many_cases_at_a_time_as_it_is_told(
 
     def called(calls: list[Any], workers: int | None, *_: Any, **__: Any) -> list[Any]:
         told.append((workers, [call.at_once for call in calls]))
-        return [call.function(*call.arguments) for call in calls]
+        return [call.does.function(*call.does.arguments) for call in calls]
 
     monkeypatch.setattr(running, "run_calls", called)
     cases = {"simulated": Case("one", abs, (-1,)), "emulated": Case("other", abs, (-2,), emulates=True)}

@@ -48,7 +48,7 @@ def of(line: str, notes: str = "", *, slow: bool = False) -> Command:
     return Command(tuple(line.split("|")) if "|" in line else tuple(line.split()), notes, slow)
 
 
-ASSUMED = r"In brackets: .*|- .*|.*: no model .*"
+ASSUMED = r"In brackets: .*|Assumed:|- .*|.*: no model .*"
 """What models assume, and why one gives no number: beside the numbers, which go to other programs."""
 WHERE = r"\S+|next: .*"
 """Files that were written, where nothing is printed to standard output: a verb without ``--quiet``."""
@@ -71,7 +71,10 @@ COMMANDS: dict[str, list[Command]] = {
     "report": [of("report one -q"), of("report store -q")],
     "figure": [of("figure one overview -q")],
     # How intervals are made, and how many differences matter: of people, not of other programs.
-    "compare": [of("compare one two", r"95 % confidence.*|first: .*"), of("compare one two --json")],
+    "compare": [
+        of("compare one two", r"95 % confidence.*|Of one repetition there are no confidence intervals.*|first: .*"),
+        of("compare one two --json"),
+    ],
     "sweep": [of("sweep counts.toml --store store -q")],
     "query": [
         of("query|SELECT flows_0_count, avg(goodput_bps) FROM flows GROUP BY 1"),

@@ -79,7 +79,7 @@ def test_verbs_with_a_page_write_its_figures(cli: CliRunner, tmp_path: Path) -> 
         (["--format", "gif", "-o", str(tmp_path / "page")], '--format: found "gif"; accepted: "csv", "pdf"'),
         (["--width", "3 km", "-o", str(tmp_path / "page")], "accepted: a length such as"),
     ):
-        refused = cli.invoke(verbs, [*asked, *wrong])
+        refused = cli.invoke(verbs, [*asked, *wrong, "--force"])
         assert (refused.exit_code, said in refused.output) == (2, True), refused.output
 
 

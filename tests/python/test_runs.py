@@ -115,7 +115,7 @@ def test_any_number_of_workers_gives_the_same_bytes(repeated: ps.Scenario, tmp_p
     for workers in (1, 3):
         ps.run(repeated, tmp_path / str(workers), workers=workers)
     one, three = _contents(tmp_path / "1"), _contents(tmp_path / "3")
-    tables = {"flows", "links", "transfers", "flow_samples", "link_samples", "delay_histogram"}
+    tables = {"flows", "links", "transfers", "flow_samples", "link_samples", "group_samples", "delay_histogram"}
     tables |= {"groups", "latency_histogram"}  # of the probe `latency`, which is on unless it would slow the run
     assert {Path(name).stem for name in one} == tables
     assert len(one) == 3 * len(tables)

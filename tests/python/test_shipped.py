@@ -18,6 +18,7 @@ from parshall.cli.app import application
 from parshall.cli.open import newest, page_of
 from parshall.design.transfer import transfer_scenario, transfer_time
 from parshall.documentation.markdown import blocks
+from parshall.stats.quantiles import NoValue
 from parshall.templates.shipped import located, paths, shipped
 
 ROOT = Path(__file__).parents[2]
@@ -161,7 +162,9 @@ def test_the_time_of_a_transfer_has_quantiles_with_intervals() -> None:
         assert each.high is not None
         assert each.low <= each.mean <= each.high
     assert 0.5 in transfer_time("20 kB", "10 Mbit/s", "20 ms", repetitions=2).quantiles
-    assert 0.95 not in transfer_time("20 kB", "10 Mbit/s", "20 ms", repetitions=19).quantiles
+    few = transfer_time("20 kB", "10 Mbit/s", "20 ms", repetitions=19).quantiles
+    assert isinstance(few[0.95], NoValue)
+    assert few[0.95].reason == "too few values: 19 of 20"
 
 
 def test_others_slow_a_transfer_down() -> None:

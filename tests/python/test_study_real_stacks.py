@@ -195,6 +195,7 @@ def point(loss: float, delay_ms: float, mbps: float) -> OfARun:
         **{name: np.array([value]) for name, value in values.items()},
         mean_packets=1000.0,
         transfers=100,
+        ended=100,
         cells=cells,
         **rest,
     )

@@ -16,7 +16,7 @@ import parshall as ps
 from parshall.stats.spectrum import Superposition
 from parshall.traces import Observation, overview, trust
 from parshall.traces.flow import TracedFlow
-from parshall.traces.page import _listing, _spread, document
+from parshall.traces.page import LISTED, SUMMED, _listing, _spread, document
 from parshall.traces.spectra import Variability, variability
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
@@ -26,7 +26,7 @@ CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 def observed(name: str, less: int = 0) -> Observation:
     """A file of the corpus, without its last bytes."""
     cut = folder() / name
-    data = (CORPUS / name).read_bytes()
+    data = (CORPUS / ("series" if name.endswith(".csv") else "captures") / name).read_bytes()
     cut.write_bytes(data[: len(data) - less])
     return ps.observe(cut)
 
@@ -120,6 +120,9 @@ FACTS: Mapping[str, Any] = {
     "segment_bytes": 1448,
     "odd_segments": 0,
     "opened": True,
+    "acknowledged_first": 0,
+    "discarded_by_receiver": 0,
+    "rtt_is_lower_bound": False,
 }
 
 
@@ -138,10 +141,11 @@ def flow(*templates: str, retransmissions: int = 0, **changes: Any) -> State:
 
 def one_is_one(changes: Mapping[str, Any], text: str) -> None:
     """What is one is told in the singular."""
-    for key in ("uncaptured_packets", "merged_segments", "odd_segments"):
+    for key in ("uncaptured_packets", "merged_segments", "odd_segments", "acknowledged_first"):
         if changes.get(key) == 1:
-            assert " was " in text or " was passed over" in text
+            assert " was " in text or " was passed over" in text or " stands after " in text
             assert "1\xa0packets" not in text
+            assert "1\xa0segments" not in text
 
 
 def untold(text: str) -> None:
@@ -150,12 +154,13 @@ def untold(text: str) -> None:
 
 def listed(number: int) -> State:
     """A listing of more flows than there is room for."""
-    rows = [{**observed("vlan.pcap").flows.to_dicts()[0], "flow": n} for n in range(40 + number)]
+    rows = [{**observed("vlan.pcap").flows.to_dicts()[0], "flow": n} for n in range(LISTED)]
+    sums = dict.fromkeys(SUMMED, 1000 * (LISTED + number))
 
     def oracle(text: str) -> None:
-        assert f"{number}\xa0more flow{'s are' if number > 1 else ' is'} in the table" in text
+        assert f"the sums of {number}\xa0other flow{'s' if number > 1 else ''}." in text
 
-    return State(lambda: " ".join(_listing(rows).paragraphs), {"observed.listed"}, oracle)
+    return State(lambda: " ".join(_listing(rows, sums, LISTED + number).paragraphs), {"observed.listed"}, oracle)
 
 
 @cache
@@ -225,6 +230,10 @@ STATES: dict[str, State] = {
     "the handshake alone, with timestamps": flow("handshake_echoes", rtt_source="handshake"),
     "a capture that missed a packet": flow("missed", uncaptured_packets=1),
     "a capture that missed packets": flow("missed", uncaptured_packets=3),
+    "a segment that stands after its acknowledgement": flow("acknowledged_first", acknowledged_first=1),
+    "segments that stand after their acknowledgement": flow("acknowledged_first", acknowledged_first=9),
+    "a receiver that discards packets": flow("discarded", discarded_by_receiver=2),
+    "round-trip times that are lower bounds": flow("rtts_at_least", rtt_is_lower_bound=True),
     "a receiver that closes its window": flow("closed", zero_window_probes=2),
     "a sender without SACK": flow("no_sack", retransmissions=3, sack_permitted=False),
     "a merged segment": flow("merged", merged_segments=1),

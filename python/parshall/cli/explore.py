@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Controls, Quiet, declare_controls, note, termination_interrupts, verb
+from parshall.cli.console import Controls, Force, Quiet, declare_controls, note, termination_interrupts, verb
 
 
 @verb
@@ -36,7 +36,7 @@ def explore(
             show_default=False,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of --offline.")] = False,
+    force: Force = False,
     controls: Controls = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the browser.")] = True,
     quiet: Quiet = False,

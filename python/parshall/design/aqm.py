@@ -68,7 +68,7 @@ def choose(
     >>> home = Scenario(duration="10 s", warm_up="4 s", bottleneck={"rate": "20 Mbit/s"}, flows=flows, repetitions=2)
     >>> found = choose(place(home), Demand(delay_s=0.015), ["codel", "fq_codel"])
     >>> found.trials[0].verdict, found.kept.queue["name"] in {"codel", "fq_codel"}
-    ('broken', True)
+    ('fails', True)
     """
     own = value_at(where.scenario.document(), where.path.split("."))
     first: Mapping[str, Any] = own if isinstance(own, Mapping) else {"name": own or "drop_tail"}

@@ -88,7 +88,7 @@ def choose(
     >>> one = Scenario(duration="40 s", warm_up="10 s", bottleneck={"rate": "10 Mbit/s"}, flows=flows, repetitions=2)
     >>> found = choose(place(one), Demand(utilisation=0.95))
     >>> found.kept.verdict, 10 < found.limit(found.kept) < 42  # the bandwidth-delay product is 41 packets
-    ('kept', True)
+    ('holds', True)
     """
     bdp, flows = where.bdp_packets, reno_flows(where)
     trials: dict[int, Trial] = {}

@@ -146,7 +146,7 @@ def choose(
     >>> two = Scenario(duration="5 s", warm_up="2 s", bottleneck={"rate": "10 Mbit/s"}, flows=flows)
     >>> found = choose(two, "queueing_delay_s", 0.1)
     >>> found.judged.verdict, found.repetitions == len(found.values)
-    ('kept', True)
+    ('holds', True)
     """
     if not 0 < within < 1:
         raise InputError(f"within: found {within:g}; accepted: between 0 and 1, e.g. 0.05 for 5 %")

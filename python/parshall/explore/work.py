@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import Any
 
 from parshall.errors import InputError, ParshallError
 from parshall.explore.subject import Base, Subject
+from parshall.files import Scratch
 
 Answer = dict[str, Any]
 Task = Callable[[Subject, Mapping[str, Any], Callable[[], bool]], Iterator[Answer]]
@@ -145,7 +145,7 @@ def serve() -> None:
     except (EOFError, OSError):  # the server has ended
         pass
     finally:
-        shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)  # the process has one of its own
+        Scratch.remove_of(Path(tempfile.gettempdir()))  # the process has one of its own
         os._exit(0)
 
 
