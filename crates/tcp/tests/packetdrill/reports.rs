@@ -55,7 +55,7 @@ fn scripts_do_as_they_are_listed() {
     for line in &lines {
         let found = match &line.outcome {
             Outcome::Ran(Verdict::Passed(missing)) => {
-                ("pass", Vec::from_iter(missing.iter().map(String::as_str)).join(", "))
+                ("pass", missing.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
             }
             Outcome::Ran(Verdict::Failed(..)) => {
                 ("fail", listed.get(line.name.as_str()).map_or_else(String::new, |(_, rule)| (*rule).into()))
