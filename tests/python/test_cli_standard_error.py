@@ -50,6 +50,8 @@ def of(line: str, notes: str = "", *, slow: bool = False) -> Command:
 
 ASSUMED = r"In brackets: .*|Assumed:|- .*|.*: no model .*"
 """What models assume, and why one gives no number: beside the numbers, which go to other programs."""
+HOW = r"95 % confidence.*|Of one repetition there are no confidence intervals.*|first: .*"
+"""How a comparison was made."""
 WHERE = r"\S+|next: .*"
 """Files that were written, where nothing is printed to standard output: a verb without ``--quiet``."""
 
@@ -72,7 +74,7 @@ COMMANDS: dict[str, list[Command]] = {
     "figure": [of("figure one overview -q")],
     # How intervals are made, and how many differences matter: of people, not of other programs.
     "compare": [
-        of("compare one two", r"95 % confidence.*|Of one repetition there are no confidence intervals.*|first: .*"),
+        of("compare one two", HOW),
         of("compare one two --json"),
     ],
     "sweep": [of("sweep counts.toml --store store -q")],
