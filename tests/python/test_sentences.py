@@ -96,6 +96,10 @@ CAPTION = "how a figure is drawn, or what of it is not"
 REMARK = "how a table or its numbers are meant"
 TITLE = "what the page is about"
 MADE_ELSEWHERE: Mapping[str, str] = {
+    "explore/knobs.py": "what was left out of the scenario, and no finding",
+    "report/bounded.py": "how many groups the page lists, and where the others are",
+    "report/predicted.py": "how many predictions the page lists",
+    "cli/predict.py": "where the predictions are that are not listed",
     "campaign/figures.py": CAPTION,
     "control_check/page.py": REMARK,
     "report/comparison_figures.py": CAPTION,

@@ -243,7 +243,7 @@ def swept(*differences: of_sweeps.Difference, **more: Any) -> Callable[[], str]:
         page = sweeps_page.document(comparison)
         terminal = io.StringIO()
         with redirect_stdout(io.StringIO()), redirect_stderr(terminal):
-            verb._show_sweeps(comparison)
+            verb._show_sweeps(comparison, quiet=False)
         texts = (text for each in page.sections for text in each.paragraphs)
         return "\n".join([page.finding, *texts, terminal.getvalue()])
 

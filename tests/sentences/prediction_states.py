@@ -26,7 +26,7 @@ def printed(made: ps.Scenario) -> str:
     path.write_text(made.toml(), encoding="utf-8")
     terminal = io.StringIO()
     with redirect_stdout(terminal), redirect_stderr(terminal):
-        verb._predict_scenario(path, [], None, force=False, as_json=False)
+        verb._predict_scenario(path, [], None, force=False, as_json=False, quiet=False)
     return terminal.getvalue()
 
 
