@@ -80,6 +80,7 @@ pub(super) fn closed(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "the tests' own texts")]
 mod tests {
     use super::*;
     use serde_json::Value;
