@@ -137,6 +137,7 @@ pub(crate) fn of_zeros() -> (tempfile::NamedTempFile, Page) {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a file of the tests' own")]
 mod tests {
     use super::*;
     use std::fs::read;

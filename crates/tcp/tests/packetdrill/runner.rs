@@ -1,5 +1,7 @@
 //! `make packetdrill SCRIPTS=DIR`: a line for each script, and the counts.
 
+#![allow(clippy::disallowed_methods, reason = "scripts that the user names")]
+
 mod applicability;
 mod bytes;
 #[path = "../../../congestion/tests/common/mod.rs"]
