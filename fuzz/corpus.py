@@ -28,7 +28,7 @@ def recordings() -> dict[str, bytes]:
 
 
 def json_logs() -> dict[str, bytes]:
-    """What iperf3, flent and QUIC stacks write, each with two flows."""
+    """Logs of iperf3, flent and QUIC stacks, each with two flows."""
     stream = {"socket": 5, "start": 0, "end": 1, "bytes": 125000, "retransmits": 1, "snd_cwnd": 14480, "rtt": 20000}
     streams = [stream, {**stream, "socket": 7, "sender": False}]
     later = [{**each, "start": 1, "end": 2} for each in streams]

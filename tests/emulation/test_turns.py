@@ -69,12 +69,12 @@ def another(
 
 
 def listed(*words: str) -> Any:
-    """What `parshall emulate --list` gives."""
+    """The output of `parshall emulate --list`."""
     return CliRunner().invoke(application(["emulate"]), ["emulate", "--list", *words])
 
 
 class Waits:
-    """What is said while one waits; gives up after a while."""
+    """The line that is printed while one waits; gives up after a while."""
 
     def __init__(self, seconds: float = 20.0) -> None:
         self.said: list[str] = []

@@ -1,4 +1,4 @@
-"""What two programs that do the same work may rely on, whoever does it for them, though one of them is killed.
+"""Promises to two programs that do the same work, whoever does it for them, though one of them is killed.
 
 The same is asked of processes, threads, shards and a Dask cluster, of runs and of functions, in one store and in two:
 
@@ -131,7 +131,7 @@ class Setting:
         return set()
 
     def content(self, store: Path) -> dict[str, bytes]:
-        """What a store has, without what differs when a run is done again."""
+        """The content of a store, without what differs when a run is done again."""
         if self.what == "functions":
             return {path.name: path.read_bytes() for path in ps.Store(store).answers()}
         out = self.folder / f"exported-{time.monotonic_ns()}"

@@ -1,4 +1,4 @@
-"""What the command line answers to what users type in the first minutes."""
+"""Answers of the command line to what users type in the first minutes."""
 
 from __future__ import annotations
 

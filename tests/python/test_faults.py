@@ -1,4 +1,4 @@
-"""What is said of a panic in Rust: a line with its place, once, and nothing on standard error."""
+"""A panic in Rust is a line with its place, once, and nothing on standard error."""
 
 from __future__ import annotations
 

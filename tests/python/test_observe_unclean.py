@@ -1,4 +1,4 @@
-"""What the page says of captures that are not clean, each made here."""
+"""Sentences of the page on captures that are not clean, each made here."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Segment:
 
 
 def capture(path: Path, segments: list[Segment]) -> ps.Observation:
-    """What is observed of these segments, in order of time."""
+    """The observation of these segments, in order of time."""
     data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 101)
     for segment in sorted(segments, key=lambda each: each.at_us):
         packet, length = segment.packet()

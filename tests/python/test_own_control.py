@@ -50,7 +50,7 @@ def document(control: Any, **changes: Any) -> dict[str, Any]:
 
 
 class Told:
-    """What controls have told, from the processes in which they are."""
+    """Messages of controls, from the processes in which they are."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "told"

@@ -49,7 +49,7 @@ STATES: Mapping[str, State] = {
 
 
 WRONG = re.compile(rf"\b(nan|inf|None(?! of))\b|[{{}}]|<function|  |(^|\s){ABSENT}(\s|$)")
-"""What no sentence has: values that are none, and what was not filled."""
+"""Words that no sentence has: values that are none, and what was not filled."""
 
 
 def flat(text: str) -> str:

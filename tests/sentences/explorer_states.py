@@ -1,4 +1,4 @@
-"""What the explorer answers."""
+"""The explorer's answer."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def observed(name: str, less: int = 0) -> Observation:
 
 @cache
 def simulated() -> Observation:
-    """What a simulated capture of six seconds at a full link shows."""
+    """The observation of a simulated capture of six seconds at a full link."""
     run = ps.run(
         {
             "duration": "6 s",
@@ -140,7 +140,7 @@ def flow(*templates: str, retransmissions: int = 0, **changes: Any) -> State:
 
 
 def one_is_one(changes: Mapping[str, Any], text: str) -> None:
-    """What is one is told in the singular."""
+    """One thing is told in the singular."""
     for key in ("uncaptured_packets", "merged_segments", "odd_segments", "acknowledged_first"):
         if changes.get(key) == 1:
             assert " was " in text or " was passed over" in text or " stands after " in text

@@ -75,7 +75,7 @@ def flooded() -> Result:
 
 
 def emulated() -> Result:
-    """What stands for an emulation: a run, and a verdict."""
+    """A run and a verdict, in place of an emulation."""
     measured = {"repetition": 1, **dict.fromkeys(MEASURED)}
     verdict = {"level": "doubtful", "reasons": ["late"], "rtt_bias_s": 2e-4, "measured": measured}
     return with_metadata(two(), instrument="emulate", emulation=verdict)

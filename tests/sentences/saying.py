@@ -1,4 +1,4 @@
-"""What is said in a state: its text, the templates that made it, and words that are checked against the records."""
+"""The sentences of a state: their text, the templates that made it, and words that are checked against the records."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def number(text: str) -> float:
 
 
 def moves(text: str) -> None:
-    """What rises ends higher than it began, and what falls ends lower."""
+    """A value that rises ends higher than it began, and one that falls ends lower."""
     for way, first, last in re.findall(
         r"(rises|falls) from (\S+\s\S+?)(?: at .*?| in the first.*?)? to (\S+\s\S+)", text
     ):

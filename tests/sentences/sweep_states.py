@@ -69,7 +69,7 @@ class _Given(Sweep):
 
 @dataclass(frozen=True)
 class Points:
-    """What each point of a sweep has, what its record says, and the words for it, recomputed with SciPy."""
+    """Each point of a sweep, what its record says, and the words for it, recomputed with SciPy."""
 
     values: Sequence[Point]
     record: Mapping[str, Any] = field(default_factory=dict)

@@ -31,7 +31,7 @@ pub struct Rules {
     pub(crate) up_ends: UpEnds,
 }
 
-/// What ends Up, besides losses and what the last probing lost too much with ([`BoundedBbr::is_at_risk`]).
+/// Whether Up ends for another reason than losses and the rate at which the last probing lost too much ([`BoundedBbr::is_at_risk`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UpEnds {
     /// The bandwidth grows no more.

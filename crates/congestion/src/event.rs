@@ -70,7 +70,7 @@ pub struct AckEvent {
     pub sample: Option<RateSample>,
 }
 
-/// What an ACK says of the path (draft-ietf-ccwg-bbr-06 §4.1). The sampled packet is the one sent last of those that the
+/// The path as an ACK shows it (draft-ietf-ccwg-bbr-06 §4.1). The sampled packet is the one sent last of those that the
 /// ACK reports as delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct RateSample {

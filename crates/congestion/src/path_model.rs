@@ -1,4 +1,4 @@
-//! What the versions of BBR do in the same way: rounds, the largest rate of late, the window around losses and ProbeRTT, the first
+//! Parts that all versions of BBR share: rounds, the largest rate of late, the window around losses and ProbeRTT, the first
 //! rate, and random choices.
 
 use crate::RateSample;

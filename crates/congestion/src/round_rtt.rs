@@ -26,7 +26,7 @@ pub(crate) struct RoundRtt {
     at: Moment,
 }
 
-/// What the ACK at hand is to the round trip that ended last.
+/// How the ACK at hand stands to the round trip that ended last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
     /// It brings the third sample of packets that were sent since that round trip began.

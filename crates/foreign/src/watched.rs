@@ -127,7 +127,7 @@ impl External for WatchedControl {
     }
 }
 
-/// What a control does at its end is foreign code as well.
+/// The end of a control is foreign code as well.
 impl Drop for WatchedControl {
     fn drop(&mut self) {
         self.page.enter(self.now.as_ps(), self.group);

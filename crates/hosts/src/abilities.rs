@@ -6,7 +6,7 @@ use parshall_reading::of_kernel;
 use rustix::process::{getrlimit, Resource};
 use rustix::thread::{capabilities, CapabilitySet};
 
-/// What was found. Nothing is changed by looking.
+/// The abilities that were found. Nothing is changed by looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user namespace.

@@ -43,7 +43,7 @@ pub enum LibraryError {
         unknown: u32,
         /// Bits with one.
         known: u32,
-        /// What it speaks.
+        /// Its dialect.
         version: u32,
     },
     /// A function is missing.

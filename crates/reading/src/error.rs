@@ -12,7 +12,7 @@ pub enum ReadError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's own words.
         source: io::Error,
     },
     /// It is nothing that is read here.
@@ -20,9 +20,9 @@ pub enum ReadError {
     Refused {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The text that was found.
         found: String,
-        /// What is accepted.
+        /// The texts that are accepted.
         accepted: String,
     },
 }

@@ -5,7 +5,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// What the allocator adds to each piece of memory, and the least that it gives.
+/// Bytes that the allocator adds to each piece of memory, and the fewest that it gives.
 const PIECE: u64 = 32;
 
 /// A value in a list or a map, whose own memory is counted apart.
@@ -20,7 +20,7 @@ const NODE_ENTRIES: u64 = 6;
 pub struct Broken {
     /// The byte at which that shows.
     pub byte: usize,
-    /// What was found.
+    /// The text that was found.
     pub reason: String,
 }
 

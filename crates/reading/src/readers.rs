@@ -36,7 +36,7 @@ macro_rules! readers {
                 }
             }
 
-            /// What it reads, as a sentence.
+            /// The files that it reads, as a sentence.
             pub fn what(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc),+),)+

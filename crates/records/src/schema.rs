@@ -248,7 +248,7 @@ table! {
 }
 
 table! {
-    /// What a group's flows delivered in each of a series of equal intervals (bins). Of the kernel's TCP there is none: only the hosts know
+    /// Payload that a group's flows delivered in each of a series of equal intervals (bins). Of the kernel's TCP there is none: only the hosts know
     /// their payload.
     pub struct GroupSampleRow in "group_samples" {
         /// The group's name in the scenario.

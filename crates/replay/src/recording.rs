@@ -121,7 +121,7 @@ pub enum RecordingError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The text that was found.
         found: String,
     },
     /// Its calls take too much memory.

@@ -1,4 +1,4 @@
-//! What the flows of each group delivered over time: every byte counted, whichever flows are sampled.
+//! Payload that the flows of each group delivered over time: every byte counted, whichever flows are sampled.
 //!
 //! A byte counts in the bin in which its packet reached the end of the last link of its path. That is the propagation to its
 //! receiver earlier than its arrival, so that what leaves a link in a bin is never more than the link can transmit, however far

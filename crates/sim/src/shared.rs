@@ -29,7 +29,7 @@ pub(crate) struct Core {
     pub(crate) tables: Tables,
     /// Delays from end to end, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
-    /// What each group delivered over time, if that is recorded.
+    /// Payload that each group delivered over time, if that is recorded.
     pub(crate) delivered: Option<Box<Delivered>>,
     /// Captures of links, if there are any.
     pub(crate) captures: Option<Box<Captures>>,

@@ -24,7 +24,7 @@ fn reno() -> ControlConfig {
     ControlConfig::Reno(RenoConfig { increase: 1.0, decrease: 0.5, ecn_decrease: 0.0 })
 }
 
-/// What the round trip of a window of [`WINDOW`] packets did.
+/// The outcome of the round trip of a window of [`WINDOW`] packets.
 struct Course {
     /// Windows before and after each reduction.
     reductions: Vec<(f64, f64)>,

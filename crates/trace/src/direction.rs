@@ -271,7 +271,7 @@ impl Direction {
         }
     }
 
-    /// What is between was acknowledged and not captured, as far as is known.
+    /// The bytes between were acknowledged and not captured, as far as is known.
     fn miss(&mut self, at: Nanos, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
@@ -338,7 +338,7 @@ impl Direction {
         self.more_waited = !packet.flags.has(Flags::PSH);
     }
 
-    /// What is between was not seen, but what comes after it was; the packets that are missing, if they may still come.
+    /// The bytes between were not seen, but later ones were; the packets that are missing, if they may still come.
     fn leaves_hole(&mut self, now: Nanos, packet: &Packet, begin: u64, end: u64) -> u64 {
         if end - begin >= LARGEST_JUMP as u64 / 16 {
             self.miss(now, begin, end);

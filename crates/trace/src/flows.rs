@@ -55,7 +55,7 @@ pub(crate) struct Flows {
     pub(crate) doubts: Doubts,
 }
 
-/// What is noted of flows for the remarks.
+/// Notes on flows, for the remarks.
 #[derive(Debug, Default)]
 pub(crate) struct Doubts {
     hardly_captured: HardlyCaptured,
@@ -68,7 +68,7 @@ impl Doubts {
         self.disorder.look(counts);
     }
 
-    /// What a reader should know.
+    /// Remarks that a reader should know.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
         self.hardly_captured.remark().into_iter().chain(self.disorder.remark())
     }

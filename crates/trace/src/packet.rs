@@ -111,7 +111,7 @@ pub fn decode(link_type: i32, data: &[u8], wire_bytes: u32) -> Content {
     decode_within(Around { tunnels: TUNNELS, vlan: 0 }, link_type, data, wire_bytes)
 }
 
-/// What is around a packet.
+/// The layers around a packet.
 #[derive(Clone, Copy)]
 struct Around {
     /// How many more tunnels may be in it.

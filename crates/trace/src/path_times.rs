@@ -95,7 +95,7 @@ impl Part {
         self.ever = least_of(self.ever, Some(value));
     }
 
-    /// What it takes at this time; `None` without a recent sample.
+    /// The round-trip time at this time; `None` without a recent sample.
     fn now(&self, now: Nanos) -> Option<Nanos> {
         (self.ever.is_some() && now.saturating_sub(self.at) <= RECENT).then_some(self.smoothed as Nanos)
     }
@@ -356,7 +356,7 @@ impl PathTimes {
         2 * self.lower_bounds > self.samples
     }
 
-    /// What a share `q` of the samples does not exceed.
+    /// The value that a share `q` of the samples does not exceed.
     pub(crate) fn quantile_s(&self, q: f64) -> Option<f64> {
         self.histogram.quantile(q).map(|nanos| nanos * 1e-9)
     }

@@ -19,7 +19,7 @@ const GOOD: f64 = 0.9;
 /// Smaller ones are no full segments.
 const SMALLEST: u32 = 200;
 
-/// What every host takes (RFC 9293 §3.7.1): where nothing is stated, shorter ones are no full segments.
+/// The segment size that every host takes (RFC 9293 §3.7.1): where nothing is stated, shorter ones are no full segments.
 const LEAST_FULL: u32 = 536;
 
 /// Payload of an Ethernet frame, without TCP options: what fits was not merged, as long as nothing is known.

@@ -1,4 +1,4 @@
-//! What must hold of any capture, held against captures that others made: those in the folder that `PARSHALL_CORPUS` names, with
+//! Invariants of any capture, held against captures that others made: those in the folder that `PARSHALL_CORPUS` names, with
 //! all folders in it, else the shared data. None of them is part of the project; without any the test is skipped.
 //!
 //! | number of a direction | is never |
@@ -9,7 +9,7 @@
 //! | segments that fit nothing | more than those that fit |
 //! | packets lost | more than packets sent |
 //!
-//! What the file holds is counted here from its frames, by rules that know nothing of losses or round trips.
+//! The file's content is counted here from its frames, by rules that know nothing of losses or round trips.
 
 #![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 

@@ -49,7 +49,7 @@ fn bomb(before: &str, piece: &str, bytes: usize, after: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// What observing takes at most, in bytes, and the message of a refusal.
+/// The memory that observing takes at most, in bytes, and the message of a refusal.
 fn observed(file: &[u8]) -> (u64, Option<String>) {
     let before = NOW.load(Relaxed);
     MOST.store(before, Relaxed);

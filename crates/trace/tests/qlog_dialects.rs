@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 const DATAGRAM: u32 = 1350;
 
-/// What happened: milliseconds since the beginning, and what.
+/// An event: milliseconds since the beginning, and what.
 #[derive(Clone, Copy)]
 enum Event {
     Sent(u32),

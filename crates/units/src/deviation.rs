@@ -5,16 +5,16 @@
 
 use serde::Serialize;
 
-/// What a source asks, and what is done instead.
+/// A rule of a source, and what this code does instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Deviation {
     /// Its name, which is that of its test.
     pub id: &'static str,
     /// The source, with the section or function.
     pub source: &'static str,
-    /// What the source has.
+    /// The rule of the source.
     pub there: &'static str,
-    /// What this code does.
+    /// The behaviour of this code.
     pub here: &'static str,
     /// Why.
     pub why: &'static str,

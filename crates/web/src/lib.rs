@@ -23,7 +23,7 @@ use serde::Serialize;
 
 pub use memory::{parshall_allocate, parshall_answer, parshall_simulate};
 
-/// What a page is answered.
+/// The answer to a page.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer<'a> {

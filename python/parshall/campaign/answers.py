@@ -1,4 +1,4 @@
-"""What calls of functions returned: kept in a store, under the keys of the calls (`parshall.campaign.keys`).
+"""Answers of functions, kept in a store under the keys of the calls (`parshall.campaign.keys`).
 
 An answer is JSON (`parshall.campaign.encoding`) below ``answers/`` of the store, behind its digest: one that was cut or
 damaged, or that is something else, counts as not there. Reading it runs nothing, whoever wrote it.

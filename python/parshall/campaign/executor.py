@@ -57,7 +57,7 @@ class Agenda(ABC):
 
 
 class Archive(ABC):
-    """What keeps answers: a store, or nothing but this process.
+    """The place of answers: a store, or nothing but this process.
 
     Parameters
     ----------

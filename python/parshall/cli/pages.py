@@ -51,7 +51,7 @@ class Files:
 
 
 def files(formats: str | None, width: str, output: Path | None, *, force: bool = False) -> Files:
-    """What ``--format`` and ``--width`` ask for, which is none without ``--format``; checked before anything is done.
+    """The pictures that ``--format`` and ``--width`` ask for, checked at once; none without ``--format``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What becomes of packetdrill's scripts, as a table: the list that the tests of the TCP endpoint keep."""
+"""The outcomes of packetdrill's scripts, as a table: the list that the tests of the TCP endpoint keep."""
 
 from __future__ import annotations
 

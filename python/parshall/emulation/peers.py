@@ -151,7 +151,7 @@ def said_by(process: Credentials) -> tuple[float, ...]:
 
 
 def participant(process: Credentials, times: tuple[float, ...], *, waits: bool = False) -> Participant:
-    """What is known of a process that says these times of itself."""
+    """A process that says these times of itself."""
     since, until = (*times, None, None)[:2]
     pid, uid = process
     state, parent = _state(pid)

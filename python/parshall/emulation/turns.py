@@ -218,7 +218,7 @@ class _Holder:
         return self.process.uid != os.geteuid() and waited_s > OTHERS_S
 
     def participant(self) -> Participant:
-        """What is known of it now."""
+        """The participant as it is known now."""
         now = time.monotonic()
         if not self.times and self.peer is not None and (self.looked is None or now - self.looked > _LOOK_S):
             self.looked, self.times = now, said_by(self.process)

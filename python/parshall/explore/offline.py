@@ -39,7 +39,7 @@ MOST_EVENTS = 10 * FIRST_EVENTS
 
 CONTROLS = ("reno", "cubic", "bbr", "bbr3", "vegas", "copa", "ledbat++", "westwood", "htcp")
 QUEUES = ("drop_tail", "red", "pie", "codel", "fq_codel", "cake", "sfb")
-"""What the five scenarios offer; a scenario of one's own offers all that it accepts."""
+"""The choices of the five scenarios; a scenario of one's own has all that it accepts."""
 
 _SHARED = ("numbers.js", "form.js", "finding.js", "drawing.js", "worker.js")
 

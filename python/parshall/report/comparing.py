@@ -78,11 +78,11 @@ class Judged(Protocol):
 
     @property
     def a(self) -> Number | None:
-        """What it is compared with."""
+        """The value that it is compared with."""
 
     @property
     def b(self) -> Number | None:
-        """What is compared."""
+        """The value that is compared."""
 
     @property
     def difference(self) -> Number | None:

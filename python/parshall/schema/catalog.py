@@ -61,9 +61,9 @@ class Deviation:
     id: str
     source: str
     there: str
-    """What the source has."""
+    """The rule of the source."""
     here: str
-    """What the code does."""
+    """The behaviour of the code."""
     why: str
     file: str
     """From the crate's folder on."""

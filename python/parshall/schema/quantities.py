@@ -273,7 +273,7 @@ class Buffer(Size):
 
 
 def _a_time(text: str) -> str:
-    """What to write where a buffer is given as a time, as of a modem; empty: it is none."""
+    """The size to write where a buffer is given as a time, as of a modem; empty: it is none."""
     try:
         size = written("bytes", round(parse("duration", text) / PS_PER_S * _EXAMPLE_BPS / 8))
     except ValueError:

@@ -27,7 +27,7 @@ LISTED = 40
 """Flows that are listed."""
 
 SUMMED = ("goodput_bps", "packets_sent", "packets_dropped", "loss_events", "timeouts")
-"""What is summed up of the others, in the order of the columns."""
+"""The columns that are summed over the other flows, in the order of the columns."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ _FRAMES = {
         "have no time and are given that of the frame before",
     ),
 }
-"""What is said of one frame, and of several, by the count of a capture."""
+"""The words for one frame, and for several, by the count of a capture."""
 
 
 def of_capture(capture: Mapping[str, Any]) -> list[str]:

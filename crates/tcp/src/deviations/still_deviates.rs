@@ -98,7 +98,7 @@ pub(super) fn fractional_ssthresh_metric() {
     assert_eq!(SsthreshCache::Linux.after(f64::INFINITY, &end), 20.5);
 }
 
-/// What is kept depends on nothing else: there is no time in it.
+/// The kept state depends on nothing else: there is no time in it.
 pub(super) fn ssthresh_metric_never_expires() {
     let after: fn(SsthreshCache, f64, &Ending) -> f64 = SsthreshCache::after;
     let untimed = Ending { window: 50.0, ssthresh: 20.0, open: true, timed: false };

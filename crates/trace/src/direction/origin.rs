@@ -30,7 +30,7 @@ impl Direction {
         (self.synchronised, self.first, self.una, self.max, self.recover) = (true, base, base, base, base);
     }
 
-    /// What was taken for this flow's numbers was another's: it begins with `seq`, or after its SYN if that fits. What was
+    /// The numbers that were taken for this flow's were another's: it begins with `seq`, or after its SYN if that fits. What was
     /// counted stays.
     fn begin_again(&mut self, seq: u32) {
         self.delivered_before = self.delivered();

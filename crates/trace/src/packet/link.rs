@@ -27,7 +27,7 @@ pub(crate) const RAW: i32 = 101;
 pub(crate) const PPP_IPV4: u16 = 0x0021;
 pub(crate) const PPP_IPV6: u16 = 0x0057;
 
-/// What HDLC writes before PPP: all stations, unnumbered information.
+/// The bytes that HDLC writes before PPP: all stations, unnumbered information.
 const ALL_STATIONS: [u8; 2] = [0xff, 0x03];
 
 /// The attribute that holds the packet, `NFULA_PAYLOAD`, and the bytes before the first attribute.
@@ -38,13 +38,13 @@ const NFLOG_HEADER: usize = 4;
 const ARCNET_IP: u8 = 212;
 const ARCNET_IP_OLD: u8 = 240;
 
-/// What a frame carries.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link<'a> {
     Ethernet,
     /// A payload of this Ethernet type.
     Typed(u16, &'a [u8]),
-    /// What should be an IP packet.
+    /// Bytes that should be an IP packet.
     Ip(&'a [u8]),
     /// Another protocol.
     Other,

@@ -155,7 +155,7 @@ impl Series {
         Ok(true)
     }
 
-    /// What the tool itself says of all round trips: the least, and the mean, which counts where no sample has one.
+    /// The tool's own summary of all round trips: the least, and the mean, which counts where no sample has one.
     pub(super) fn round_trips(&mut self, least_s: Option<f64>, mean_s: Option<f64>) {
         let positive = |value: Option<f64>| value.filter(|value| *value > 0.0 && value.is_finite());
         self.rtt_least = [self.rtt_least, positive(least_s)].into_iter().flatten().reduce(f64::min);

@@ -20,7 +20,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 const INFO: usize = 2;
 const IPV4: u8 = 2;
 
-/// What tells sockets apart: their ends, and the cookie.
+/// The identity of a socket: their ends, and the cookie.
 type Socket = (SocketAddr, SocketAddr, [u8; 8]);
 
 /// The connections of an archive so far.
@@ -91,7 +91,7 @@ fn socket(message: &[u8]) -> Option<Socket> {
     Some((end(4, 8)?, end(6, 24)?, *message.get(44..)?.first_chunk()?))
 }
 
-/// What a `struct tcp_info` says, in the byte order of the hosts that M-Lab has; fields that an old kernel's lacks are unknown.
+/// The fields of a `struct tcp_info`, in the byte order of the hosts that M-Lab has; fields that an old kernel's lacks are unknown.
 fn sample(info: &[u8]) -> Sample {
     let word = |at: usize| info.get(at..)?.first_chunk().copied().map(u32::from_le_bytes);
     let long = |at: usize| info.get(at..)?.first_chunk().copied().map(u64::from_le_bytes);

@@ -94,7 +94,7 @@ impl Test {
         Ok(())
     }
 
-    /// What iperf3 itself says went wrong.
+    /// The error that iperf3 itself reports.
     fn error(&mut self, error: &Value) {
         let text = error.as_str().or_else(|| error.get("error")?.as_str());
         if let Some(text) = text.filter(|_| self.errors.len() < ERRORS) {

@@ -12,7 +12,7 @@
 //! An update says what changed; the rest stays. Times are in ms, or in what `time_units` says (drafts up to 02), also those of round
 //! trips; they are absolute, relative, or each since the last (`time_format`), numbers or text. Each trace of a document is a flow.
 //!
-//! What implementations write, by their source:
+//! The events that implementations write, by their source:
 //!
 //! | implementation | qlog | events | times | window |
 //! | --- | --- | --- | --- | --- |

@@ -167,7 +167,7 @@ def _counted(counts: pl.DataFrame, groups: list[str], numbers: list[int], edges:
 
 
 def _rates_bps(delivered_bytes: Values, edges: Values, end_s: float) -> Values:
-    """What was delivered in each bin over the time that the repetition took of it, bit/s."""
+    """Payload delivered in each bin over the time that the repetition took of it, bit/s."""
     seconds = np.diff(np.minimum(edges, end_s))
     return np.asarray(np.where(seconds > 0, np.diff(delivered_bytes) * 8.0, 0.0) / np.where(seconds > 0, seconds, 1.0))
 
