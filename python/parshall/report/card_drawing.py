@@ -1,0 +1,230 @@
+"""A card as matplotlib draws it.
+
+The picture is as wide in inches as a figure of a page, so that letters keep their sizes in points: the smallest, of 7.5
+points, are 20 pixels high. Places are in inches from the upper left corner.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import matplotlib as mpl
+from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+from parshall.report.card import Card
+from parshall.report.headline import Tile
+from parshall.report.layout import WIDTH_IN, Box, laid_out
+from parshall.report.palette import LIGHT
+from parshall.report.plot import Guide, Mark, Plot
+from parshall.report.static import SETTINGS, draw, metadata
+from parshall.schema.printing import printable
+
+WIDTH_PX, HEIGHT_PX = 1200, 630
+_HEIGHT_IN = WIDTH_IN * HEIGHT_PX / WIDTH_PX
+_MARGIN_IN = 0.25
+_INNER_IN = WIDTH_IN - 2 * _MARGIN_IN
+_TILE_IN, _BESIDE_IN = 1.72, 0.16
+"""Width of the column of tiles, and the room between it and the figure."""
+_TEXT_TOP_IN, _LEADING = 0.76, 1.3
+_LINES, _LINES_ALONE = 4, 7
+"""Most lines of sentences above a figure, and without one."""
+_SIZES = (10.0, 9.2, 8.5)
+"""Of sentences, in points: the first in which two sentences fit, or else the last."""
+_TILES_IN = 0.62
+"""Height of a tile."""
+_LABEL_LINES = 2
+_LEGEND_ROWS = 3
+_HEADROOM = 1.15
+"""Of the axis of a figure whose guides across and upwards have texts: these stand above the data."""
+
+
+@dataclass(frozen=True)
+class _Font:
+    """A size in points, and a weight."""
+
+    size: float
+    weight: str = "normal"
+
+    def width_in(self, text: str) -> float:
+        """How wide a text is, in inches."""
+        font = FontProperties(family=["DejaVu Sans"], size=self.size, weight=self.weight)
+        return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]) / 72  # type: ignore[no-untyped-call]
+
+    @property
+    def line_in(self) -> float:
+        """From one line to the next, in inches."""
+        return self.size * _LEADING / 72
+
+
+_SMALL, _LABEL, _VALUE = _Font(7.5), _Font(8.0), _Font(13.0, "bold")
+_WARNING = _Font(7.5, "bold")
+_TITLES = tuple(_Font(size, "bold") for size in (17.0, 15.0, 13.0))
+
+
+def image(card: Card, file_format: str) -> bytes:
+    """`card` as the content of a ``png`` or ``svg`` file, 1200 x 630 pixels."""
+    with mpl.rc_context(SETTINGS):
+        canvas = _drawn(card)
+        stream = io.BytesIO()
+        dpi = WIDTH_PX / WIDTH_IN
+        canvas.savefig(stream, format=file_format, dpi=dpi, metadata=metadata(file_format))
+    if file_format == "svg":
+        return _in_pixels(stream.getvalue().decode()).encode()
+    return stream.getvalue()
+
+
+def _in_pixels(svg: str) -> str:
+    """An SVG whose size is in points, in pixels; what is in it is scaled with it."""
+    head, view, rest = svg.partition(" viewBox=")
+    before, _, _ = head.rpartition(" width=")
+    return f'{before} width="{WIDTH_PX}" height="{HEIGHT_PX}"{view}{rest}'
+
+
+def _drawn(card: Card) -> Canvas:
+    canvas = Canvas(figsize=(WIDTH_IN, _HEIGHT_IN), facecolor=LIGHT.paper)
+    _heading(canvas, card)
+    lines, font = fitting(card.sentences, _INNER_IN, _LINES if card.plot else _LINES_ALONE)
+    for number, line in enumerate(lines):
+        _write(canvas, _MARGIN_IN, _TEXT_TOP_IN + number * font.line_in, line, font)
+    top = _TEXT_TOP_IN + len(lines) * font.line_in + 0.12
+    if card.plot is None:
+        _tiles_in_row(canvas, card.tiles, top)
+        return canvas
+    left = _MARGIN_IN + (_TILE_IN + _BESIDE_IN if card.tiles else 0.0)
+    for number, tile in enumerate(card.tiles):
+        _tile(
+            canvas,
+            tile,
+            _MARGIN_IN,
+            top + number * min(_TILES_IN, (_HEIGHT_IN - 0.1 - top) / len(card.tiles)),
+            _TILE_IN,
+        )
+    _figure(canvas, card.plot, Box(left, top - 0.05, WIDTH_IN - 0.1 - left, _HEIGHT_IN - 0.1 - top))
+    return canvas
+
+
+def _heading(canvas: Canvas, card: Card) -> None:
+    """Facts, or what a reader must know first, and the title."""
+    if card.warnings:
+        _write(canvas, _MARGIN_IN, 0.16, _cut(" ".join(card.warnings), _WARNING, _INNER_IN), _WARNING)
+    else:
+        facts = _cut(" · ".join(("Parshall", *card.facts)), _SMALL, _INNER_IN)
+        _write(canvas, _MARGIN_IN, 0.16, facts, _SMALL, colour=LIGHT.muted)
+    font = next((each for each in _TITLES if each.width_in(card.title) <= _INNER_IN), _TITLES[-1])
+    _write(canvas, _MARGIN_IN, 0.36, _cut(card.title, font, _INNER_IN), font)
+
+
+def fitting(sentences: Sequence[str], width_in: float, most: int) -> tuple[list[str], _Font]:
+    """The lines of as many whole sentences as fit, in the largest letters in which two do, and their font.
+
+    Of a single sentence that is too long, the beginning.
+    """
+    wanted = min(2, len(sentences))
+    for size in _SIZES:
+        font = _Font(size)
+        fit = [
+            lines
+            for number in range(1, len(sentences) + 1)
+            if len(lines := _wrapped(" ".join(sentences[:number]), font, width_in)) <= most
+        ]
+        if len(fit) >= wanted:
+            return fit[-1], font
+    if fit:
+        return fit[-1], font
+    lines = _wrapped(sentences[0], font, width_in)
+    return [*lines[: most - 1], _cut(f"{lines[most - 1]} …", font, width_in)], font
+
+
+def _wrapped(text: str, font: _Font, width_in: float) -> list[str]:
+    """Lines that are not wider; a word that is has a line of its own, without its end."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and font.width_in(longer) <= width_in:
+            lines[-1] = longer
+        else:
+            lines.append(_cut(word, font, width_in))
+    return lines
+
+
+def _cut(text: str, font: _Font, width_in: float) -> str:
+    """A text, or the beginning of one that is too wide."""
+    text = printable(text)
+    if font.width_in(text) <= width_in:
+        return text
+    while text and font.width_in(f"{text}…") > width_in:
+        text = text[:-1]
+    return f"{text.rstrip(' …')}…"
+
+
+def _tiles_in_row(canvas: Canvas, tiles: Sequence[Tile], top: float) -> None:
+    width = _INNER_IN / max(1, len(tiles))
+    for number, tile in enumerate(tiles):
+        _tile(canvas, tile, _MARGIN_IN + number * width, top, width - _BESIDE_IN)
+
+
+def _tile(canvas: Canvas, tile: Tile, left: float, top: float, width: float) -> None:
+    """A label, and below it the number with its uncertainty, as far as there is room."""
+    label = _wrapped(tile.label, _LABEL, width)
+    if len(label) > _LABEL_LINES:
+        label[_LABEL_LINES - 1 :] = [_cut(" ".join(label[_LABEL_LINES - 1 :]), _LABEL, width)]
+    for number, line in enumerate(label):
+        _write(canvas, left, top + number * _LABEL.line_in, line, _LABEL, colour=LIGHT.muted)
+    value, below = _cut(tile.value, _VALUE, width), top + len(label) * _LABEL.line_in + 0.02
+    _write(canvas, left, below, value, _VALUE)
+    beside = _VALUE.width_in(value) + 0.07
+    if tile.spread and beside + _SMALL.width_in(tile.spread) <= width:
+        _write(canvas, left + beside, below + 0.065, tile.spread, _SMALL, colour=LIGHT.muted)
+
+
+def _figure(canvas: Canvas, plot: Plot, box: Box) -> None:
+    """Draw a figure of one panel into a box, its panel as high as the box leaves it."""
+    named = _with_room(_shortened(plot, box.width))
+    names = list(dict.fromkeys(name for mark in named.panels[0].marks if (name := getattr(mark, "name", ""))))
+    usual = laid_out(named, names, box.width)
+    share = 1.0 + (box.height - usual.height) / usual.boxes[0].height
+    panel = replace(named.panels[0], height=named.panels[0].height * share)
+    right, below = WIDTH_IN - box.left - box.width, _HEIGHT_IN - box.top - box.height
+    grid = canvas.add_gridspec(
+        3, 3, width_ratios=[box.left, box.width, right], height_ratios=[box.top, box.height, below]
+    )
+    draw(replace(named, panels=[panel]), canvas.add_subfigure(grid[1, 1]), box.width)
+
+
+def _with_room(plot: Plot) -> Plot:
+    """The plot with the texts of its horizontal guides above the panel: a low panel has no room for them."""
+    panel = plot.panels[0]
+    across = [mark for mark in panel.marks if isinstance(mark, Guide) and mark.along == "y"]
+    if not across or panel.y.log or panel.y.maximum is None:
+        return plot
+    note = ", ".join(filter(None, (panel.note, *(f"- - {mark.text}" for mark in across))))
+    marks = [replace(mark, text="") if mark in across else mark for mark in panel.marks]
+    axis = replace(panel.y, maximum=_HEADROOM * panel.y.maximum)
+    return replace(plot, panels=[replace(panel, marks=marks, y=axis, note=note)])
+
+
+def _shortened(plot: Plot, width_in: float) -> Plot:
+    """The plot with names that fit into few rows of a legend; what was alike then has a number."""
+    panel = plot.panels[0]
+    names = list(dict.fromkeys(name for mark in panel.marks if (name := getattr(mark, "name", ""))))
+    room = width_in / -(-len(names) // _LEGEND_ROWS) - 0.65 if names else width_in
+    short: dict[str, str] = {}
+    for number, name in enumerate(names, 1):
+        cut = _cut(name, _LABEL, room)
+        short[name] = cut if cut not in short.values() else f"{_cut(name, _LABEL, room - 0.2)} {number}"
+
+    def renamed(mark: Mark) -> Mark:
+        name = getattr(mark, "name", "")
+        return replace(mark, name=short[name]) if name else mark  # type: ignore[call-arg]
+
+    return replace(plot, panels=[replace(panel, marks=[renamed(mark) for mark in panel.marks])])
+
+
+def _write(canvas: Canvas, left: float, top: float, text: str, font: _Font, *, colour: str = LIGHT.ink) -> None:
+    """Write a line of which the upper left corner is given."""
+    place = left / WIDTH_IN, 1.0 - (top + font.size / 72) / _HEIGHT_IN
+    canvas.text(*place, text, va="baseline", fontsize=font.size, fontweight=font.weight, color=colour)
