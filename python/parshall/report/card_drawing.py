@@ -34,8 +34,8 @@ _LINES, _LINES_ALONE = 4, 7
 """Most lines of sentences above a figure, and without one."""
 _SIZES = (10.0, 9.2, 8.5)
 """Of sentences, in points: the first in which two sentences fit, or else the last."""
-_TILES_IN = 0.62
-"""Height of a tile."""
+_GAP_IN = 0.24
+"""Between two tiles, at most."""
 _LABEL_LINES = 2
 _LEGEND_ROWS = 3
 _HEADROOM = 1.15
@@ -95,14 +95,7 @@ def _drawn(card: Card) -> Canvas:
         _tiles_in_row(canvas, card.tiles, top)
         return canvas
     left = _MARGIN_IN + (_TILE_IN + _BESIDE_IN if card.tiles else 0.0)
-    for number, tile in enumerate(card.tiles):
-        _tile(
-            canvas,
-            tile,
-            _MARGIN_IN,
-            top + number * min(_TILES_IN, (_HEIGHT_IN - 0.1 - top) / len(card.tiles)),
-            _TILE_IN,
-        )
+    _tiles_in_column(canvas, card.tiles, top)
     _figure(canvas, card.plot, Box(left, top - 0.05, WIDTH_IN - 0.1 - left, _HEIGHT_IN - 0.1 - top))
     return canvas
 
@@ -142,7 +135,7 @@ def fitting(sentences: Sequence[str], width_in: float, most: int) -> tuple[list[
 def _wrapped(text: str, font: _Font, width_in: float) -> list[str]:
     """Lines that are not wider; a word that is has a line of its own, without its end."""
     lines: list[str] = []
-    for word in text.split(" "):
+    for word in printable(text).split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and font.width_in(longer) <= width_in:
             lines[-1] = longer
@@ -161,24 +154,52 @@ def _cut(text: str, font: _Font, width_in: float) -> str:
     return f"{text.rstrip(' …')}…"
 
 
+def _abbreviated(name: str, font: _Font, width_in: float) -> str:
+    """A name, or the beginning and the end of one that is too wide: names that begin alike often end otherwise."""
+    name = short = printable(name)
+    left = len(name)
+    while left > 2 and font.width_in(short) > width_in:
+        left -= 1
+        short = f"{name[: left - left // 2]}…{name[len(name) - left // 2 :]}"
+    return short
+
+
 def _tiles_in_row(canvas: Canvas, tiles: Sequence[Tile], top: float) -> None:
     width = _INNER_IN / max(1, len(tiles))
     for number, tile in enumerate(tiles):
         _tile(canvas, tile, _MARGIN_IN + number * width, top, width - _BESIDE_IN)
 
 
+def _tiles_in_column(canvas: Canvas, tiles: Sequence[Tile], top: float) -> None:
+    """Tiles beside the figure, with what is left of the height between them."""
+    heights = [_tile_height(tile, _TILE_IN) for tile in tiles]
+    gap = min(_GAP_IN, (_HEIGHT_IN - 0.1 - top - sum(heights)) / max(1, len(tiles) - 1))
+    for tile, height in zip(tiles, heights, strict=True):
+        _tile(canvas, tile, _MARGIN_IN, top, _TILE_IN)
+        top += height + gap
+
+
 def _tile(canvas: Canvas, tile: Tile, left: float, top: float, width: float) -> None:
     """A label, and below it the number with its uncertainty, as far as there is room."""
-    label = _wrapped(tile.label, _LABEL, width)
-    if len(label) > _LABEL_LINES:
-        label[_LABEL_LINES - 1 :] = [_cut(" ".join(label[_LABEL_LINES - 1 :]), _LABEL, width)]
-    for number, line in enumerate(label):
-        _write(canvas, left, top + number * _LABEL.line_in, line, _LABEL, colour=LIGHT.muted)
-    value, below = _cut(tile.value, _VALUE, width), top + len(label) * _LABEL.line_in + 0.02
-    _write(canvas, left, below, value, _VALUE)
+    for line in _label(tile, width):
+        _write(canvas, left, top, line, _LABEL, colour=LIGHT.muted)
+        top += _LABEL.line_in
+    value = _cut(tile.value, _VALUE, width)
+    _write(canvas, left, top + 0.02, value, _VALUE)
     beside = _VALUE.width_in(value) + 0.07
     if tile.spread and beside + _SMALL.width_in(tile.spread) <= width:
-        _write(canvas, left + beside, below + 0.065, tile.spread, _SMALL, colour=LIGHT.muted)
+        _write(canvas, left + beside, top + 0.085, tile.spread, _SMALL, colour=LIGHT.muted)
+
+
+def _tile_height(tile: Tile, width: float) -> float:
+    return len(_label(tile, width)) * _LABEL.line_in + _VALUE.line_in
+
+
+def _label(tile: Tile, width: float) -> list[str]:
+    """The lines of a label."""
+    lines = _wrapped(tile.label, _LABEL, width)
+    first, rest = lines[: _LABEL_LINES - 1], lines[_LABEL_LINES - 1 :]
+    return [*first, _cut(" ".join(rest), _LABEL, width)] if rest else first
 
 
 def _figure(canvas: Canvas, plot: Plot, box: Box) -> None:
@@ -214,8 +235,8 @@ def _shortened(plot: Plot, width_in: float) -> Plot:
     room = width_in / -(-len(names) // _LEGEND_ROWS) - 0.65 if names else width_in
     short: dict[str, str] = {}
     for number, name in enumerate(names, 1):
-        cut = _cut(name, _LABEL, room)
-        short[name] = cut if cut not in short.values() else f"{_cut(name, _LABEL, room - 0.2)} {number}"
+        cut = _abbreviated(name, _LABEL, room)
+        short[name] = cut if cut not in short.values() else f"{_abbreviated(name, _LABEL, room - 0.2)} {number}"
 
     def renamed(mark: Mark) -> Mark:
         name = getattr(mark, "name", "")
