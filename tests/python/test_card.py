@@ -73,9 +73,9 @@ def test_it_is_the_same_bytes_again(run: Run, tmp_path: Path) -> None:
 
 def test_sentences_end_whole(run: Run) -> None:
     sentences = ["One is short.", "Two " + "is longer " * 12 + "here.", "Three " + "is too long " * 90 + "here."]
-    lines, _ = fitting(sentences, 5.8, 4)
+    lines, _ = fitting(sentences, 5.8, 0.73, [10.0, 8.5])
     assert " ".join(lines) == " ".join(sentences[:2])
-    lines, font = fitting(sentences[2:], 5.8, 4)
+    lines, font = fitting(sentences[2:], 5.8, 0.73, [10.0, 8.5])
     assert len(lines) == 4
     assert lines[-1].endswith("…")
     assert all(font.width_in(line) <= 5.8 for line in lines)

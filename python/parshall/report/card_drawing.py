@@ -19,7 +19,7 @@ from parshall.report.card import Card
 from parshall.report.headline import Tile
 from parshall.report.layout import WIDTH_IN, Box, laid_out
 from parshall.report.palette import LIGHT
-from parshall.report.plot import Guide, Mark, Plot
+from parshall.report.plot import Guide, Mark, Panel, Plot
 from parshall.report.static import SETTINGS, draw, metadata
 from parshall.schema.printing import printable
 
@@ -30,16 +30,23 @@ _INNER_IN = WIDTH_IN - 2 * _MARGIN_IN
 _TILE_IN, _BESIDE_IN = 1.72, 0.16
 """Width of the column of tiles, and the room between it and the figure."""
 _TEXT_TOP_IN, _LEADING = 0.76, 1.3
-_LINES, _LINES_ALONE = 4, 7
-"""Most lines of sentences above a figure, and without one."""
-_SIZES = (10.0, 9.2, 8.5)
+_SIZES = (13.0, 11.5, 10.0, 9.2, 8.5)
 """Of sentences, in points: the first in which two sentences fit, or else the last."""
+_LARGEST = 10.0
+"""Of sentences above a figure."""
+_ALONE_IN = 1.45
+"""Height of sentences without a figure."""
+_ABOVE_IN = {1: 0.73, 2: 0.56, 3: 0.47}
+"""Height of sentences above a figure, by the rows of its legend."""
 _GAP_IN = 0.24
 """Between two tiles, at most."""
 _LABEL_LINES = 2
-_LEGEND_ROWS = 3
-_HEADROOM = 1.15
-"""Of the axis of a figure whose guides across and upwards have texts: these stand above the data."""
+_FEW_NAMES, _ROW_CHARACTERS = 4, 26
+"""So many names stand in at most two rows of the legend, and in one if all are short."""
+_KEY_IN = 0.65
+"""Width of the sign before a name, and of the room after it."""
+_ABOVE_DATA_IN = 0.17
+"""Height of the text of a vertical guide, which stands above the horizontal ones."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +94,15 @@ def _in_pixels(svg: str) -> str:
 def _drawn(card: Card) -> Canvas:
     canvas = Canvas(figsize=(WIDTH_IN, _HEIGHT_IN), facecolor=LIGHT.paper)
     _heading(canvas, card)
-    lines, font = fitting(card.sentences, _INNER_IN, _LINES if card.plot else _LINES_ALONE)
+    room, sizes = _ALONE_IN, _SIZES
+    if card.plot is not None:
+        room, sizes = _ABOVE_IN[_rows(_names(card.plot))], [size for size in _SIZES if size <= _LARGEST]
+    lines, font = fitting(card.sentences, _INNER_IN, room, sizes)
     for number, line in enumerate(lines):
         _write(canvas, _MARGIN_IN, _TEXT_TOP_IN + number * font.line_in, line, font)
     top = _TEXT_TOP_IN + len(lines) * font.line_in + 0.12
     if card.plot is None:
-        _tiles_in_row(canvas, card.tiles, top)
+        _tiles_in_row(canvas, card.tiles, top + 0.1)
         return canvas
     left = _MARGIN_IN + (_TILE_IN + _BESIDE_IN if card.tiles else 0.0)
     _tiles_in_column(canvas, card.tiles, top)
@@ -111,25 +121,24 @@ def _heading(canvas: Canvas, card: Card) -> None:
     _write(canvas, _MARGIN_IN, 0.36, _cut(card.title, font, _INNER_IN), font)
 
 
-def fitting(sentences: Sequence[str], width_in: float, most: int) -> tuple[list[str], _Font]:
+def fitting(
+    sentences: Sequence[str], width_in: float, height_in: float, sizes: Sequence[float] = _SIZES
+) -> tuple[list[str], _Font]:
     """The lines of as many whole sentences as fit, in the largest letters in which two do, and their font.
 
-    Of a single sentence that is too long, the beginning.
+    Of a first sentence that is too long, the beginning.
     """
     wanted = min(2, len(sentences))
-    for size in _SIZES:
-        font = _Font(size)
-        fit = [
-            lines
-            for number in range(1, len(sentences) + 1)
-            if len(lines := _wrapped(" ".join(sentences[:number]), font, width_in)) <= most
-        ]
+    for font in map(_Font, sizes):
+        most = int(height_in / font.line_in)
+        texts = (" ".join(sentences[:number]) for number in range(1, len(sentences) + 1))
+        fit = [lines for text in texts if len(lines := _wrapped(text, font, width_in)) <= most]
         if len(fit) >= wanted:
-            return fit[-1], font
+            break
     if fit:
         return fit[-1], font
     lines = _wrapped(sentences[0], font, width_in)
-    return [*lines[: most - 1], _cut(f"{lines[most - 1]} …", font, width_in)], font
+    return [*lines[: most - 1], _cut(" ".join(lines[most - 1 :]), font, width_in)], font
 
 
 def _wrapped(text: str, font: _Font, width_in: float) -> list[str]:
@@ -204,11 +213,11 @@ def _label(tile: Tile, width: float) -> list[str]:
 
 def _figure(canvas: Canvas, plot: Plot, box: Box) -> None:
     """Draw a figure of one panel into a box, its panel as high as the box leaves it."""
-    named = _with_room(_shortened(plot, box.width))
-    names = list(dict.fromkeys(name for mark in named.panels[0].marks if (name := getattr(mark, "name", ""))))
-    usual = laid_out(named, names, box.width)
-    share = 1.0 + (box.height - usual.height) / usual.boxes[0].height
-    panel = replace(named.panels[0], height=named.panels[0].height * share)
+    named = _shortened(plot, box.width)
+    usual = laid_out(named, _names(named), box.width)
+    height = usual.boxes[0].height + box.height - usual.height
+    panel = named.panels[0]
+    panel = _with_room(replace(panel, height=panel.height * height / usual.boxes[0].height), height)
     right, below = WIDTH_IN - box.left - box.width, _HEIGHT_IN - box.top - box.height
     grid = canvas.add_gridspec(
         3, 3, width_ratios=[box.left, box.width, right], height_ratios=[box.top, box.height, below]
@@ -216,23 +225,36 @@ def _figure(canvas: Canvas, plot: Plot, box: Box) -> None:
     draw(replace(named, panels=[panel]), canvas.add_subfigure(grid[1, 1]), box.width)
 
 
-def _with_room(plot: Plot) -> Plot:
-    """The plot with the texts of its horizontal guides above the panel: a low panel has no room for them."""
-    panel = plot.panels[0]
-    across = [mark for mark in panel.marks if isinstance(mark, Guide) and mark.along == "y"]
+def _with_room(panel: Panel, height_in: float) -> Panel:
+    """A low panel with the texts of its horizontal guides above it, and room for those of vertical guides."""
+    guides = [mark for mark in panel.marks if isinstance(mark, Guide)]
+    across = [guide for guide in guides if guide.along == "y"]
     if not across or panel.y.log or panel.y.maximum is None:
-        return plot
-    note = ", ".join(filter(None, (panel.note, *(f"- - {mark.text}" for mark in across))))
+        return panel
+    note = ", ".join(filter(None, (panel.note, *(f"- - {guide.text}" for guide in across))))
     marks = [replace(mark, text="") if mark in across else mark for mark in panel.marks]
-    axis = replace(panel.y, maximum=_HEADROOM * panel.y.maximum)
-    return replace(plot, panels=[replace(panel, marks=marks, y=axis, note=note)])
+    most = panel.y.maximum
+    if len(guides) > len(across):
+        most = max(most, max(guide.value for guide in across) / (1.0 - min(0.5, _ABOVE_DATA_IN / height_in)))
+    return replace(panel, marks=marks, y=replace(panel.y, maximum=most), note=note)
+
+
+def _names(plot: Plot) -> list[str]:
+    """The names in the legend of a figure of one panel, each once."""
+    return list(dict.fromkeys(name for mark in plot.panels[0].marks if (name := getattr(mark, "name", ""))))
+
+
+def _rows(names: Sequence[str]) -> int:
+    """How many rows the legend has at most: a short name needs no row of its own."""
+    if len(names) > _FEW_NAMES:
+        return 3
+    return 1 if sum(len(name) for name in names) < _ROW_CHARACTERS else 2
 
 
 def _shortened(plot: Plot, width_in: float) -> Plot:
-    """The plot with names that fit into few rows of a legend; what was alike then has a number."""
-    panel = plot.panels[0]
-    names = list(dict.fromkeys(name for mark in panel.marks if (name := getattr(mark, "name", ""))))
-    room = width_in / -(-len(names) // _LEGEND_ROWS) - 0.65 if names else width_in
+    """The plot with names that fit into the rows of the legend; where two are then alike, the later has a number."""
+    names, panel = _names(plot), plot.panels[0]
+    room = width_in / -(-len(names) // _rows(names)) - _KEY_IN if names else width_in
     short: dict[str, str] = {}
     for number, name in enumerate(names, 1):
         cut = _abbreviated(name, _LABEL, room)
