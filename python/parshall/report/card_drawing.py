@@ -19,7 +19,7 @@ from parshall.report.card import Card
 from parshall.report.headline import Tile
 from parshall.report.layout import WIDTH_IN, Box, laid_out
 from parshall.report.palette import LIGHT
-from parshall.report.plot import Guide, Mark, Panel, Plot
+from parshall.report.plot import Band, Guide, Line, Mark, Panel, Plot, Points
 from parshall.report.static import SETTINGS, draw, metadata
 from parshall.schema.printing import printable
 
@@ -59,7 +59,7 @@ class _Font:
     def width_in(self, text: str) -> float:
         """How wide a text is, in inches."""
         font = FontProperties(family=["DejaVu Sans"], size=self.size, weight=self.weight)
-        return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]) / 72  # type: ignore[no-untyped-call]
+        return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]) / 72
 
     @property
     def line_in(self) -> float:
@@ -94,7 +94,7 @@ def _in_pixels(svg: str) -> str:
 def _drawn(card: Card) -> Canvas:
     canvas = Canvas(figsize=(WIDTH_IN, _HEIGHT_IN), facecolor=LIGHT.paper)
     _heading(canvas, card)
-    room, sizes = _ALONE_IN, _SIZES
+    room, sizes = _ALONE_IN, [*_SIZES]
     if card.plot is not None:
         room, sizes = _ABOVE_IN[_rows(_names(card.plot))], [size for size in _SIZES if size <= _LARGEST]
     lines, font = fitting(card.sentences, _INNER_IN, room, sizes)
@@ -261,8 +261,9 @@ def _shortened(plot: Plot, width_in: float) -> Plot:
         short[name] = cut if cut not in short.values() else f"{_abbreviated(name, _LABEL, room - 0.2)} {number}"
 
     def renamed(mark: Mark) -> Mark:
-        name = getattr(mark, "name", "")
-        return replace(mark, name=short[name]) if name else mark  # type: ignore[call-arg]
+        if isinstance(mark, Line | Band | Points) and mark.name:
+            return replace(mark, name=short[mark.name])
+        return mark
 
     return replace(plot, panels=[replace(panel, marks=[renamed(mark) for mark in panel.marks])])
 
