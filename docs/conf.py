@@ -41,8 +41,8 @@ myst_heading_anchors = 4
 copybutton_exclude = ".linenos, .gp, .go"
 myst_html_meta = {
     "description": (
-        "How do transport protocols share a bottleneck? Predicted, simulated, emulated with real Linux TCP, or observed "
-        "in a capture."
+        "How do transport protocols share a bottleneck? Predicted, simulated, emulated with real Linux TCP, or "
+        "observed in a capture."
     ),
     "property=og:type": "website",
     "property=og:site_name": "Parshall",
