@@ -9,19 +9,22 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from parshall.report.card import Card
 from parshall.report.headline import Tile
 from parshall.report.layout import WIDTH_IN, Box, laid_out
 from parshall.report.palette import LIGHT
 from parshall.report.plot import Band, Guide, Line, Mark, Panel, Plot, Points
 from parshall.report.static import SETTINGS, draw, metadata
 from parshall.schema.printing import printable
+
+if TYPE_CHECKING:
+    from parshall.report.card import Card
 
 WIDTH_PX, HEIGHT_PX = 1200, 630
 _HEIGHT_IN = WIDTH_IN * HEIGHT_PX / WIDTH_PX
