@@ -39,6 +39,16 @@ extensions = [
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 copybutton_exclude = ".linenos, .gp, .go"
+myst_html_meta = {
+    "description": (
+        "How do transport protocols share a bottleneck? Predicted, simulated, emulated with real Linux TCP, or "
+        "observed in a capture."
+    ),
+    "property=og:type": "website",
+    "property=og:site_name": "Parshall",
+}
+"""What a link to a guide shows where it is pasted, beside the guide's title."""
+
 suppress_warnings = ["myst.header"]
 """Headings in the changelog skip a level where a release has one part only."""
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
+    from parshall.report.document import Document
     from parshall.report.pictures import Pictures
 
 
@@ -27,7 +28,12 @@ class HasFigures:
     @cached_property
     def figures(self) -> Pictures:
         """The figures of its page by their names: as plotly's JSON, matplotlib's figures, files and tables."""
-        module, _, function = self._page.partition(":")
         pictures = import_module("parshall.report.pictures")
-        made: Pictures = pictures.Pictures(getattr(import_module(module), function)(self).figures)
+        made: Pictures = pictures.Pictures(self._document().figures)
+        return made
+
+    def _document(self) -> Document:
+        """Its page."""
+        module, _, function = self._page.partition(":")
+        made: Document = getattr(import_module(module), function)(self)
         return made

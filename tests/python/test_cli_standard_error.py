@@ -72,6 +72,7 @@ COMMANDS: dict[str, list[Command]] = {
     "explore": [of("explore --help")],  # it goes on until it is ended
     "report": [of("report one -q"), of("report store -q")],
     "figure": [of("figure one overview -q")],
+    "card": [of("card one -q")],
     # How intervals are made, and how many differences matter: of people, not of other programs.
     "compare": [
         of("compare one two", HOW),

@@ -86,13 +86,14 @@ def test_without_extras(arguments: list[str], folder: Path) -> None:
             ["report", "run", "--figures", "drawn"],
             'figures: matplotlib is not installed; pip install "parshall[figures]"',
         ),
+        (["card", "run"], 'card: matplotlib is not installed; pip install "parshall[figures]"'),
     ],
     ids=lambda each: each[0] if isinstance(each, list) else "",
 )
 def test_what_is_missing_is_said_with_the_command_that_installs_it(
     arguments: list[str], message: str, folder: Path
 ) -> None:
-    if arguments[0] == "report":
+    if arguments[0] in {"report", "card"}:
         assert parshall(folder, ["run", "small.toml", "-o", "run", "--no-page"]).returncode == 0
     done = parshall(folder, arguments)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"parshall: {message}")

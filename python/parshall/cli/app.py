@@ -29,6 +29,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "explore": ("explore", "explore"),
     "report": ("report", "report"),
     "figure": ("figure", "figure"),
+    "card": ("card", "card"),
     "compare": ("compare", "compare"),
     "sweep": ("sweep", "sweep"),
     "query": ("query", "query"),

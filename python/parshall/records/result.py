@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -284,6 +285,32 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         from parshall.quantities.measuring import places  # noqa: PLC0415 - it takes a while to load
 
         return places(self.tables, "group")
+
+    # --- pages and pictures ---
+
+    def card(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write a picture of the answer, 1200 x 630 pixels: its name, first sentences, main numbers and main figure.
+
+        Parameters
+        ----------
+        path
+            A file that ends in ``.png`` or ``.svg``.
+        overwrite
+            Whether to replace a file that is there.
+
+        Raises
+        ------
+        InputError
+            The file ends otherwise, or the result has no finding, as a prediction.
+        OutputExistsError
+            The file is there already.
+        MissingExtraError
+            matplotlib is not installed.
+        StorageError
+            It cannot be written.
+        """
+        written: Path = import_module("parshall.report.card").write_card(self._document, path, overwrite=overwrite)
+        return written
 
     # --- beside the tables ---
 

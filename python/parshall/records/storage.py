@@ -39,7 +39,9 @@ REPETITIONS = "repetitions"
 _DESCRIPTIONS = (RUN_FILE, OLD_OBSERVATION_FILE)
 COMPARED_FILE = "compared.html"
 """The page that shows a prediction, a simulation and an emulation side by side."""
-_BESIDE = (REPORT_FILE, OBSERVED_PAGE, COMPARED_FILE, SCENARIO_FILE)
+CARD_FILES = ("card.png", "card.svg")
+"""Names that the picture of a result has in its directory."""
+_BESIDE = (REPORT_FILE, OBSERVED_PAGE, COMPARED_FILE, SCENARIO_FILE, *CARD_FILES)
 _OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (*_DESCRIPTIONS, *_BESIDE)))
 
 _ANY: dict[str, type] = {**dict.fromkeys(("status", "name", "started"), str), "versions": dict}

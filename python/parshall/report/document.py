@@ -14,6 +14,7 @@ from typing import Any, Literal
 from parshall.files import write_atomically
 from parshall.report.html import Drawing, drawing, frame, template
 from parshall.report.plot import Plot
+from parshall.report.sentences import separated
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,11 @@ class Document:
             raise ValueError(f"figures of one page need names of their own, found twice: {sorted(repeated)}")
 
     @property
+    def summary(self) -> str:
+        """The first sentence of what it shows, else its description; empty without either."""
+        return next(iter(separated(self.finding)), self.description)
+
+    @property
     def plots(self) -> dict[str, Plot]:
         """What its figures show, by their names."""
         return {figure.name: figure.plot for figure in self.figures}
@@ -194,6 +200,7 @@ def document_html(document: Document) -> str:
         byline=document.byline,
         warnings=document.warnings,
         finding=document.finding,
+        summary=document.summary,
         sections=[_view(section, number, drawing) for number, section in enumerate(document.sections, 1)],
         **frame(document.plots, {key: (each.title, each.plot) for key, each in document.choices.items()}),
     )

@@ -29,6 +29,8 @@ class Tile:
     value: str
     spread: str = ""
     remark: str = ""
+    rank: int = 0
+    """Its place where there is room for a few tiles only; the lowest come first."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,14 @@ class Headline:
 
     tiles: list[Tile]
     note: str
+
+    def first(self, number: int) -> list[Tile]:
+        """The tiles that matter most, at most so many."""
+        return sorted(self.tiles, key=lambda tile: tile.rank)[:number]
+
+
+COMPLETION, LATENCY, GOODPUT, DELAY, FAIRNESS, LOSS = range(6)
+"""Ranks of tiles: first the times that users notice, then what flows get, what that costs, and why."""
 
 
 def headline(run: Result) -> Headline:
@@ -61,8 +71,10 @@ def _goodputs(run: Result, metrics: Metrics, links: Sequence[str]) -> list[Tile 
     against = texts.pop("reverse", "") if back else ""
     onward = "; ".join(texts.values())
     return [
-        _tile(label, forth, onward),
-        _tile(back.label if back else "", back, against if forth else "; ".join(filter(None, (onward, against)))),
+        _tile(label, forth, onward, GOODPUT),
+        _tile(
+            back.label if back else "", back, against if forth else "; ".join(filter(None, (onward, against))), GOODPUT
+        ),
     ]
 
 
@@ -74,14 +86,14 @@ def _loss(run: Result, links: pl.DataFrame, link: str, where: str) -> Tile | Non
         remark = f"{count(queue)} dropped by the queue, {count(medium)} lost on the medium, of {count(arrived)} packets"
     else:
         remark = f"{count(queue or medium)} of {count(arrived)} packets" + (" on the medium" if medium else "")
-    return _tile(f"Loss{where}", of_place(run.tables, "link", link).get(f"link/{link}/loss_rate"), remark)
+    return _tile(f"Loss{where}", of_place(run.tables, "link", link).get(f"link/{link}/loss_rate"), remark, LOSS)
 
 
 def _delay(run: Result, link: str, where: str) -> Tile | None:
     metrics = of_place(run.tables, "link", link)
     tail = metrics.get(f"link/{link}/queueing_delay_p99_s")
     remark = f"99 % of packets wait at most {quantity(tail.interval.mean, 's')}" if tail else ""
-    return _tile(f"Mean queueing delay{where}", metrics.get(f"link/{link}/queueing_delay_s"), remark)
+    return _tile(f"Mean queueing delay{where}", metrics.get(f"link/{link}/queueing_delay_s"), remark, DELAY)
 
 
 def _fairness(run: Result, metrics: Metrics) -> Tile | None:
@@ -92,7 +104,9 @@ def _fairness(run: Result, metrics: Metrics) -> Tile | None:
     rows = tcp if not tcp.is_empty() else flows
     number = rows.filter(pl.col("repetition") == rows["repetition"][0]).height
     kind = "TCP flow" if rows is tcp and tcp.height < flows.height else "flow"
-    return _tile("Fairness (Jain’s index)", metrics["jain"], f"{counted(number, kind)}; 1 would be equal shares")
+    return _tile(
+        "Fairness (Jain’s index)", metrics["jain"], f"{counted(number, kind)}; 1 would be equal shares", FAIRNESS
+    )
 
 
 def _completion(run: Result, metrics: Metrics) -> Tile | None:
@@ -111,12 +125,13 @@ def _completion(run: Result, metrics: Metrics) -> Tile | None:
     if ended < begun:
         reached = f", {_within(tail)}" if tail and (tail.lacking is None or _is_of_few(tail)) else ""
         remark = f"{count(ended)} of {counted(begun, 'transfer')} ended{reached}"
-        return _tile(label, first, remark)
+        return _tile(label, first, remark, COMPLETION)
     if middle is None:
-        return _tile(label, first, counted(ended, "transfer"))
+        return _tile(label, first, counted(ended, "transfer"), COMPLETION)
     within = f"{_within(tail)}, " if tail else ""
     longest = lasted(run.tables)["lasted_s"].max()
-    return _tile(label, middle, f"{within}worst of {counted(ended, 'transfer')}: {quantity(float(longest), 's')}")  # type: ignore[arg-type]
+    worst = f"worst of {counted(ended, 'transfer')}: {quantity(float(longest), 's')}"  # type: ignore[arg-type]
+    return _tile(label, middle, f"{within}{worst}", COMPLETION)
 
 
 def _within(tail: Metric) -> str:
@@ -138,18 +153,19 @@ def _latency(run: Result) -> Tile | None:
     metrics = of_place(run.tables, "group", group)
     middle, tail = (metrics.get(f"group/{group}/one_way_delay_p{level}_s") for level in (50, 99))
     half = "" if middle is None else f", half within {quantity(middle.interval.mean, 's')}"
-    return _tile(f"Latency under load: {group}", tail, f"99 % of its packets arrive within that time{half}")
+    return _tile(f"Latency under load: {group}", tail, f"99 % of its packets arrive within that time{half}", LATENCY)
 
 
-def _tile(label: str, metric: Metric | None, remark: str) -> Tile | None:
+def _tile(label: str, metric: Metric | None, remark: str, rank: int) -> Tile | None:
     if metric is None:
         return None
     if metric.lacking is not None:
         above = metric.lacking.above
         value = ABSENT if above is None else f"> {quantity(above, metric.unit)}"
-        return Tile(label, value, "", f"{metric.lacking.reason}; {remark}" if remark else metric.lacking.reason)
+        reason = metric.lacking.reason
+        return Tile(label, value, "", f"{reason}; {remark}" if remark else reason, rank)
     value, spread = with_unit(metric.interval, metric.unit, IDENTICAL)
-    return Tile(label, value, spread, remark)
+    return Tile(label, value, spread, remark, rank)
 
 
 def _note(metrics: Metrics) -> str:

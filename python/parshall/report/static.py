@@ -21,6 +21,7 @@ from matplotlib.backends.backend_pgf import RendererPgf
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure as Canvas
+from matplotlib.figure import SubFigure
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -32,7 +33,7 @@ from parshall.report.svg import legible
 
 _DPI = 200
 
-_SETTINGS = mpl.RcParams(
+SETTINGS = mpl.RcParams(
     {
         "font.family": ["DejaVu Sans"],
         "font.size": 8.5,
@@ -64,7 +65,7 @@ _SETTINGS = mpl.RcParams(
 )
 
 
-_OF_LATEX = mpl.RcParams({**_SETTINGS, "font.family": ["serif"]})
+_OF_LATEX = mpl.RcParams({**SETTINGS, "font.family": ["serif"]})
 """What is serif is set in the font of the paper."""
 
 
@@ -79,13 +80,13 @@ class Image:
 
 def image(plot: Plot, file_format: str, width_in: float = WIDTH_IN) -> Image:
     """`plot` as the content of a ``pdf``, ``pgf``, ``png`` or ``svg`` file, so many inches wide."""
-    with mpl.rc_context(_OF_LATEX if file_format == "pgf" else _SETTINGS):
+    with mpl.rc_context(_OF_LATEX if file_format == "pgf" else SETTINGS):
         canvas = drawn(plot, width_in)
         stream = io.BytesIO()
         if file_format == "pgf":
             stream.write(_pgf(canvas).encode())
         else:
-            canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=_metadata(file_format))
+            canvas.savefig(stream, format=file_format, dpi=_DPI, metadata=metadata(file_format))
         width, height = (round(72 * inches) for inches in canvas.get_size_inches())
     return Image(stream.getvalue(), width, height)
 
@@ -171,13 +172,13 @@ def _pgf(canvas: Canvas) -> str:
 def pages(plots: Iterable[Plot]) -> bytes:
     """All `plots` as one PDF, a page each."""
     stream = io.BytesIO()
-    with mpl.rc_context(_SETTINGS), PdfPages(stream, metadata=_metadata("pdf")) as pdf:
+    with mpl.rc_context(SETTINGS), PdfPages(stream, metadata=metadata("pdf")) as pdf:
         for plot in plots:
             pdf.savefig(drawn(plot))
     return stream.getvalue()
 
 
-def _metadata(file_format: str) -> dict[str, Any]:
+def metadata(file_format: str) -> dict[str, Any]:
     """Nothing that changes from one drawing to the next."""
     match file_format:
         case "svg":
@@ -190,14 +191,20 @@ def _metadata(file_format: str) -> dict[str, Any]:
 
 def figure(plot: Plot, width_in: float = WIDTH_IN) -> Canvas:
     """`plot` as a matplotlib figure of one's own, to change and to save."""
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         return drawn(plot, width_in)
 
 
 def drawn(plot: Plot, width_in: float = WIDTH_IN) -> Canvas:
     """The same within the settings that are in force."""
-    rows, columns = len(plot.panels) // plot.columns, plot.columns
     canvas = Canvas()
+    canvas.set_size_inches(width_in, draw(plot, canvas, width_in))
+    return canvas
+
+
+def draw(plot: Plot, canvas: Canvas | SubFigure, width_in: float) -> float:
+    """Draw `plot` into all of a figure, or of a part of one; return the height in inches for which it is laid out."""
+    rows, columns = len(plot.panels) // plot.columns, plot.columns
     axes = [canvas.add_subplot(rows, columns, index + 1) for index in range(len(plot.panels))]
     for index, (panel, ax) in enumerate(zip(plot.panels, axes, strict=True)):
         repeated = index > 0 and plot.panels[index - 1].y == panel.y
@@ -209,7 +216,6 @@ def drawn(plot: Plot, width_in: float = WIDTH_IN) -> Canvas:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     layout = laid_out(plot, [*entries], width_in)
-    canvas.set_size_inches(width_in, layout.height)
     _legend(canvas, entries, layout.legend_columns)
 
     def place(box: Box) -> tuple[float, float, float, float]:
@@ -225,10 +231,10 @@ def drawn(plot: Plot, width_in: float = WIDTH_IN) -> Canvas:
         _shades(canvas, ax, panel, place(replace(box, left=box.left + box.width + 0.1, width=SHADES_IN)))
         if row < rows - 1:
             ax.tick_params(labelbottom=False)
-    return canvas
+    return layout.height
 
 
-def _shades(canvas: Canvas, ax: Axes, panel: Panel, place: tuple[float, float, float, float]) -> None:
+def _shades(canvas: Canvas | SubFigure, ax: Axes, panel: Panel, place: tuple[float, float, float, float]) -> None:
     """The scale of shades beside a map."""
     meshes = [mesh for mesh in ax.collections if isinstance(mesh, QuadMesh)]
     labels = [mark.label for mark in panel.marks if isinstance(mark, Grid)]
@@ -357,7 +363,7 @@ def _scale(panel: Panel, ax: Axes, letter: Literal["x", "y"], width_in: float) -
     getattr(ax, f"set_{letter}lim")(*ends)
 
 
-def _legend(canvas: Canvas, entries: Mapping[str, Any], columns: int) -> None:
+def _legend(canvas: Canvas | SubFigure, entries: Mapping[str, Any], columns: int) -> None:
     """Add the legend below the axes, its entries in rows."""
     if not entries:
         return

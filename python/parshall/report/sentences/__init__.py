@@ -6,6 +6,7 @@ reach each of them by a state in which it is said (`tests/python/test_sentences.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -80,3 +81,16 @@ def joined(parts: Sequence[Sentence]) -> Sentence | None:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def separated(text: str) -> list[str]:
+    """The sentences of a text: no template has a full stop and a space within a sentence.
+
+    Examples
+    --------
+    >>> separated("The bottleneck is 99.1 % busy. bbr has 3.2 Mbit/s.")
+    ['The bottleneck is 99.1 % busy.', 'bbr has 3.2 Mbit/s.']
+    >>> separated("")
+    []
+    """
+    return re.split(r"(?<=\.) ", text) if text else []

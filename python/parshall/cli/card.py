@@ -1,0 +1,35 @@
+"""``parshall card``: the answer of a run as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from parshall.cli.console import Quiet, note, verb
+
+
+@verb
+def card(
+    directory: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", help="The directory of a run or an observation.", show_default=False),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file, .png or .svg.", show_default="card.png in the directory"
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the answer of a run as a picture of 1200 x 630 pixels, for a chat, a slide or a readme."""
+    from parshall.loading import load_result
+    from parshall.records.storage import CARD_FILES
+
+    result = load_result(directory)
+    written = result.card(output or directory / CARD_FILES[0], overwrite=force)
+    if not quiet:
+        note(str(written))
