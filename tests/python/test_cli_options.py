@@ -47,6 +47,7 @@ FOLDER = "Where to: a directory."
 OTHER_OUTPUTS = {
     "compare": "Write a page, e.g. page.html.",
     "figure": "The file; its end says the format.",
+    "card": "The file, .png or .svg.",
     "new control": FOLDER,
     **{f"new {each.name}": FOLDER for each in shipped()},
 }

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Quiet, note, verb
+from parshall.cli.console import Force, Quiet, note, verb
 
 
 @verb
@@ -22,7 +22,7 @@ def card(
             "--output", "-o", metavar="FILE", help="The file, .png or .svg.", show_default="card.png in the directory"
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Write the answer of a run as a picture of 1200 x 630 pixels, for a chat, a slide or a readme."""

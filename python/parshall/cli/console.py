@@ -60,7 +60,7 @@ def output_option(default: str | bool) -> Any:
 
 
 Output = Annotated[Path | None, output_option("runs/NAME-N")]
-Force = Annotated[bool, typer.Option("--force", help="Replace the result that is in the output directory.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result, or the file, that is there.")]
 WithPage = Annotated[bool, typer.Option("--page/--no-page", help="Whether to write the page.")]
 Store = Annotated[Path, typer.Option("--store", metavar="DIR", help=STORE)]
 Workers = Annotated[int | None, typer.Option(help="How many runs at a time.", show_default="one a core", min=1)]
