@@ -2,8 +2,8 @@
 //
 //   node playground.cjs FOLDER SIMULATOR.wasm.gz < {"limits": ..., "settings": [{"form": ..., "values": ...}]}
 //
-// FOLDER has the page's scripts. Of each setting: the tables that the fields give, and the page's answer with all records.
-const { readFileSync } = require("node:fs");
+// FOLDER has the page's scripts. Of each setting a line: the tables that the fields give, and the page's answer with all records.
+const { readFileSync, writeSync } = require("node:fs");
 const { gunzipSync } = require("node:zlib");
 const { join } = require("node:path");
 const vm = require("node:vm");
@@ -15,7 +15,18 @@ for (const name of ["numbers", "form", "finding", "drawing", "worker"]) {
 const { form: forms, worker } = globalThis.Parshall;
 const { limits, settings } = JSON.parse(readFileSync(0, "utf-8"));
 worker.use(new WebAssembly.Instance(new WebAssembly.Module(gunzipSync(readFileSync(simulator)))).exports);
-const answers = settings.map(({ form, values }) => {
+const write = (text) => {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(1, bytes, at);
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+};
+
+for (const { form, values } of settings) {
   let tables = null;
   try {
     tables = forms.filled(form, values);
@@ -23,6 +34,5 @@ const answers = settings.map(({ form, values }) => {
     if (!(error instanceof RangeError)) throw error;
   }
   const result = tables && worker.simulated(tables.resolved, limits.mostEvents);
-  return { tables, result, answer: worker.answer({ form, values, width: 720, limits }) };
-});
-process.stdout.write(JSON.stringify(answers));
+  write(`${JSON.stringify({ tables, result, answer: worker.answer({ form, values, width: 720, limits }) })}\n`);
+}

@@ -54,8 +54,9 @@ def answered() -> list[tuple[ps.Scenario, dict[str, str], dict[str, Any]]]:
         settings += [(scenario, values, made) for values in drawn]
     asked = {"limits": limits, "settings": [{"form": made, "values": values} for _, values, made in settings]}
     command = ["node", Path(__file__).with_name("playground.cjs"), ASSETS / "offline", SIMULATOR]
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
-    answers = json.loads(done.stdout)
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
     return [(scenario, values, answer) for (scenario, values, _), answer in zip(settings, answers, strict=True)]
 
 
@@ -132,6 +133,13 @@ def _templates(found: Any) -> list[set[str]]:
         for name, text in offline.TEMPLATES.items()
     }
     return [{name for name in found.templates if patterns[name].search(text)} for text in found.sentences]
+
+
+def test_the_page_says_only_what_is_a_template() -> None:
+    script = (ASSETS / "offline" / "finding.js").read_text(encoding="utf-8")
+    said = {name for call in re.findall(r"\bsay\(([^)]*?)[,)]", script) for name in re.findall(r'"(\w+)"', call)}
+    assert len(said) > 15
+    assert said <= offline.TEMPLATES.keys()
 
 
 class TestForms:

@@ -195,7 +195,10 @@
     const [half, tail] = [state.completion(0.5), state.completion(0.95)];
     if (half === undefined) return null;
     if (half === null) return say("few_ended");
-    if (tail === undefined) return say("half_done", { half: quantity(half, "s") });
+    if (tail === undefined) {
+      const why = `too few values: ${state.begun} of ${leastValues(0.95)}`;
+      return say("half_done_values", { half: quantity(half, "s"), why });
+    }
     if (tail === null) return say("half_done_few", { half: quantity(half, "s") });
     return say("done", { half: quantity(half, "s"), tail: quantity(tail, "s") });
   };
