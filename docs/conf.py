@@ -7,6 +7,7 @@ is in build/docs: the pictures and text of the gallery (`parshall.documentation.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -78,7 +79,7 @@ html_context = {"default_mode": "auto"}
 html_copy_source = False
 html_show_sourcelink = False
 html_static_path = ["site/static"]
-html_extra_path = ["site/root", "../build/docs/extra"]
+html_extra_path = ["site/root"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_favicon = "site/static/icon.svg"
@@ -88,9 +89,17 @@ project_copyright = "the Parshall developers, Apache-2.0"
 def _prepare(_: Sphinx) -> None:
     made = ROOT / "build/docs"
     subprocess.run([sys.executable, "-m", "parshall.documentation.site", made], check=True)
+
     subprocess.run([sys.executable, "-m", "parshall.cli.manual", made / "commands.md"], check=True)
+
+
+def _add_playground(app: Sphinx, error: Exception | None) -> None:
+    """Put the page with the simulator in it beside the guides."""
+    if error is None:
+        shutil.copy(ROOT / "build/docs/playground.html", app.outdir)
 
 
 def setup(app: Sphinx) -> None:
     """Have the gallery and the options written before the pages are read."""
     app.connect("builder-inited", _prepare)
+    app.connect("build-finished", _add_playground)

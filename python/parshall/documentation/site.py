@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | `pictures/NAME-light.svg`, `-dark.svg` | the gallery's pictures, simulated now | docs/gallery.md, docs/index.md |
 | `gallery.md` | each picture with its scenario | docs/gallery.md |
-| `extra/playground.html` | the simulator in a page | docs/index.md |
+| `playground.html` | the simulator in a page | docs/index.md |
 
 Sphinx calls it before it reads the guides (docs/conf.py).
 """
@@ -25,8 +25,7 @@ def write(folder: Path) -> None:
     """Write all of it into a folder."""
     draw(folder / "pictures")
     (folder / "gallery.md").write_text(gallery(folder.name), encoding="utf-8")
-    (folder / "extra").mkdir(parents=True, exist_ok=True)
-    (folder / "extra/playground.html").write_text(_playground(), encoding="utf-8")
+    (folder / "playground.html").write_text(_playground(), encoding="utf-8")
 
 
 def _playground() -> str:
