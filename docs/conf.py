@@ -48,7 +48,7 @@ myst_html_meta = {
     "property=og:type": "website",
     "property=og:site_name": "Parshall",
 }
-"""What a link to a guide shows where it is pasted, beside the guide's title."""
+"""The description that a link to a guide shows where it is pasted, beside the guide's title."""
 
 suppress_warnings = ["myst.header"]
 """Headings in the changelog skip a level where a release has one part only."""

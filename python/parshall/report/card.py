@@ -26,7 +26,7 @@ TILES = 3
 
 @dataclass(frozen=True)
 class Card:
-    """What the picture shows.
+    """The contents of the picture.
 
     Parameters
     ----------
