@@ -336,15 +336,11 @@ def share(text: str | None) -> float:
     >>> share("2 %"), share("0.02"), share(None)
     (0.02, 0.02, 0.01)
     """
-    from parshall.errors import InputError
     from parshall.stats.verdict import AT_LEAST
 
     if text is None:
         return AT_LEAST
-    value = _as_share(text)
-    if not 0 <= value < 1:
-        raise InputError(f'--at-least: found "{text}"; accepted: a share such as "1 %" or 0.01')
-    return value
+    return _share("--at-least", text, lambda value: 0 <= value < 1, 'a share such as "1 %" or 0.01')
 
 
 def asked_share(option: str, text: str) -> float:
@@ -360,12 +356,7 @@ def asked_share(option: str, text: str) -> float:
     >>> asked_share("--utilisation", "98 %"), asked_share("--utilisation", "1")
     (0.98, 1.0)
     """
-    from parshall.errors import InputError
-
-    value = _as_share(text)
-    if not 0 < value <= 1:
-        raise InputError(f'{option}: found "{text}"; accepted: above 0 and at most 1, such as "98 %" or 0.98')
-    return value
+    return _share(option, text, lambda value: 0 < value <= 1, 'above 0 and at most 1, such as "98 %" or 0.98')
 
 
 def part(option: str, text: str) -> float:
@@ -381,11 +372,16 @@ def part(option: str, text: str) -> float:
     >>> part("--loss", "1 %"), part("--loss", "0")
     (0.01, 0.0)
     """
+    return _share(option, text, lambda value: 0 <= value <= 1, 'a share from 0 to 1, such as "1 %" or 0.01')
+
+
+def _share(option: str, text: str, fits: Callable[[float], bool], accepted: str) -> float:
+    """The share that a text is, if it fits; `accepted` says which do."""
     from parshall.errors import InputError
 
     value = _as_share(text)
-    if not 0 <= value <= 1:
-        raise InputError(f'{option}: found "{text}"; accepted: a share from 0 to 1, such as "1 %" or 0.01')
+    if not fits(value):
+        raise InputError(f'{option}: found "{text}"; accepted: {accepted}')
     return value
 
 

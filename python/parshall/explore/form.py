@@ -20,6 +20,7 @@ import json
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from parshall.errors import InputError, ScenarioError
@@ -58,24 +59,25 @@ def form(scenario: Scenario, only: Mapping[str, Sequence[str]] | None = None) ->
     amounts = [knob for knob in listed if knob.low is not None]
     trials = list(_trials(scenario, amounts, {}))
     tables = _learnt(scenario, trials)
+    choices = {
+        knob.key: dict(_choices(scenario, amounts, knob, tables, (only or {}).get(knob.key.split(".")[-1])))
+        for knob in listed
+        if knob.choices
+    }
     made: dict[str, Any] = {
         "name": scenario.name,
         "description": scenario.description,
         "fields": [
-            {"title": each.title, "knobs": [_described(knob) for knob in each.knobs]} for each in knobs.fields(scenario)
+            {
+                "title": each.title,
+                "knobs": [asdict(knob) | {"choices": list(choices.get(knob.key, ()))} for knob in each.knobs],
+            }
+            for each in knobs.fields(scenario)
         ],
         "amounts": [knob.key for knob in amounts],
         "tables": tables,
-        "choices": {
-            knob.key: dict(_choices(scenario, amounts, knob, tables, (only or {}).get(knob.key.split(".")[-1])))
-            for knob in listed
-            if knob.choices
-        },
+        "choices": choices,
     }
-    for group in made["fields"]:
-        for field in group["knobs"]:
-            if field["choices"]:
-                field["choices"] = [name for name in field["choices"] if name in made["choices"][field["key"]]]
     _check(scenario, made)
     return made
 
@@ -242,16 +244,3 @@ def drawn(made: Mapping[str, Any], listed: Sequence[knobs.Knob], draw: random.Ra
             yield knob.key, _text(knob, _drawn(draw, knob))
         elif knob.choices:
             yield knob.key, draw.choice(list(made["choices"][knob.key]))
-
-
-def _described(knob: knobs.Knob) -> dict[str, Any]:
-    return {
-        "key": knob.key,
-        "label": knob.label,
-        "value": knob.value,
-        "choices": list(knob.choices),
-        "unit": knob.unit,
-        "low": knob.low,
-        "high": knob.high,
-        "is_whole": knob.is_whole,
-    }

@@ -163,5 +163,5 @@ globalThis.Parshall = { ...globalThis.Parshall, explore: (ask) => {
   });
   restore();
   refresh();
-  return { values, restore, refresh };
+  return { values };
 } };

@@ -96,12 +96,5 @@
     return `${lines.join("\n")}\n`;
   };
 
-  const quoted = (text) => (/^[A-Za-z0-9_.,:=@%/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\"'\"'")}'`);
-
-  // The options of the command line for the fields that were changed.
-  const changes = (form, values) => knobs(form)
-    .filter((knob) => values[knob.key].trim() !== knob.value)
-    .map((knob) => `--set ${quoted(`${knob.key}=${values[knob.key].trim()}`)}`);
-
-  globalThis.Parshall = { ...globalThis.Parshall, form: { filled, knobs, toml, changes } };
+  globalThis.Parshall = { ...globalThis.Parshall, form: { filled, toml } };
 })();
