@@ -19,7 +19,7 @@ PGO_HINT = $(if $(PGO),,@echo "make: no profile-guided build: rustup component a
 
 # Without these the module has no BPF programs; then it is built again when Debian's packages have changed. Said once, by the make
 # that was asked for, and not by those that it starts.
-BPF_LACKS = $(if $(BPF_CLANG),true,$(BIN)/python -m parshall.debian clang bpf_helpers.h)
+BPF_LACKS = $(if $(BPF_CLANG),true,$(BIN)/python -m parshall.foundations.debian clang bpf_helpers.h)
 BPF_HINT = $(if $(filter 0,$(MAKELEVEL)),@$(BPF_LACKS) || true)
 WITHOUT_BPF := .venv/.without-bpf
 

@@ -12,7 +12,7 @@ from harness.record import Bar, Record, Row
 from parshall.itb import applications, building
 from parshall.itb.classes import classes
 from parshall.itb.scale import SCALES
-from parshall.schema.writing import toml
+from parshall.scenario.schema.writing import toml
 from parshall.studies.multiple_time_scale import network
 
 RUN_BAR_S = 3.0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from emulations import ON_THE_KERNEL
 
-import parshall.emulation
+import parshall.instruments.emulation
 from parshall.itb import mpi
 from parshall.studies import stacks
 from parshall.studies.itb import real_bulk, real_messages, real_mpi, real_rtts, real_web
@@ -82,7 +82,7 @@ def test_hosts_of_linux_lose_in_their_interface(monkeypatch: pytest.MonkeyPatch)
     """One host of 20 Mbit/s, no limit to its window: its queue of 20 packets loses, and it fills its line."""
     monkeypatch.setitem(real_rtts.FLOW_S, "quick", 8.0)
     scenario = real_rtts.lasting([real_rtts.Place("reno", 1)], 20.0, real_rtts.SLOWER, "quick")
-    run = parshall.emulation.emulate(scenario)
+    run = parshall.instruments.emulation.emulate(scenario)
     (point,) = real_rtts.points(run, real_rtts.SLOWER)["reno-1"]
     assert 0.7e9 < point.flow_goodput_bps < 1e9
     assert run.flows["retransmissions"][0] > 0

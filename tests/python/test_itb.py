@@ -15,10 +15,11 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
+from parshall.analysis.stats.confidence import Interval
 from parshall.campaign.execution import Execution
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.shard import Shard
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 from parshall.itb import applications, benchmark, score
 from parshall.itb.benchmark import Entry, entries, plan, reference, run, run_shard
 from parshall.itb.building import Case, case, controls
@@ -34,8 +35,7 @@ from parshall.itb.scale import SCALES
 from parshall.itb.writing import write_scenarios
 from parshall.report.document import document_html
 from parshall.report.plot import Grid
-from parshall.schema.writing import toml
-from parshall.stats.confidence import Interval
+from parshall.scenario.schema.writing import toml
 
 Cli = Callable[..., Result]
 

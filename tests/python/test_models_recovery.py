@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.models import variants
-from parshall.models.growth import growth
-from parshall.models.inputs import FloatArray, ModelInputError
-from parshall.models.measured_loss import measured
-from parshall.models.recovery import (
+from parshall.analysis.models import variants
+from parshall.analysis.models.growth import growth
+from parshall.analysis.models.inputs import FloatArray, ModelInputError
+from parshall.analysis.models.measured_loss import measured
+from parshall.analysis.models.recovery import (
     IndependentLosses,
     MeasuredClass,
     MeasuredRepairs,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.stats.confidence import StatisticsError
-from parshall.stats.synthesis import pareto
-from parshall.stats.tails import (
+from parshall.analysis.stats.confidence import StatisticsError
+from parshall.analysis.stats.synthesis import pareto
+from parshall.analysis.stats.tails import (
     error_exponent,
     hill,
     hill_plot,

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import parshall as ps
+from parshall.analysis.stats.region import single
 from parshall.report.document import Document, document_html
 from parshall.scenario import Scenario
-from parshall.stats.region import single
 from parshall.studies.catalog import find
 from parshall.studies.itb import (
     bulk,

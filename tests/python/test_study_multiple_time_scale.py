@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from parshall.analysis.stats.synthesis import fgn
+from parshall.instruments.simulation.single import Recorded
 from parshall.report.document import Document, document_html
-from parshall.runs.single import Recorded
 from parshall.scenario import Scenario
-from parshall.stats.synthesis import fgn
 from parshall.studies.catalog import find
 from parshall.studies.multiple_time_scale import (
     background,

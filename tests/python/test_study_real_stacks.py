@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 import parshall
-from parshall.emulation import Validity, kernel_name
-from parshall.errors import SimulationError
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.region import exactly
+from parshall.analysis.stats.tails import Normalised
+from parshall.foundations.errors import SimulationError
+from parshall.instruments.emulation import Validity, kernel_name
 from parshall.itb import mpi
 from parshall.report.plot import Line
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.confidence import mean_interval
-from parshall.stats.region import exactly
-from parshall.stats.tails import Normalised
 from parshall.studies import stacks, study
 from parshall.studies.itb import messages, pages, real_mpi, rtts
 from parshall.studies.itb import real_bulk as files
@@ -92,8 +92,8 @@ def test_no_published_value_is_called_wrong_by_one_instrument() -> None:
 
 def test_an_invalid_emulation_is_done_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(["invalid", "valid", "invalid", "invalid"])
-    monkeypatch.setattr("parshall.emulation.emulate", lambda _: "run")
-    monkeypatch.setattr("parshall.emulation.validity", lambda _: replace(VALID, level=next(levels)))
+    monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda _: "run")
+    monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: replace(VALID, level=next(levels)))
     case = emulated("one", rio.scenario("table1", "reno", "quick", 1, {}), str)
     assert [case.answer().validity.level for _ in range(2)] == ["valid", "invalid"]
 
@@ -124,8 +124,8 @@ def test_times_are_those_that_a_program_left(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_scenario_may_be_the_answer_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parshall.emulation.emulate", lambda scenario: scenario)
-    monkeypatch.setattr("parshall.emulation.validity", lambda _: VALID)
+    monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda scenario: scenario)
+    monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: VALID)
     before = Case("its scenario", rio.scenario, ("table2", "cubic", "quick", 1, {}))
     found: Emulated = emulated("two", before, study.replaced, str).answer()
     assert found.answer == replaced(rio.scenario("table2", "cubic", "quick", 1, {}), str)

@@ -17,6 +17,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from parshall.analysis.models.loss import Bernoulli
 from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers
 from parshall.campaign.calls import run_calls
@@ -24,8 +25,7 @@ from parshall.campaign.keys import call_of, canonical
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.documentation.markdown import blocks
-from parshall.errors import InputError, NoEmulationError
-from parshall.models.loss import Bernoulli
+from parshall.foundations.errors import InputError, NoEmulationError
 from parshall.report.document import Section
 from parshall.studies import catalog, published, rio, running
 from parshall.studies.running import Execution, run
@@ -36,8 +36,8 @@ import os, time
 from pathlib import Path
 
 from parshall.report.document import Section
-from parshall.stats.claim_rules import equal
-from parshall.stats.region import exactly
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.region import exactly
 from parshall.studies.study import Case, Findings, Part, Study
 
 

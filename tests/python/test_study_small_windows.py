@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.models.inputs import FloatArray
-from parshall.models.markov import chain
-from parshall.stats.claims import Claim
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.models.markov import chain
+from parshall.analysis.stats.claims import Claim
 from parshall.studies.large_deviations import small_windows
 from parshall.studies.large_deviations.on_off import BY_MODEL
 from parshall.studies.large_deviations.record import Record

@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 from scipy.integrate import quad
 
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.hurst import ESTIMATORS
 from parshall.report.document import document_html
 from parshall.scenario import Scenario
-from parshall.stats.confidence import Interval
-from parshall.stats.hurst import ESTIMATORS
 from parshall.studies import tail_index
 from parshall.studies.catalog import find
 from parshall.studies.page import document

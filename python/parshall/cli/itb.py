@@ -97,7 +97,7 @@ def itb(
     from parshall.itb.building import controls as named
     from parshall.itb.estimate import check_memory
     from parshall.itb.instruments import check_hosts
-    from parshall.records import about
+    from parshall.results.records import about
 
     drawn = files(formats, width, output, force=force)
     declare_controls(controls)
@@ -181,7 +181,7 @@ def _tell(
 def _write_scenarios(cases: list[Case], names: list[str], directory: Path) -> None:
     from parshall.itb.benchmark import Entry
     from parshall.itb.writing import write_scenarios
-    from parshall.records import storage
+    from parshall.results.records import storage
 
     written = storage.guarded(lambda: write_scenarios(cases, [Entry(name) for name in names], directory))
     note(f"{len(written)} scenarios: {directory}")
@@ -192,7 +192,7 @@ def _instruments(named: str) -> list[benchmark.Instrument]:
     wanted = one_of("--instrument", named, INSTRUMENTS)
     if wanted == "simulate":
         return [wanted]
-    from parshall.emulation import abilities, left_out
+    from parshall.instruments.emulation import abilities, left_out
 
     why = left_out(abilities().problem, wanted)
     if why is None:
@@ -203,7 +203,7 @@ def _instruments(named: str) -> list[benchmark.Instrument]:
 
 def _on_hosts(names: list[str]) -> list[str]:
     """The controls that this kernel can have; says which are left out."""
-    from parshall.emulation import abilities
+    from parshall.instruments.emulation import abilities
     from parshall.itb.instruments import on_hosts
 
     kept, left_out = on_hosts(names, abilities().controls)
@@ -235,7 +235,7 @@ def _cases(app: str, class_: str, scale: str, factors: list[str], *, linux: bool
 
 def _page(made: Sequence[Result], mpi: Sequence[OverMpi]) -> Document:
     """The page of what was done, of Linux where it was emulated, then with the comparison before the rest."""
-    from parshall.emulation import kernel_name
+    from parshall.instruments.emulation import kernel_name
     from parshall.itb.instruments import section
     from parshall.itb.over_mpi import section as of_mpi
     from parshall.itb.page import page

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from parshall.models.response import RENO
+from parshall.analysis.models.response import RENO
+from parshall.instruments.simulation import Run, run
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.report.writing import write_plots
-from parshall.runs import Run, run
 from parshall.scenario import Scenario
-from parshall.schema.catalog import family
+from parshall.scenario.schema.catalog import family
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "usual": ("reno", "reno_linux", "cubic", "cubic_linux", "cubic_2005", "bic"),

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 from parshall.campaign import Sweep, sweep
 from parshall.documentation.kernel import agreement
 from parshall.documentation.tables import ROOT
+from parshall.instruments.simulation import run
 from parshall.report.document import Chart
 from parshall.report.figures import figures
 from parshall.report.palette import DARK, LIGHT
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.report.svg import svg
-from parshall.runs import run
 from parshall.scenario import Scenario
 
 SCENARIOS = ROOT / "scenarios"

@@ -7,7 +7,7 @@ from typing import Any
 
 from parshall.documentation.markdown import table
 from parshall.scenario import Scenario
-from parshall.schema.flows import TCP_PARAMETERS
+from parshall.scenario.schema.flows import TCP_PARAMETERS
 
 _TCP = frozenset(parameter.name for parameter in TCP_PARAMETERS)
 _ELSEWHERE = dict.fromkeys(("Bottleneck", "ReverseLink", "Probes", "KernelOptions"), "a table, see below")

@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from parshall.documentation.tables import ROOT
+from parshall.instruments.simulation import run
 from parshall.report import write_page
-from parshall.runs import run
 from parshall.scenario import Scenario
 
 TARGET = ROOT / "docs" / "figures" / "page.png"

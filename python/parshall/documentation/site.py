@@ -17,8 +17,8 @@ from pathlib import Path
 from markupsafe import escape
 
 from parshall.documentation.gallery import GALLERY, draw
-from parshall.errors import InputError
 from parshall.explore.offline import page
+from parshall.foundations.errors import InputError
 
 
 def write(folder: Path) -> None:

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from parshall import debian
-from parshall.control_check import check
+from parshall.analysis.models.catalog import CATALOG
 from parshall.documentation import keys
 from parshall.documentation.markdown import table
 from parshall.documentation.scripts import packetdrill
-from parshall.files import READERS
-from parshall.models.catalog import CATALOG
-from parshall.quantities.catalog import OURS
-from parshall.records.schema import tables
-from parshall.schema.catalog import Entry, Parameter, deviations, family
-from parshall.schema.profiles import PROFILES
+from parshall.foundations import debian
+from parshall.foundations.files import READERS
+from parshall.results.quantities.catalog import OURS
+from parshall.results.records.schema import tables
+from parshall.scenario.schema.catalog import Entry, Parameter, deviations, family
+from parshall.scenario.schema.profiles import PROFILES
+from parshall.suites.control_check import check
 
 ROOT = Path(__file__).parents[3]
 """The checkout: the guides are no part of an installed package."""

@@ -34,11 +34,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 from parshall.itb import ping_pong
 from parshall.itb.factors import MIX_S, Factors
 from parshall.itb.scale import Scale
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.scenario.schema.problems import did_you_mean, quoted
 
 TAIL_INDEX = 1.5
 MODES = (0.75, 1.0, 1.25)

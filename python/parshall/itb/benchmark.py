@@ -21,16 +21,16 @@ from typing import Any, Literal
 
 import polars as pl
 
-from parshall import notebook
+from parshall.analysis.stats.verdict import AT_LEAST
 from parshall.campaign import Execution, Plan, Store, sweep
 from parshall.campaign.result import Sweep
-from parshall.controls import declare
-from parshall.errors import InputError, SimulationError
-from parshall.has_figures import HasFigures
+from parshall.foundations import notebook
+from parshall.foundations.errors import InputError, SimulationError
+from parshall.foundations.has_figures import HasFigures
 from parshall.itb import fairness
 from parshall.itb.building import Case
 from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
-from parshall.stats.verdict import AT_LEAST
+from parshall.scenario.controls import declare
 
 Instrument = Literal["simulate", "emulate"]
 RIVALS = ("reno", "cubic")

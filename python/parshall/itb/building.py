@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 from parshall.itb import adverse
 from parshall.itb.applications import PAUSE, Application, Mix, bulk_bytes
 from parshall.itb.classes import ItbClass
@@ -35,9 +35,9 @@ from parshall.itb.factors import Factors, changed, non_standard
 from parshall.itb.hosts import HEADER_BYTES, control_of, host_keys, host_limits
 from parshall.itb.scale import Scale
 from parshall.scenario import Scenario
-from parshall.schema.catalog import family
-from parshall.schema.external import declared
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.scenario.schema.catalog import family
+from parshall.scenario.schema.external import declared
+from parshall.scenario.schema.problems import did_you_mean, quoted
 
 Half = Literal["a", "b"]
 

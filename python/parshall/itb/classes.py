@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from parshall.errors import InputError
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.foundations.errors import InputError
+from parshall.scenario.schema.problems import did_you_mean, quoted
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from parshall.analysis.stats.verdict import AT_LEAST, reaches
 from parshall.itb import score
 from parshall.itb.benchmark import CaseResult
-from parshall.stats.verdict import AT_LEAST, reaches
 
 _LEAST = 2
 """Repetitions, for a noise to be known."""

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
+from parshall.foundations.machine import available_bytes
 from parshall.itb.benchmark import entries
 from parshall.itb.building import Case
-from parshall.machine import available_bytes
 
 PACKETS_PER_S = 3.5e6
 LASTING = 1.25

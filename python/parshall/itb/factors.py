@@ -31,9 +31,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeVar, cast
 
-from parshall.errors import InputError
-from parshall.schema.problems import did_you_mean, quoted
-from parshall.schema.quantities import Bytes, Duration, Rate
+from parshall.foundations.errors import InputError
+from parshall.scenario.schema.problems import did_you_mean, quoted
+from parshall.scenario.schema.quantities import Bytes, Duration, Rate
 
 Number = TypeVar("Number", int, float)
 Background = Literal["0", "WMI", "WMII"]

@@ -1,10 +1,10 @@
 """Harm: what a flow of the usual TCP loses to a neighbour with another control, that it would keep beside its own kind.
 
-`parshall.quantities.transport` has the formulas. Harm is 0 where the neighbour is no worse than the rival's own kind,
-1 where everything is taken, and negative where the rival is better off. For quantities of which more is better it is
-the share that is lost; for those of which less is better, the share of what is suffered that the neighbour has caused,
-and, where it is negative, the share that it has spared. Where neither run has losses, nothing was harmed. These are
-the questions that RFC 9743 asks of mixed traffic.
+`parshall.results.quantities.transport` has the formulas. Harm is 0 where the neighbour is no worse than the rival's own
+kind, 1 where everything is taken, and negative where the rival is better off. For quantities of which more is better it
+is the share that is lost; for those of which less is better, the share of what is suffered that the neighbour has
+caused, and, where it is negative, the share that it has spared. Where neither run has losses, nothing was harmed. These
+are the questions that RFC 9743 asks of mixed traffic.
 
 References: R. Ware, M. Mukerjee, S. Seshan, J. Sherry, Beyond Jain's fairness index, HotNets 2019; RFC 9743;
 Guillier, Hablot & Vicat-Blanc Primet 2007, §4.2.3.
@@ -16,8 +16,8 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from parshall.quantities import transport
-from parshall.quantities.tables import Tables
+from parshall.results.quantities import transport
+from parshall.results.quantities.tables import Tables
 
 Pair = tuple[str, str]
 """A control and the rival beside it."""

@@ -22,7 +22,7 @@ import math
 from typing import Any
 
 from parshall.itb.factors import Factors
-from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
 
 _LEAST_WINDOW = 65_536.0
 HEADER_BYTES = 40

@@ -1,7 +1,8 @@
 """The benchmark simulated and on Linux, side by side: what real hosts can do of it, and whether both say the same.
 
 Both have the same scenarios, and applications draw the same random numbers, repetition by repetition, so comparisons
-are paired, and the differences between the completion times of both are one family (`parshall.stats.families`).
+are paired, and the differences between the completion times of both are one family
+(`parshall.analysis.stats.families`).
 
 MPI and web servers of others are no part of it: PA exchanges its messages, and WM serves its files, by Parshall's own
 senders on the kernel's sockets. The study `itb` has both, of one pair of hosts.
@@ -13,17 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from parshall.errors import InputError
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.families import LEVEL
+from parshall.analysis.stats.verdict import Verdict
+from parshall.foundations.errors import InputError
+from parshall.foundations.numbers import with_half_width
 from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.building import Case
 from parshall.itb.discrimination import differ
 from parshall.report.document import Section, Table
-from parshall.report.numbers import with_half_width
-from parshall.schema.problems import quoted
-from parshall.stats.confidence import Interval
-from parshall.stats.families import LEVEL
-from parshall.stats.verdict import Verdict
+from parshall.scenario.schema.problems import quoted
 
 _TIME = score.MEASURES[0]
 

@@ -1,6 +1,6 @@
 """The tables of files and rates that the measures of a run (§4.2) are computed from, for many runs at a time.
 
-`parshall.quantities.transport` has the measures. A file of PA is the whole ping-pong, both directions of it:
+`parshall.results.quantities.transport` has the measures. A file of PA is the whole ping-pong, both directions of it:
 `parshall.itb.ping_pong`.
 
 A file that is not complete at the end counts as if it were complete then, so wherever `finished` is below 1,
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from parshall.itb.building import EXCHANGED, SAMPLES, TIMED, Case
 from parshall.itb.ping_pong import message_s
-from parshall.quantities import transport
-from parshall.quantities.tables import Tables as Measured
+from parshall.results.quantities import transport
+from parshall.results.quantities.tables import Tables as Measured
 
 KEYS = ("point", "repetition")
 Scope = Literal["all", "a", "b"]

@@ -180,7 +180,7 @@ class Work:
 
 
 def commands(folder: Path, times: Path, work: Work, seconds: float) -> tuple[list[str], list[str]]:
-    """The client and the server of `parshall.emulation.run_programs`.
+    """The client and the server of `parshall.instruments.emulation.run_programs`.
 
     Parameters
     ----------

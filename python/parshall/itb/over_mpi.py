@@ -23,7 +23,7 @@ import numpy as np
 from parshall.campaign import Execution, Store
 from parshall.campaign.calls import run_calls
 from parshall.campaign.keys import call_of
-from parshall.errors import SimulationError
+from parshall.foundations.errors import SimulationError
 from parshall.itb import mpi, score
 from parshall.itb.benchmark import Result
 from parshall.itb.building import EXCHANGED, Case
@@ -66,7 +66,7 @@ class OverMpi:
 
 
 def document(case: Case, control: str) -> dict[str, Any]:
-    """The case as a scenario whose pair is one group, for `parshall.emulation.run_programs`.
+    """The case as a scenario whose pair is one group, for `parshall.instruments.emulation.run_programs`.
 
     Replies take the way back, which is as the way forth, behind an access link as that of the messages.
     """
@@ -99,7 +99,7 @@ def exchanged(scenario: Scenario, _kernel: str, work: mpi.Work) -> tuple[tuple[f
     SimulationError
         The ranks did not come to their end.
     """
-    from parshall.emulation import run_programs, validity  # noqa: PLC0415 - workers of simulations do without
+    from parshall.instruments.emulation import run_programs, validity  # noqa: PLC0415 - workers of simulations do without
 
     exchanges: tuple[tuple[float, ...], str] = (), ""
     for _ in range(2):

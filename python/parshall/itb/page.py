@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parshall.analysis.stats.confidence import Interval
+from parshall.foundations.numbers import counted, with_half_width
+from parshall.foundations.version import __version__
 from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.discrimination import Discrimination, discrimination
@@ -12,9 +15,6 @@ from parshall.itb.pictures import overview, pictures
 from parshall.itb.score import BY_KEY, Measure
 from parshall.report.comparing import family
 from parshall.report.document import Document, Section, Table
-from parshall.report.numbers import counted, with_half_width
-from parshall.stats.confidence import Interval
-from parshall.version import __version__
 
 _REFERENCE = ("Guillier, Hablot & Vicat-Blanc Primet 2007", "INRIA RR-6244")
 _OVERALL = ("unpredictability", "jain", "start_up_s", "convergence_s", "queueing_delay_s", "loss_rate")

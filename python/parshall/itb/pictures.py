@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from parshall.analysis.stats.confidence import Interval
 from parshall.itb import score
 from parshall.itb.benchmark import RIVALS, CaseResult, Result
 from parshall.itb.score import BY_KEY, HARMS
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style
-from parshall.stats.confidence import Interval
 
 
 def pictures(result: Result, cases: Sequence[CaseResult]) -> Section:

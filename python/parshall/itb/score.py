@@ -3,7 +3,7 @@
 Every statement that one control is better than another is a paired comparison: both had the same random numbers in
 each repetition, and what is tested is the mean of the differences (of logarithms, where the quantity is a ratio of
 times). The completion times of all pairs of controls in all cases are one family (`Differences`,
-`parshall.stats.families`). Two controls that are not shown to differ have the same standing.
+`parshall.analysis.stats.families`). Two controls that are not shown to differ have the same standing.
 
 References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §10.2.
 """
@@ -18,13 +18,13 @@ from typing import Self, TypeVar
 
 import polars as pl
 
+from parshall.analysis.stats.confidence import Interval, mean_interval, paired_difference
+from parshall.analysis.stats.estimates import within
+from parshall.analysis.stats.families import Pair, judged
+from parshall.analysis.stats.verdict import AT_LEAST, Verdict
 from parshall.itb.benchmark import CaseResult, Result
-from parshall.quantities import transport
-from parshall.quantities.definition import Quantity
-from parshall.stats.confidence import Interval, mean_interval, paired_difference
-from parshall.stats.estimates import within
-from parshall.stats.families import Pair, judged
-from parshall.stats.verdict import AT_LEAST, Verdict
+from parshall.results.quantities import transport
+from parshall.results.quantities.definition import Quantity
 
 Key = TypeVar("Key")
 

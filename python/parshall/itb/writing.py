@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from parshall.files import write_atomically
+from parshall.foundations.files import write_atomically
 from parshall.itb.benchmark import Entry
 from parshall.itb.building import Case
-from parshall.schema.writing import toml
+from parshall.scenario.schema.writing import toml
 
 
 def write_scenarios(cases: list[Case], points: list[Entry], directory: Path) -> list[Path]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TypeVar
 
-from parshall import plugins
-from parshall.errors import InputError
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.foundations import plugins
+from parshall.foundations.errors import InputError
+from parshall.scenario.schema.problems import did_you_mean, quoted
 from parshall.studies.study import Study
 from parshall.studies.suite import Suite
 

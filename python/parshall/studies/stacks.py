@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.emulation import abilities, kernel_name, run_programs, validity
-from parshall.errors import SimulationError
-from parshall.records.validity import LEVELS
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.confidence import Interval, mean_interval, prediction_interval
+from parshall.foundations.errors import SimulationError
+from parshall.instruments.emulation import abilities, kernel_name, run_programs, validity
+from parshall.results.records.validity import LEVELS
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.confidence import Interval, mean_interval, prediction_interval
 from parshall.studies.study import Emulated, once_more_if_invalid
 
 PROFILE = {"tcp": "linux"}
@@ -58,12 +58,12 @@ def times_of_programs(
     Parameters
     ----------
     commands
-        The client and the server of `parshall.emulation.run_programs`, given a temporary folder, and the file there in
-        which the client leaves its times as a list in JSON.
+        The client and the server of `parshall.instruments.emulation.run_programs`, given a temporary folder, and the
+        file there in which the client leaves its times as a list in JSON.
     incomplete
         What the error says if there are none.
     download
-        As of `parshall.emulation.run_programs`.
+        As of `parshall.instruments.emulation.run_programs`.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def by_one_instrument(linux: Iterable[Claim], simulated: Iterable[Claim]) -> lis
 
     Examples
     --------
-    >>> from parshall.stats.region import exactly
+    >>> from parshall.analysis.stats.region import exactly
     >>> near, far = (equal("a", "q", 10.0, exactly(x), within=Tolerance(0.5, "digits")) for x in (10.2, 13.0))
     >>> [by_one_instrument([one], [other])[0].verdict for one, other in ((near, far), (far, near), (far, far))]
     ['undecided', 'undecided', 'not_reproduced']

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import bent, equal, one_run, reported, sign
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import bent, equal, one_run, reported, sign
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly, single
 from parshall.studies.itb.network import PAPER, PAYLOAD_SHARE, Recorded, Size, hosts
 from parshall.studies.study import Findings
 

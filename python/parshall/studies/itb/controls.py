@@ -20,13 +20,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from parshall.models.response import RESPONSES
+from parshall.analysis.models.response import RESPONSES
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim
-from parshall.stats.region import exactly
 from parshall.studies.itb.network import PAPER, Recorded, Size
 from parshall.studies.study import Findings
 

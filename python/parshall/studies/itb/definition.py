@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.region import exactly
 from parshall.itb.applications import APPLICATIONS
 from parshall.itb.classes import CLASSES
 from parshall.itb.factors import STANDARD, SYMBOLS, shown
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import equal
-from parshall.stats.region import exactly
 from parshall.studies.itb.network import PAPER
 from parshall.studies.study import Findings
 

@@ -31,11 +31,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.region import exactly
 from parshall.studies.itb.controls import RTT_S, lossy
 from parshall.studies.itb.network import PAPER, Recorded, Size
 from parshall.studies.study import Findings

@@ -28,7 +28,7 @@ from typing import Any
 
 import polars as pl
 
-from parshall.runs import Run
+from parshall.instruments.simulation import Run
 from parshall.scenario import Scenario
 from parshall.studies.published import printed_in
 from parshall.studies.study import Scale

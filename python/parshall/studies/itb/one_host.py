@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import reported
-from parshall.stats.region import exactly
 from parshall.studies.itb.network import (
     ACCESS_BPS,
     HIGH_MS,

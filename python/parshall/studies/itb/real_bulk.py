@@ -30,14 +30,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.emulation import kernel_name
+from parshall.analysis.stats.claim_rules import EXACT, bent, equal, sign
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.confidence import Interval, prediction_interval
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.schema.kernel import AMPLE_BUFFERS
-from parshall.stats.claim_rules import EXACT, bent, equal, sign
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.confidence import Interval, prediction_interval
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS
 from parshall.studies import stacks
 from parshall.studies.itb import bulk
 from parshall.studies.itb.network import ACCESS_BPS, BUFFER, CAPACITY_BPS, PAPER, SIZES, VARIANTS, window

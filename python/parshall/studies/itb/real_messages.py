@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from parshall.emulation import kernel_name
+from parshall.analysis.stats.claims import Claim
+from parshall.instruments.emulation import kernel_name
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
-from parshall.schema.kernel import AMPLE_BUFFERS
-from parshall.stats.claims import Claim
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS
 from parshall.studies import stacks
 from parshall.studies.itb import messages
 from parshall.studies.itb.network import ACCESS_BPS, PAPER, recorded

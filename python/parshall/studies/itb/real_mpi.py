@@ -28,16 +28,16 @@ from typing import Any
 
 import numpy as np
 
-from parshall.emulation import kernel_name
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import single
+from parshall.instruments.emulation import kernel_name
 from parshall.itb import mpi
 from parshall.itb.mpi import Work
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import reported
-from parshall.stats.claims import Claim
-from parshall.stats.region import single
 from parshall.studies import stacks
 from parshall.studies.itb import real_messages
 from parshall.studies.itb.network import ACCESS_BPS, PAPER

@@ -26,14 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from parshall.emulation import kernel_name
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.fairness import jain
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.schema.kernel import AMPLE_BUFFERS
-from parshall.stats.claims import Claim
-from parshall.stats.fairness import jain
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS
 from parshall.studies import stacks
 from parshall.studies.itb import rtts
 from parshall.studies.itb.network import ACCESS_BPS, BUFFER, CAPACITY_BPS, INTERFACE, VARIANTS, Recorded, recorded

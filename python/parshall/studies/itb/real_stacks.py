@@ -19,12 +19,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from parshall.emulation import kernel_name
+from parshall.analysis.stats.claims import Claim
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.schema.kernel import AMPLE_BUFFERS
-from parshall.stats.claims import Claim
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS
 from parshall.studies import stacks
 from parshall.studies.itb.network import ACCESS_BPS, PAPER
 from parshall.studies.itb.single_pair import DEFAULTS, TABLE6_RTT_MS

@@ -26,16 +26,16 @@ from typing import Any
 
 import numpy as np
 
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.instruments.simulation import Run
 from parshall.itb.scale import SCALES
-from parshall.models.inputs import FloatArray
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Panel, Plot, Points, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.schema.kernel import AMPLE_BUFFERS
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval, mean_interval
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS
 from parshall.studies import stacks
 from parshall.studies.itb import pages
 from parshall.studies.itb.network import PAPER

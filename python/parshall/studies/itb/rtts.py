@@ -29,14 +29,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal, sign
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.fairness import jain
+from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import mean_interval
-from parshall.stats.fairness import jain
-from parshall.stats.region import exactly, single
 from parshall.studies.itb.network import (
     ACCESS_BPS,
     CAPACITY_BPS,

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import reported
-from parshall.stats.claims import Claim
-from parshall.stats.region import exactly
 from parshall.studies.itb.bulk import RTT_MS, alone_s, files, starts, times
 from parshall.studies.itb.network import BUFFER, INTERFACE, LINUX_BIC, PAPER, Recorded, Size, hosts, window
 from parshall.studies.study import Findings

@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal, reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import exactly
 from parshall.itb.ping_pong import MESSAGE_BYTES, MESSAGES, direction, message_s
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal, reported
-from parshall.stats.claims import Claim
-from parshall.stats.region import exactly
 from parshall.studies.itb.network import ACCESS_BPS, LINUX_BIC, LINUX_CUBIC, PAPER, Recorded, Size
 from parshall.studies.study import Findings
 

@@ -3,7 +3,7 @@
 The source took its series at the sender of a download of which no more is known than its windows, some 60 packets. Here
 the kernel's Reno sends over a link that it shares with ON/OFF sources, in which it has windows like that. Of the link
 there is a capture (`probes.pcap`), as tcpdump would write it; our own reader makes windows and losses of it without
-being told anything of the network (`parshall.traces`), and its chain of what it found.
+being told anything of the network (`parshall.instruments.observation`), and its chain of what it found.
 
 Each row has the download simulated with ``tcp = "linux"`` and on Linux, both through the same reader. What the socket
 itself says of its windows (TCP_INFO) shows what the reader makes of a capture.
@@ -25,22 +25,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import single
+from parshall.analysis.stats.spectrum import interval_means
+from parshall.instruments.observation import TracedFlow, observe
+from parshall.instruments.observation.spectra import variability
+from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import single
-from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.real import compared, plots
 from parshall.studies.large_deviations.spectra import PARTS
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated, simulated
-from parshall.traces import TracedFlow, observe
-from parshall.traces.spectra import variability
 
 RTT_S = 0.005
 LENGTH: Mapping[Scale, int] = {"quick": 2**14, "paper": 2**17}

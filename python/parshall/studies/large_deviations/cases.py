@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from parshall.analysis.stats.claims import Claim
 from parshall.report.document import Chart
-from parshall.stats.claims import Claim
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall.models import large_deviations as ld
-from parshall.models.loss import Deterministic
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models.loss import Deterministic
+from parshall.analysis.stats.claim_rules import equal, monotone
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import exactly
+from parshall.analysis.stats.spectrum import interval_means
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
-from parshall.stats.claim_rules import equal, monotone
-from parshall.stats.claims import Claim
-from parshall.stats.region import exactly
-from parshall.stats.spectrum import interval_means
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parshall.models import variants
-from parshall.models.inputs import FloatArray
-from parshall.models.large_deviations import Spectrum
-from parshall.models.recovery import IndependentLosses
+from parshall.analysis.models import variants
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.models.large_deviations import Spectrum
+from parshall.analysis.models.recovery import IndependentLosses
+from parshall.analysis.stats.spectrum import interval_means
 from parshall.report.document import Chart, Section, Table
-from parshall.stats.spectrum import interval_means
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.on_off import chain, loss_plot, losses_checks

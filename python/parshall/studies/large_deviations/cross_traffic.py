@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal, reported
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly, single
+from parshall.analysis.stats.spectrum import interval_means
+from parshall.instruments.simulation import run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
-from parshall.runs import run
-from parshall.stats.claim_rules import equal, reported
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly, single
-from parshall.stats.spectrum import interval_means
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Findings, Scale

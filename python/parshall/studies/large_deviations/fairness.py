@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from parshall.models.competing import Pair, pair
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.competing import Pair, pair
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Null
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.fairness import jain
+from parshall.analysis.stats.region import exactly
+from parshall.analysis.stats.spectrum import interval_means
+from parshall.instruments.simulation import Run, run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
-from parshall.runs import Run, run
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Null
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.fairness import jain
-from parshall.stats.region import exactly
-from parshall.stats.spectrum import interval_means
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.study import Findings, Scale

@@ -16,13 +16,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parshall.models import large_deviations as ld
-from parshall.models.loss import Bernoulli
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models.loss import Bernoulli
+from parshall.analysis.stats.claim_rules import equal, sign
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Chart, Section, Table
-from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import Interval
-from parshall.stats.region import exactly, single
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together
 from parshall.studies.large_deviations.network import PAPER

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall.models.inputs import FloatArray
-from parshall.quantities.completion import lasted
-from parshall.runs import Run, run
+from parshall.analysis.models.inputs import FloatArray
+from parshall.instruments.simulation import Run, run
+from parshall.results.quantities.completion import lasted
 from parshall.scenario import Scenario
 from parshall.studies.large_deviations.record import SAMPLES_S, Record, recorded
 from parshall.studies.published import printed_in
@@ -155,7 +155,7 @@ def record_of(done: Run, group: str, warm_up_s: float) -> Record:
 
 
 def on_time(transfers: pl.DataFrame) -> str:
-    """The mean duration of transfers (`parshall.quantities.completion.lasted`), with how many ended if not all did.
+    """The mean duration of transfers (`quantities.completion.lasted`), with how many ended if not all did.
 
     The source's 0.48 s is the mean of what it draws. Here sizes are drawn and times follow, and the longest of a heavy
     tail are cut off: each lasted what it had at the end of the run at least, and so did their mean.

@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from parshall.emulation import kernel_name
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import single
+from parshall.analysis.stats.spectrum import interval_means
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval
-from parshall.stats.region import single
-from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cross_traffic import (

@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall.emulation import kernel_name
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.joint_spectrum import joint_spectrum
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Mark, Panel, Plot, Points, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.joint_spectrum import joint_spectrum
 from parshall.studies import stacks
 from parshall.studies.large_deviations import fairness, network
 from parshall.studies.large_deviations.network import PAPER

@@ -24,14 +24,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parshall.emulation import kernel_name
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import single
+from parshall.analysis.stats.spectrum import interval_means
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim
-from parshall.stats.region import single
-from parshall.stats.spectrum import interval_means
 from parshall.studies import stacks
 from parshall.studies.large_deviations import long_range, network, real_losses
 from parshall.studies.large_deviations.constant import FITTING

@@ -19,11 +19,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.models.inputs import FloatArray
-from parshall.models.measured_loss import Measured, measured
-from parshall.models.persistent_loss import Persistent, measured_persistent
-from parshall.models.recovery import MeasuredRepairs, measured_repairs
-from parshall.traces.loss_events import BoolArray, begins, trials
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.models.measured_loss import Measured, measured
+from parshall.analysis.models.persistent_loss import Persistent, measured_persistent
+from parshall.analysis.models.recovery import MeasuredRepairs, measured_repairs
+from parshall.instruments.observation.loss_events import BoolArray, begins, trials
 
 SAMPLES_S = 0.003
 """Web100's interval. Loiseau 2010, §4.2"""

@@ -5,10 +5,10 @@ References: Loiseau 2010, §4.1.
 
 from __future__ import annotations
 
-from parshall.models import large_deviations as ld
-from parshall.models import variants
-from parshall.models.loss import Bernoulli
-from parshall.models.recovery import IndependentLosses
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models import variants
+from parshall.analysis.models.loss import Bernoulli
+from parshall.analysis.models.recovery import IndependentLosses
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.large_deviations import network
 from parshall.studies.large_deviations.cases import CaseFindings, together

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from parshall.models.inputs import FloatArray, ModelInputError
-from parshall.models.large_deviations import Spectrum
-from parshall.models.markov import WindowChain
+from parshall.analysis.models.inputs import FloatArray, ModelInputError
+from parshall.analysis.models.large_deviations import Spectrum
+from parshall.analysis.models.markov import WindowChain
+from parshall.analysis.stats.claim_rules import equal, reported
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly, single
+from parshall.analysis.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.claim_rules import equal, reported
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly, single
-from parshall.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.record import Record
 

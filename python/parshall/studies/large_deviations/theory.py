@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from parshall.models import large_deviations as ld
-from parshall.models.inputs import FloatArray
-from parshall.models.loss import Bernoulli
-from parshall.models.markov import WindowChain, chain
-from parshall.models.square_root import independent_losses_constant, square_root_window
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.models.loss import Bernoulli
+from parshall.analysis.models.markov import WindowChain, chain
+from parshall.analysis.models.square_root import independent_losses_constant, square_root_window
+from parshall.analysis.stats.claim_rules import equal, sign
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly
 from parshall.studies.large_deviations.network import PAPER
 from parshall.studies.large_deviations.spectra import (
     bounds_plot,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from parshall.stats.tails import normalised
+from parshall.analysis.stats.tails import normalised
 from parshall.studies.multiple_time_scale.measure import Measured, measured
 from parshall.studies.multiple_time_scale.network import Background, Network, scenario
 

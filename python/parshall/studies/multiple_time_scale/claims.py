@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from parshall.analysis.stats.claim_rules import reported, sign
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.report.plot import Line, Points, Style
-from parshall.stats.claim_rules import reported, sign
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval, mean_interval
 
 CONTROLS = ("reno", "vegas", "tcp_rate")
 NAMES = {"reno": "Reno", "vegas": "Vegas", "tcp_rate": "TCP Rate", "cubic": "CUBIC"}

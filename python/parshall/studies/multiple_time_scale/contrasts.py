@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.stats.claims import Claim
+from parshall.analysis.stats.claims import Claim
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER

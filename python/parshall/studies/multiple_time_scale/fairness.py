@@ -12,13 +12,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal, one_run
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.fairness import jain
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.claim_rules import equal, one_run
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import mean_interval
-from parshall.stats.fairness import jain
-from parshall.stats.region import exactly
 from parshall.studies.multiple_time_scale.claims import claim
 from parshall.studies.multiple_time_scale.contrasts import contrasts, several
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size

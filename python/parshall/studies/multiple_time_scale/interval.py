@@ -1,7 +1,8 @@
 """T_L chosen from the clients' measured traffic, rather than given: what is chosen, and whether it gains.
 
-The source takes 2 s by eye (§2.2) and leaves a rule open. The rule here is that of `parshall.stats.time_scale`: the
-shortest interval that predicts as well as any, at least ten RTTs of the clients.
+The source takes 2 s by eye (§2.2) and leaves a rule open. The rule here is that of
+`parshall.analysis.stats.time_scale`: the shortest interval that predicts as well as any, at least ten RTTs of the
+clients.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.region import exactly
+from parshall.analysis.stats.time_scale import TimeScale, time_scale
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
-from parshall.stats.claim_rules import reported
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
-from parshall.stats.region import exactly
-from parshall.stats.time_scale import TimeScale, time_scale
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed

@@ -16,12 +16,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import exactly
+from parshall.foundations.numbers import counted
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.report.numbers import counted
-from parshall.stats.claim_rules import reported
-from parshall.stats.claims import Claim
-from parshall.stats.region import exactly
 from parshall.studies.multiple_time_scale.claims import NAMES
 from parshall.studies.multiple_time_scale.grid import Point, Results
 from parshall.studies.multiple_time_scale.measure import Measured

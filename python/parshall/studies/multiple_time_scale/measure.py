@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from parshall.instruments.simulation.single import Recorded, is_sampled, recorded
 from parshall.report.starved import locked_out, with_shares
-from parshall.runs.single import Recorded, is_sampled, recorded
 from parshall.scenario import Scenario
 from parshall.studies.multiple_time_scale.network import BOTTLENECK, CLIENTS, COMPETING, INTERVAL_S, MEASURED
 

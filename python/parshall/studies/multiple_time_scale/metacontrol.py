@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from parshall.analysis.stats.claim_rules import equal, one_run
+from parshall.analysis.stats.claims import Claim, Null, Tolerance
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Style
-from parshall.stats.claim_rules import equal, one_run
-from parshall.stats.claims import Claim, Null, Tolerance
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly
 from parshall.studies.multiple_time_scale.claims import curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts, fixed, followed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size

@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import beyond, signed

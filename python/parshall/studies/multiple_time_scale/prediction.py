@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.verdict import sign_of
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
-from parshall.stats.verdict import sign_of
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, curve, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.network import BASE_RTT_MS, PAPER

@@ -21,9 +21,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from parshall.analysis.stats.claims import Claim
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.stats.claims import Claim
 from parshall.studies import stacks
 from parshall.studies.multiple_time_scale import side_by_side
 from parshall.studies.multiple_time_scale.measure import Measured

@@ -14,12 +14,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import sign
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import Outcome
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import sign
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import Outcome
 from parshall.studies.multiple_time_scale import grid, lockouts
 from parshall.studies.multiple_time_scale.claims import signed
 from parshall.studies.multiple_time_scale.contrasts import CONTRASTS, HIGH_MS, LOW_MS, Contrast, figures

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from parshall.analysis.stats.claim_rules import one_run
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
-from parshall.stats.claim_rules import one_run
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, beyond, curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
 from parshall.report.document import Section, Table
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size
 from parshall.studies.multiple_time_scale.rtt import blind

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import one_run, reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import one_run, reported
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale import grid
 from parshall.studies.multiple_time_scale.background import Normalised
 from parshall.studies.multiple_time_scale.claims import STEERED, beyond, claim, signed

@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from parshall.runs import Run
-from parshall.runs.single import Recorded, recorded
+from parshall.instruments.simulation import Run
+from parshall.instruments.simulation.single import Recorded, recorded
 from parshall.scenario import Scenario
 from parshall.studies.multiple_time_scale import background, network
 from parshall.studies.multiple_time_scale.background import Normalised

@@ -20,11 +20,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal, sign
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import mean_interval
-from parshall.stats.region import exactly
 from parshall.studies.multiple_time_scale import fairness, rtt, tails, thresholds
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, claim, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size

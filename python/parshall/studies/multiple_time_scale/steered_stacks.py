@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies import stacks
 from parshall.studies.multiple_time_scale import side_by_side
 from parshall.studies.multiple_time_scale.claims import claim, signed

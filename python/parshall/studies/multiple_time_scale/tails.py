@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal, sign
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import mean_interval
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Mark, Panel, Plot
-from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim, Null
-from parshall.stats.confidence import mean_interval
 from parshall.studies.multiple_time_scale.claims import CONTROLS, NAMES, STEERED, claim, curve, signed
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size

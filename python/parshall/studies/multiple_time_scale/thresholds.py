@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.verdict import sign_of
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.verdict import sign_of
 from parshall.studies.multiple_time_scale.claims import NAMES, curve
 from parshall.studies.multiple_time_scale.contrasts import contrasts
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.verdict import sign_of
 from parshall.report.description import listed
 from parshall.report.document import Section, Table
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
-from parshall.stats.verdict import sign_of
 from parshall.studies.multiple_time_scale import harm
 from parshall.studies.multiple_time_scale.claims import NAMES, STEERED, beyond, signed
 from parshall.studies.multiple_time_scale.grid import Point, Results, Size

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from parshall.analysis.models.diffserv import Datagrams, Router, Sessions, fixed_point
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly
 from parshall.design.simulated import Setting, simulate
-from parshall.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
-from parshall.stats.claim_rules import reported
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly
 from parshall.studies.rio.analytic import CAPACITY_PER_S, overlapped, sessions
 from parshall.studies.study import Findings
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import reported
-from parshall.stats.region import exactly
 from parshall.studies.rio.simulated import PUBLISHED, Measured, Simulated, tolerance
 from parshall.studies.study import Findings
 

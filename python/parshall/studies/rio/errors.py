@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import exactly
 from parshall.design.simulated import Setting
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
-from parshall.stats.claim_rules import reported
-from parshall.stats.claims import Claim
-from parshall.stats.region import exactly
 from parshall.studies.rio.comparison import Case, quantiles
 from parshall.studies.study import Findings
 

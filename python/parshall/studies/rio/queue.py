@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from parshall.models.diffserv import fixed_point, router_state
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.diffserv import fixed_point, router_state
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal, reported
+from parshall.analysis.stats.claims import Null
+from parshall.analysis.stats.region import exactly, single
+from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal, reported
-from parshall.stats.claims import Null
-from parshall.stats.region import exactly, single
 from parshall.studies.rio import network
 from parshall.studies.rio.analytic import TABLE_ACCESS_DELAY_S, router, sessions
 from parshall.studies.rio.network import PAPER

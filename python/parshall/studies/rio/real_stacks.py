@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from parshall.models.diffserv import REFINED, TABLES, FixedPoint, Formulas, fixed_point
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.diffserv import REFINED, TABLES, FixedPoint, Formulas, fixed_point
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.confidence import Interval, prediction_interval
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.confidence import Interval, prediction_interval
 from parshall.studies import stacks
 from parshall.studies.rio import network, simulated
 from parshall.studies.rio.analytic import TABLE_ACCESS_DELAY_S, quantities, router, sessions

@@ -21,12 +21,12 @@ from typing import Any
 
 import polars as pl
 
-from parshall.models.inputs import FloatArray
-from parshall.runs import Run
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Null, Tolerance
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly, single
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim, Null, Tolerance
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly, single
+from parshall.instruments.simulation import Run
 from parshall.studies import ns2
 from parshall.studies.rio import network
 from parshall.studies.rio.network import PACKET_BYTES, PAPER, PROPAGATION_S, Curves, Parameters

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.verdict import sign_of
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.stats.confidence import mean_interval
-from parshall.stats.verdict import sign_of
 from parshall.studies.study import Case
 from parshall.studies.tail_index import distributions
 from parshall.studies.tail_index.grid import Size

@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from parshall.analysis.stats.claim_rules import equal, sign
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval, mean_interval
 from parshall.studies.tail_index.grid import Row, Rows
 from parshall.studies.tail_index.measure import MEDIUM, Measured, ended_of
 from parshall.studies.tail_index.settings import FIG1, FIG2, PAPER, Setting

@@ -38,10 +38,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.hurst import ESTIMATORS
-from parshall.stats.hurst.series import aggregated
-from parshall.stats.synthesis import on_off
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.hurst import ESTIMATORS
+from parshall.analysis.stats.hurst.series import aggregated
+from parshall.analysis.stats.synthesis import on_off
 from parshall.studies.study import Case, Scale
 from parshall.studies.tail_index.network import LINK_BPS, WARM_UP, Clients, two_servers
 from parshall.studies.tail_index.running import Tables, case

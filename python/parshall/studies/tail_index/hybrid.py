@@ -25,13 +25,13 @@ from typing import Any
 
 import polars as pl
 
-from parshall.emulation import kernel_name
+from parshall.analysis.stats.claims import Claim
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
-from parshall.schema.profiles import told_by
-from parshall.stats.claims import Claim
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
+from parshall.scenario.schema.profiles import told_by
 from parshall.studies import stacks
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
 from parshall.studies.tail_index.measure import METRICS, WORDS, Measured, measured

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from parshall.analysis.stats.tails import Normalised, normalised
 from parshall.report.document import Chart, Section, Table
 from parshall.scenario import Scenario
-from parshall.stats.tails import Normalised, normalised
 from parshall.studies.study import Case
 from parshall.studies.tail_index.grid import Key, Rows, Size, scenario
 from parshall.studies.tail_index.measure import METRICS, Measured, joined, measured

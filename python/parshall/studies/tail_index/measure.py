@@ -2,9 +2,9 @@
 
 Means are over repetitions; transfers are those that begin after the warm-up. Those that had not ended when the run did,
 most of them large and slow, count by Kaplan and Meier's curve of the time a packet takes, a curve for each bin of size
-(`parshall.stats.censored.shares`): a mean rate of n transfers is the sum of n times their shares of the curve times
-their rates, over n. The rate against size has block-bootstrap intervals over time: transfers of the same minute share
-its congestion, so that whole blocks of start times are drawn, not transfers.
+(`parshall.analysis.stats.censored.shares`): a mean rate of n transfers is the sum of n times their shares of the curve
+times their rates, over n. The rate against size has block-bootstrap intervals over time: transfers of the same minute
+share its congestion, so that whole blocks of start times are drawn, not transfers.
 
 References: B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, §8.6.
 """
@@ -19,8 +19,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.quantities.naming import named
-from parshall.stats.censored import Durations, shares
+from parshall.analysis.stats.censored import Durations, shares
+from parshall.results.quantities.naming import named
 from parshall.studies.tail_index.network import HOSTS, MEAN_PACKETS, PAYLOAD
 from parshall.studies.tail_index.running import Tables
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.tails import mean_interval_of_pareto
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
-from parshall.stats.confidence import mean_interval
-from parshall.stats.tails import mean_interval_of_pareto
 from parshall.studies.tail_index import grid
 from parshall.studies.tail_index.grid import Row, Rows
 from parshall.studies.tail_index.measure import METRICS

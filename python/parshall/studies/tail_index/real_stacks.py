@@ -28,13 +28,13 @@ import numpy as np
 import polars as pl
 from scipy.stats import t
 
-from parshall.emulation import kernel_name
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.claims import Claim
+from parshall.instruments.emulation import kernel_name
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
-from parshall.runs import Run
 from parshall.scenario import Scenario
-from parshall.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
-from parshall.stats.claims import Claim
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
 from parshall.studies import stacks
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
 from parshall.studies.tail_index.grid import SAMPLES

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from parshall.runs.single import is_sampled, recorded
+from parshall.instruments.simulation.single import is_sampled, recorded
 from parshall.scenario import Scenario
 from parshall.studies.study import Case
 

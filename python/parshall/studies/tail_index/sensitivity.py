@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.extras import extra
+from parshall.foundations.extras import extra
 from parshall.report.document import Section, Table
 from parshall.studies.study import Case
 from parshall.studies.tail_index.beyond import scenario

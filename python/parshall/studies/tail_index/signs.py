@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.stats import norm
 
+from parshall.foundations.numbers import NO_BREAK
 from parshall.report.document import Section, Table
-from parshall.report.numbers import NO_BREAK
 from parshall.studies.tail_index.measure import METRICS, WORDS
 from parshall.studies.tail_index.settings import (
     FIG1,

@@ -19,11 +19,11 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from parshall.analysis.stats.claim_rules import equal, sign
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Section, Table
-from parshall.stats.claim_rules import equal, sign
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval
-from parshall.stats.region import exactly, single
 from parshall.studies.study import Findings
 from parshall.studies.tail_index.grid import Rows
 from parshall.studies.tail_index.hurst_own import ARTEFACT, METHODS, OwnAtTail

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t
 
-from parshall.stats.claim_rules import sign
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval
-from parshall.stats.region import Outcome
+from parshall.analysis.stats.claim_rules import sign
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import Outcome
 from parshall.studies.tail_index.measure import METRICS, WORDS
 from parshall.studies.tail_index.settings import PAPER, Setting, published_sign
 
