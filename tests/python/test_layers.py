@@ -1,7 +1,8 @@
-"""The arrows of ARCHITECTURE.md: who may use whom, among the crates, in the TCP endpoint and among the Python packages.
+"""Who may use whom, among the crates, in the TCP endpoint and among the Python packages.
 
-The three tables there, between ``<!-- arrows: ... -->`` and ``<!-- end -->``, are the rules; what they must never
-allow is said here once more, so that no edit of the tables allows it by mistake.
+The rules of Rust are two tables of ARCHITECTURE.md, between ``<!-- arrows: ... -->`` and ``<!-- end -->``; those of
+Python are the layers of pyproject.toml. What they must never allow stands here once more, so that no edit of them
+allows it by mistake.
 """
 
 from __future__ import annotations
@@ -208,20 +209,33 @@ def own_edges() -> tuple[Edge, ...]:
 
 
 def python_edges(package: Path) -> Iterator[Edge]:
-    """Imports between the parts of a Python package; imports for annotations end in ``(type)``."""
+    """Imports between the modules of a package, by dotted names below it; imports for annotations end in ``(type)``."""
     for path in sorted(package.rglob("*.py")):
-        inside = path.relative_to(package).with_suffix("").parts
-        user = inside[0] if inside != ("__init__",) else "__init__"
+        user = ".".join(path.relative_to(package).with_suffix("").parts)
         for name, annotation in imports(path, package):
-            used = name.split(".")[1] if "." in name else "__init__"
-            if used != user:
-                yield user, used, f"{path}{' (type)' if annotation else ''}"
+            yield user, name.partition(".")[2] or "__init__", f"{path}{' (type)' if annotation else ''}"
 
 
-def own_names(package: Path) -> set[str]:
-    """The parts of a package: its modules and packages."""
-    modules = {path.stem for path in package.glob("*.py")} | {path.stem for path in package.glob("*.pyi")}
-    return modules | {path.parent.name for path in package.glob("*/__init__.py")}
+def layers() -> list[str]:
+    """The layers of pyproject.toml, the highest first. The command line may use the face; `_core` is below all."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    listed: list[str] = next(each["layers"] for each in settings["contracts"] if each["type"] == "layers")
+    face = listed.index("cli") + 1
+    return [*listed[:face], "__init__", *listed[face:], "_core"]
+
+
+def upwards(edges: Iterator[Edge], order: list[str]) -> list[str]:
+    """Imports that a layer makes of one above it, and modules without a layer."""
+    height = {name: -at for at, name in enumerate(order)}
+    found = []
+    for user, used, where in edges:
+        above, below = (each.split(".")[0] for each in (user, used))
+        below = below if below in height else "__init__"
+        if above not in height:
+            found.append(f"{where}: pyproject.toml has no layer {above}")
+        elif height[below] > height[above]:
+            found.append(f"{where}: {above} must not use {below}")
+    return found
 
 
 def run_time(edges: Iterator[Edge]) -> Iterator[Edge]:
@@ -229,53 +243,53 @@ def run_time(edges: Iterator[Edge]) -> Iterator[Edge]:
     return (edge for edge in edges if not edge[2].endswith("(type)"))
 
 
-def through_the_face(edges: Iterator[Edge], parts: set[str]) -> Iterator[Edge]:
-    """Edges to parts; ``from parshall import run`` means the face, ``__init__``."""
-    for user, used, where in edges:
-        yield user, used if used in parts else "__init__", where
+def below(part: str) -> list[Edge]:
+    """The imports of a package's modules, those for annotations too."""
+    return [edge for edge in own_edges() if f"{edge[0]}.".startswith(f"{part}.")]
 
 
-def test_python_uses_only_what_it_may() -> None:
+def test_layers_use_those_below() -> None:
+    edges = list(run_time(iter(own_edges())))
+    assert len(edges) > 1000
+    assert upwards(iter(edges), layers()) == []
+
+
+def test_every_package_has_a_layer() -> None:
     package = ROOT / "python" / "parshall"
-    edges = list(through_the_face(run_time(iter(own_edges())), own_names(package)))
-    assert len(edges) > 30
-    assert violations(iter(edges), arrows("python")) == []
+    parts = {path.stem for path in package.glob("*.py")} | {path.parent.name for path in package.glob("*/__init__.py")}
+    assert set(layers()) == parts | {"_core"}
 
 
-def test_every_python_part_has_a_rule() -> None:
-    parts = own_names(ROOT / "python" / "parshall")
-    assert arrows("python").keys() == parts - {"_core", "__init__"}
+DOORS = (
+    "cli.doctor",
+    "foundations.distributions",
+    "foundations.files",
+    "instruments",
+    "results.records",
+    "scenario",
+)
+"""Who may use the compiled module."""
 
 
-def test_the_rules_for_python_never_allow() -> None:
-    rules = arrows("python")
-    simulator = {"_core", "runs", "scenario", "schema", "report", "cli"}
-    assert not rules["models"] & simulator
-    assert rules["stats"] <= {"distributions", "errors", "extras"}
-    assert rules["quantities"] <= {"stats", "errors", "files", "plugins"}
-    assert not any("cli" in used for part, used in rules.items() if part != "__main__")
-    doors = {
-        "distributions",
-        "files",
-        "schema",
-        "properties",
-        "controls",
-        "records",
-        "runs",
-        "emulation",
-        "foreign",
-        "replaying",
-        "traces",
-        "cli",
-    }
-    assert {user for user, used in rules.items() if "_core" in used} <= doors
+def test_the_compiled_module_has_few_doors() -> None:
+    users = {user for user, used, _ in own_edges() if used.startswith("_core")}
+    assert users
+    assert [user for user in users if not f"{user}.".startswith(tuple(f"{door}." for door in DOORS))] == []
 
 
-@pytest.mark.parametrize("part", ["models", "quantities", "stats"])
-def test_not_even_annotations_know_the_instrument(part: str) -> None:
-    edges = [edge for edge in own_edges() if edge[0] == part]
+@pytest.mark.parametrize(
+    ("part", "may_use"),
+    [
+        ("analysis.stats", ("analysis.stats", "foundations")),
+        ("analysis.models", ("analysis.models", "foundations", "scenario.properties")),
+        ("results.quantities", ("results.quantities", "analysis.stats", "foundations")),
+    ],
+)
+def test_not_even_annotations_know_the_instrument(part: str, may_use: tuple[str, ...]) -> None:
+    edges = below(part)
     assert edges
-    assert violations(iter(edges), arrows("python")) == []
+    allowed = tuple(f"{each}." for each in may_use)
+    assert [where for _, used, where in edges if not f"{used}.".startswith(allowed)] == []
 
 
 def test_the_check_of_python_can_fail(tmp_path: Path) -> None:
@@ -283,22 +297,22 @@ def test_the_check_of_python_can_fail(tmp_path: Path) -> None:
     package = tmp_path / "parshall"
     files = {
         "__init__.py": "",
-        "runs.py": "",
-        "models/__init__.py": "",
-        "models/guess.py": "def guess():\n    from parshall import _core\n    return _core",
-        "stats/__init__.py": "",
-        "stats/spectrum.py": "from ..runs import Run\nimport parshall.foundations.errors",
-        "schema/__init__.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from parshall.cli import app",
+        "instruments/__init__.py": "",
+        "analysis/guess.py": "def guess():\n    from parshall.instruments import run\n    return run",
+        "analysis/spectrum.py": "from ..results import Run\nimport parshall.foundations.errors",
+        "scenario/__init__.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from parshall.cli import app",
         "stray.py": "from parshall.foundations.errors import InputError",
+        "foundations/face.py": "from parshall import sweep",
     }
     for name, code in files.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(code)
-    found = violations(run_time(python_edges(package)), arrows("python"))
+    found = upwards(run_time(python_edges(package)), layers())
     assert [each.rsplit(": ", 1)[1] for each in found] == [
-        "models must not use _core",
-        "stats must not use runs",
-        "ARCHITECTURE.md does not say what stray may use",
+        "analysis must not use instruments",
+        "analysis must not use results",
+        "foundations must not use __init__",
+        "pyproject.toml has no layer stray",
     ]
-    with_annotations = violations(python_edges(package), arrows("python"))
-    assert [each for each in with_annotations if "schema must not use cli" in each]
+    with_annotations = upwards(python_edges(package), layers())
+    assert [each for each in with_annotations if "scenario must not use cli" in each]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import tomllib
 from collections.abc import Callable, Mapping
@@ -197,6 +198,21 @@ def declared_deviations() -> str:
 FAMILIES = ("congestion_controls", "recoveries", "queues", "markers", "losses", "workloads", "distributions")
 
 
+def layers() -> str:
+    """The layers of the Python package, the highest first, with what each holds: the first line of its docstring."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    names = next(each["layers"] for each in settings["contracts"] if each["type"] == "layers")
+    package = ROOT / "python" / "parshall"
+    files = [(name, package / name / "__init__.py") for name in names if (package / name).is_dir()]
+    rows = [(f"`{name}`", _first_line(file)) for name, file in files]
+    return table(("layer", "what it holds"), rows)
+
+
+def _first_line(file: Path) -> str:
+    docstring = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0].rstrip(".")
+
+
 def readers() -> str:
     """Readers of files that others made, with their limits."""
     rows = [
@@ -222,6 +238,7 @@ def _bytes(number: int) -> str:
 
 
 SECTIONS: Mapping[str, Callable[[], str]] = {
+    "layers": layers,
     **{name: partial(entries, name) for name in FAMILIES},
     "models": models,
     "quantities": quantities,
