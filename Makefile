@@ -132,12 +132,12 @@ types: setup ## Types of the Python code
 	$(STEP) types $(BIN)/mypy
 
 docs: setup ## The guides' generated tables brought up to date, the site (build/docs/html), the crates' documentation
-	$(BIN)/python -m parshall.documentation
+	$(BIN)/python -m tools.documentation
 	@$(MAKE) --no-print-directory docs-site docs-crates
 	@echo "page:    $(CURDIR)/build/docs/html/index.html"
 
 docs-tables: setup
-	$(STEP) docs-tables $(BIN)/python -m parshall.documentation --check
+	$(STEP) docs-tables $(BIN)/python -m tools.documentation --check
 
 # The simulator in a page (`parshall explore --offline`). A page waits for its download, so it is built as small and quick as it goes.
 SIMULATOR := python/parshall/explore/assets/simulator.wasm.gz

@@ -1,5 +1,4 @@
 from . import design as design
-from . import itb as itb
 from . import report as report
 from . import studies as studies
 from .analysis import models as models

@@ -9,19 +9,19 @@ import pytest
 from emulations import ON_THE_KERNEL
 
 import parshall.instruments.emulation
-from parshall.itb import mpi
-from parshall.studies import stacks
-from parshall.studies.itb import real_bulk, real_messages, real_mpi, real_rtts, real_web
-from parshall.studies.itb import real_stacks as table6
-from parshall.studies.large_deviations import captured, real_cross_traffic, real_pairs, real_stacks
-from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries
-from parshall.studies.multiple_time_scale import side_by_side
-from parshall.studies.multiple_time_scale import steered_stacks as steered
-from parshall.studies.multiple_time_scale.network import SOURCE, Background
-from parshall.studies.rio import real_stacks as rio
 from parshall.studies.study import Emulated, emulated
-from parshall.studies.tail_index import hybrid
-from parshall.studies.tail_index import real_stacks as tail_index
+from parshall_studies import stacks
+from parshall_studies.benchmark import mpi
+from parshall_studies.itb import real_bulk, real_messages, real_mpi, real_rtts, real_web
+from parshall_studies.itb import real_stacks as table6
+from parshall_studies.large_deviations import captured, real_cross_traffic, real_pairs, real_stacks
+from parshall_studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries
+from parshall_studies.multiple_time_scale import side_by_side
+from parshall_studies.multiple_time_scale import steered_stacks as steered
+from parshall_studies.multiple_time_scale.network import SOURCE, Background
+from parshall_studies.rio import real_stacks as rio
+from parshall_studies.tail_index import hybrid
+from parshall_studies.tail_index import real_stacks as tail_index
 
 pytestmark = ON_THE_KERNEL
 

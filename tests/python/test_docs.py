@@ -18,11 +18,11 @@ import pytest
 import parshall as ps
 from parshall.campaign.preparing import prepare
 from parshall.cli.run import result
-from parshall.documentation.__main__ import guides, stale
-from parshall.documentation.markdown import Block, anchors, blocks, broken_links, renew
-from parshall.documentation.tables import SECTIONS
 from parshall.foundations.errors import InputError
 from parshall.results.quantities import own
+from tools.documentation.__main__ import guides, stale
+from tools.documentation.markdown import Block, anchors, blocks, broken_links, renew
+from tools.documentation.tables import SECTIONS
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.prefix) / "bin"

@@ -16,7 +16,7 @@ from parshall.analysis.models.recovery import (
     backed_off,
     measured_repairs,
 )
-from parshall.studies.large_deviations import network
+from parshall_studies.large_deviations import network
 
 
 def test_a_timer_that_doubles_lasts_as_long_as_drawn() -> None:

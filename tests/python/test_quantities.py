@@ -101,7 +101,10 @@ def test_both_names_of_a_quantity_have_one_value(run: ps.Run) -> None:
 def test_no_meaning_is_read_off_names() -> None:
     """Nobody looks at how a metric's name begins, ends, or what is in it."""
     files = [*(ROOT / "python/parshall/campaign").glob("*.py"), *(ROOT / "python/parshall/report").rglob("*.py")]
-    files += [*(ROOT / "python/parshall/results/quantities").glob("*.py"), *(ROOT / "python/parshall/itb").glob("*.py")]
+    files += [
+        *(ROOT / "python/parshall/results/quantities").glob("*.py"),
+        *(ROOT / "studies/parshall_studies/benchmark").glob("*.py"),
+    ]
     guessing = re.compile(r"(metric|key|quantity)\w*\.(endswith|removesuffix|startswith)\(|\bin (metric|key)\b")
     assert [path.name for path in files if guessing.search(path.read_text(encoding="utf-8"))] == []
 

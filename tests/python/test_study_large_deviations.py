@@ -23,7 +23,7 @@ from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.simulation import run
 from parshall.report.plot import Points
-from parshall.studies.large_deviations import (
+from parshall_studies.large_deviations import (
     constant,
     cross_traffic,
     fairness,
@@ -34,7 +34,7 @@ from parshall.studies.large_deviations import (
     spectra,
     theory,
 )
-from parshall.studies.large_deviations.network import PAPER
+from parshall_studies.large_deviations.network import PAPER
 
 
 def test_packets_are_counted_per_rtt() -> None:

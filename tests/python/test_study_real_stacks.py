@@ -18,37 +18,38 @@ from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Tolerance
 from parshall.analysis.stats.confidence import mean_interval
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.tails import Normalised
 from parshall.foundations.errors import SimulationError
 from parshall.instruments.emulation import Validity, kernel_name
-from parshall.itb import mpi
 from parshall.report.plot import Line
-from parshall.studies import stacks, study
-from parshall.studies.itb import messages, pages, real_mpi, rtts
-from parshall.studies.itb import real_bulk as files
-from parshall.studies.itb import real_messages as fig4
-from parshall.studies.itb import real_rtts as figs5_to_7
-from parshall.studies.itb import real_stacks as table6
-from parshall.studies.itb import real_web as web
-from parshall.studies.itb.single_pair import PingPong
-from parshall.studies.large_deviations import captured, long_range, real_cross_traffic, real_losses, real_pairs
-from parshall.studies.large_deviations import real_stacks as deviations
-from parshall.studies.large_deviations.on_off import BY_MODEL
-from parshall.studies.large_deviations.record import Record
-from parshall.studies.multiple_time_scale import background, side_by_side
-from parshall.studies.multiple_time_scale import real_stacks as plain
-from parshall.studies.multiple_time_scale import steered_stacks as steered
-from parshall.studies.multiple_time_scale.measure import Measured as PlainRun
-from parshall.studies.multiple_time_scale.network import Background
-from parshall.studies.rio import real_stacks as rio
-from parshall.studies.rio.network import PAPER
-from parshall.studies.rio.simulated import ROUTERS, Measured
+from parshall.studies import study
 from parshall.studies.study import Case, Emulated, emulated, replaced
-from parshall.studies.tail_index import hybrid
-from parshall.studies.tail_index import real_stacks as fig1
-from parshall.studies.tail_index.matched import Equal
-from parshall.studies.tail_index.measure import Cells
-from parshall.studies.tail_index.measure import Measured as OfARun
+from parshall_studies import stacks
+from parshall_studies.benchmark import mpi
+from parshall_studies.itb import messages, pages, real_mpi, rtts
+from parshall_studies.itb import real_bulk as files
+from parshall_studies.itb import real_messages as fig4
+from parshall_studies.itb import real_rtts as figs5_to_7
+from parshall_studies.itb import real_stacks as table6
+from parshall_studies.itb import real_web as web
+from parshall_studies.itb.single_pair import PingPong
+from parshall_studies.large_deviations import captured, long_range, real_cross_traffic, real_losses, real_pairs
+from parshall_studies.large_deviations import real_stacks as deviations
+from parshall_studies.large_deviations.on_off import BY_MODEL
+from parshall_studies.large_deviations.record import Record
+from parshall_studies.multiple_time_scale import background, side_by_side
+from parshall_studies.multiple_time_scale import real_stacks as plain
+from parshall_studies.multiple_time_scale import steered_stacks as steered
+from parshall_studies.multiple_time_scale.measure import Measured as PlainRun
+from parshall_studies.multiple_time_scale.network import Background
+from parshall_studies.rio import real_stacks as rio
+from parshall_studies.rio.network import PAPER
+from parshall_studies.rio.simulated import ROUTERS, Measured
+from parshall_studies.tail_index import hybrid
+from parshall_studies.tail_index import real_stacks as fig1
+from parshall_studies.tail_index.matched import Equal
+from parshall_studies.tail_index.measure import Cells
+from parshall_studies.tail_index.measure import Measured as OfARun
+from parshall_studies.tails import Normalised
 
 VALID, INVALID = Validity("valid", []), Validity("invalid", ["packets were late; have fewer flows"])
 

@@ -10,9 +10,9 @@ from parshall.analysis.models.diffserv import Datagrams, Router, Sessions, fixed
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import mean_interval
 from parshall.design.simulated import Setting
-from parshall.studies.rio import analytic, beyond, comparison, configurations, queue, statements
-from parshall.studies.rio import errors as study_errors
-from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, LongSessions, Measured, Simulated
+from parshall_studies.rio import analytic, beyond, comparison, configurations, queue, statements
+from parshall_studies.rio import errors as study_errors
+from parshall_studies.rio.simulated import PUBLISHED, ROUTERS, LongSessions, Measured, Simulated
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.loss import Bernoulli
 from parshall.analysis.models.markov import chain
 from parshall.analysis.stats.spectrum import empirical_spectrum
-from parshall.studies.large_deviations import sentences
-from parshall.studies.large_deviations.network import PAPER
+from parshall_studies.large_deviations import sentences
+from parshall_studies.large_deviations.network import PAPER
 
 DEPTH = PAPER.within("depth").value
 

@@ -13,7 +13,6 @@ from typer.testing import Result
 from parshall.analysis.stats.claim_rules import at_least, at_most, equal, reported
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly, single
-from parshall.documentation.markdown import blocks
 from parshall.foundations.errors import InputError
 from parshall.instruments.simulation import Run
 from parshall.report.document import document_html
@@ -25,6 +24,7 @@ from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Part, Study, simulated
 from parshall.studies.suite import Suite
 from parshall.suites import rfc9743
+from tools.documentation.markdown import blocks
 
 Cli = Callable[..., Result]
 

@@ -27,12 +27,6 @@ from parshall.design.recommendation import recommend
 from parshall.design.rio import rio
 from parshall.design.simulated import Setting
 from parshall.instruments.observation import observe
-from parshall.itb.applications import find
-from parshall.itb.benchmark import run as run_itb
-from parshall.itb.building import case
-from parshall.itb.classes import classes
-from parshall.itb.page import page as of_itb
-from parshall.itb.scale import SCALES
 from parshall.report.comparison_page import document as of_comparison
 from parshall.report.document import Document, Section, Table
 from parshall.report.observation.page import document as of_observation
@@ -41,6 +35,12 @@ from parshall.studies.page import document as of_study
 from parshall.studies.study import Findings, Study
 from parshall.suites.control_check import check
 from parshall.suites.control_check.page import page as of_check
+from parshall_studies.benchmark.applications import find
+from parshall_studies.benchmark.benchmark import run as run_itb
+from parshall_studies.benchmark.building import case
+from parshall_studies.benchmark.classes import classes
+from parshall_studies.benchmark.page import page as of_itb
+from parshall_studies.benchmark.scale import SCALES
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"duration": "8 s", "warm_up": "2 s", "repetitions": 2}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ import typer
 from parshall.cli.console import Commands, verb
 from parshall.foundations import plugins
 from parshall.foundations.errors import InputError
+from parshall.foundations.extras import missing
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),
@@ -36,12 +37,14 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "store": ("store", "store"),
     "study": ("study", "study"),
     "suite": ("suite", "suite"),
-    "itb": ("itb", "itb"),
     "design": ("design", "design"),
     "new": ("new", "new"),
     "doctor": ("doctor", "doctor"),
 }
 """The module of each verb, and its name there, in the order of the help."""
+
+OF_EXTRAS: Mapping[str, tuple[str, str]] = {"itb": ("studies", "parshall-studies")}
+"""Verbs of distributions that an extra installs: the extra, and the distribution."""
 
 
 def needed(arguments: Collection[str]) -> Collection[str]:
@@ -73,9 +76,24 @@ def application(verbs: Collection[str]) -> typer.Typer:
         module, attribute = VERBS[name]
         _add(made, name, getattr(import_module(f"parshall.cli.{module}"), attribute))
     if set(verbs) == set(VERBS):
-        for name, added in _of_packages():
-            _add(made, name, added)
+        added = dict(_of_packages())
+        for name, does in added.items():
+            _add(made, name, does)
+        for name in OF_EXTRAS.keys() - added.keys():
+            made.command(name, hidden=True, context_settings=_ANYTHING, add_help_option=False)(_absent(name))
     return made
+
+
+_ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def _absent(name: str) -> Callable[[], None]:
+    """A verb that says which extra has it."""
+
+    def say() -> None:
+        raise missing(OF_EXTRAS[name][0], name, OF_EXTRAS[name][1])
+
+    return verb(say)
 
 
 def _add(made: typer.Typer, name: str, does: Any) -> None:

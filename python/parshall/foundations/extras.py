@@ -14,7 +14,7 @@ from parshall.foundations.errors import MissingExtraError
 EXTRAS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "query": (("duckdb", "pyarrow"), "SQL over many runs"),
     "figures": (("matplotlib",), "figures as PNG, SVG and PDF files"),
-    "studies": (("SALib", "powerlaw"), "the study tail_index; power laws fitted to samples"),
+    "studies": (("parshall_studies",), "five published studies regenerated, and the transport benchmark of 2007"),
     "cluster": (("dask", "distributed"), "sweeps and studies on a Dask cluster"),
     "explore": (("starlette", "uvicorn"), "the explorer in the browser"),
     "pandas": (("pandas", "pyarrow"), "tables as pandas frames"),
@@ -46,4 +46,13 @@ pip install "parshall[figures]"
         root = (error.name or "").partition(".")[0]
         if root == "parshall":
             raise
-        raise MissingExtraError(f'{purpose}: {root} is not installed; pip install "parshall[{name}]"') from None
+        raise missing(name, purpose, root) from None
+
+
+def missing(name: str, purpose: str, package: str) -> MissingExtraError:
+    """The error for a package that the extra of this name would install.
+
+    >>> missing("studies", "itb", "parshall-studies")
+    MissingExtraError('itb: parshall-studies is not installed; pip install "parshall[studies]"')
+    """
+    return MissingExtraError(f'{purpose}: {package} is not installed; pip install "parshall[{name}]"')

@@ -5,7 +5,6 @@ from . import cubic as cubic
 from . import delay_and_loss as delay_and_loss
 from . import diffserv as diffserv
 from . import entry as entry
-from . import finite_scale as finite_scale
 from . import growth as growth
 from . import high_speed as high_speed
 from . import inputs as inputs

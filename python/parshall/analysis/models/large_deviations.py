@@ -281,7 +281,7 @@ class Spectrum:
 
         Rises with `x`, and is continuous. `exponential` is the bare exp(n f(x)) (above the mean: 1 minus it). In range
         from `least_scale` RTTs; probabilities of 5, 1 and 0.1 % on either side are within 10 % of the exact ones from
-        15, 25 and 40 loss cycles on. `parshall.analysis.models.finite_scale` has the exact ones of small windows and
+        15, 25 and 40 loss cycles on. `parshall_studies.finite_scale` has the exact ones of small windows and
         scales.
 
         Source: Loiseau 2010, eq. (6); Lugannani & Rice 1980, with n Lambda(q) as cumulant generating function.

@@ -1,6 +1,5 @@
 from . import claim_rules as claim_rules
 from . import claims as claims
-from . import closed_loop as closed_loop
 from . import confidence as confidence
 from . import fairness as fairness
 from . import histogram as histogram

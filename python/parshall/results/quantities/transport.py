@@ -1,4 +1,4 @@
-"""What users of a transport service get: the measures of the transport benchmark (`parshall.itb`), of one run.
+"""What users of a transport service get: the measures of the transport benchmark (ITB), of one run.
 
 The benchmark makes the tables that they are computed from:
 

@@ -1,7 +1,7 @@
 """Beside Reno and CUBIC: what a flow of the control gets, and what the other loses that it has beside its own kind.
 
-Throughput and delay harm are those of `parshall.itb.fairness` (Ware et al. 2019): 0 is as beside its own kind, 1 is
-everything taken. Standard flows are not to be harmed more than they harm each other, and not to be starved.
+Throughput and delay harm are those of `parshall.results.quantities.harm` (Ware et al. 2019): 0 is as beside its own
+kind, 1 is everything taken. Standard flows are not to be harmed more than they harm each other, and not to be starved.
 
 References: RFC 9743 §5.2.1; R. Ware, M. Mukerjee, S. Seshan, J. Sherry, HotNets 2019.
 """
@@ -15,7 +15,7 @@ import polars as pl
 
 from parshall.analysis.stats.families import Pair, judged
 from parshall.analysis.stats.verdict import Judgement
-from parshall.itb.fairness import harm
+from parshall.results.quantities.harm import harm
 from parshall.results.quantities.transport import HARMS
 from parshall.scenario.properties import title
 from parshall.suites.control_check.card import HARMLESS, RIVALS, Row, interval
@@ -75,7 +75,7 @@ def _share(beside: Mapping[str, list[Reading]], own: str, key: str, label: str, 
 
 
 def _harm(readings: Readings, names: list[str]) -> pl.DataFrame:
-    """`parshall.itb.fairness.harm` of these runs."""
+    """`parshall.results.quantities.harm.harm` of these runs."""
     points = {key: number for number, key in enumerate(product(dict.fromkeys((*names, *RIVALS)), RIVALS))}
     keys = ("rival_bps", "flow_loss_rate", "rtt_excess_s")
     second = pl.DataFrame(

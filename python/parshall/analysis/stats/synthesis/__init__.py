@@ -1,6 +1,6 @@
 """Synthetic long-range dependent series: exact Gaussian ones, and traffic that is long-range dependent for a reason.
 
-What comes out is verified by `parshall.analysis.stats.closed_loop`.
+What comes out is verified by `parshall_studies.closed_loop`.
 """
 
 from __future__ import annotations

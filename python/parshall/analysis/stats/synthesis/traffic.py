@@ -10,7 +10,7 @@
 Both start in their stationary state: what is going on at time 0 has a residual duration of the equilibrium
 distribution, whose tail index is alpha - 1; a start with all sources off would need time without end to forget it.
 Durations are Pareto with P(X > x) = (b/x)^alpha and mean alpha b/(alpha - 1), hence b = mean (alpha - 1)/alpha, which
-one easily gets wrong: `parshall.analysis.stats.closed_loop` verifies mean and H of what comes out.
+one easily gets wrong: `parshall_studies.closed_loop` verifies mean and H of what comes out.
 
 The value of a bin is the time that sources are active in it, exactly and not sampled.
 
