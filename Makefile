@@ -39,8 +39,9 @@ setup: .venv/.ready ## The environment (.venv) with Parshall and all tools in it
 	$(STEP) install-packages $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement $(LOCK)
 	@touch $@
 
-.venv/.ready: .venv/bin/maturin pyproject.toml $(RUST) $(wildcard bpf/*) $(if $(wildcard $(WITHOUT_BPF)),$(wildcard /var/lib/dpkg/status))
+.venv/.ready: .venv/bin/maturin pyproject.toml studies/pyproject.toml $(RUST) $(wildcard bpf/*) $(if $(wildcard $(WITHOUT_BPF)),$(wildcard /var/lib/dpkg/status))
 	$(STEP) build-module env PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin develop --release --quiet --locked
+	$(STEP) install-studies $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable studies
 	@rm -f $(WITHOUT_BPF)
 	@$(BPF_LACKS) 2> /dev/null || touch $(WITHOUT_BPF)
 	@touch $@
@@ -79,7 +80,7 @@ test-studies: setup ## All studies at their shortest scale, simulated; their pag
 	$(STEP) test-studies sh -ec 'for study in $(STUDIES); do \
 		$(BIN)/parshall study $$study --quiet --force --output build/studies/$$study > /dev/null; done'
 
-STUDIES = $(shell $(BIN)/python -c "from parshall.studies.catalog import STUDIES; print(*(each.name for each in STUDIES))")
+STUDIES = $(shell $(BIN)/python -c "from parshall_studies.catalog import STUDIES; print(*(each.name for each in STUDIES))")
 
 packetdrill: ## Scripts of packetdrill below SCRIPTS=DIR against our sender and receiver
 	@cargo run --quiet --locked --package parshall-tcp --example packetdrill -- "$(SCRIPTS)"
@@ -198,15 +199,20 @@ fuzz-%: fuzz/seeds/% fuzz-build
 		-artifact_prefix=fuzz/artifacts/$*/ -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
 		-print_final_stats=1 $(FUZZ_OPTIONS)
 
-wheel: setup $(SIMULATOR) ## dist/: an abi3 wheel that needs no compiler where it is installed
+# The distribution of the studies: a wheel of Python, and its sources.
+BUILD_STUDIES = cd studies && $(CURDIR)/$(BIN)/python -c "from flit_core import buildapi as by; by.build_wheel('../dist'); by.build_sdist('../dist')"
+
+wheel: setup $(SIMULATOR) ## dist/: an abi3 wheel that needs no compiler where it is installed, and that of the studies
 	$(PGO_HINT)
 	$(STEP) wheel env VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release $(PGO) --quiet --locked --out dist
+	$(BUILD_STUDIES)
 
-release: setup $(SIMULATOR) ## dist/: wheel and source distribution, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
+release: setup $(SIMULATOR) ## dist/: wheels and source distributions of both, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
 	$(BIN)/python .ci/release.py
 	rm -rf dist
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --pgo --locked --out dist
 	$(BIN)/maturin sdist --out dist
+	$(BUILD_STUDIES)
 
 clean: ## Remove what was built, but no results
 	rm -rf .venv build dist target

@@ -1,7 +1,8 @@
 """Whether the sources can be released: ``python .ci/release.py`` (`make release` asks it first).
 
-A version has one number, in Cargo.toml. CITATION.cff names the same, and CHANGELOG.md begins with it and the day, under
-which nothing is still unreleased.
+A version has one number, in Cargo.toml. CITATION.cff names the same, as do both distributions
+(``studies/pyproject.toml``, and the extra ``studies``), and CHANGELOG.md begins with it and
+the day, under which nothing is still unreleased.
 """
 
 from __future__ import annotations
@@ -27,7 +28,19 @@ def problems(root: Path = ROOT) -> list[str]:
     first = headings[0] if headings else "no heading"
     if not re.fullmatch(rf"\[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d", first):
         found.append(f'CHANGELOG.md: found "{first}" first; accepted: "[{version}] - YYYY-MM-DD", as in Cargo.toml')
-    return found
+    return [*found, *_of_distributions(root, version)]
+
+
+def _of_distributions(root: Path, version: str) -> list[str]:
+    """Versions of the studies, and those that one distribution asks of the other, that are not this one."""
+    core = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    studies = tomllib.loads((root / "studies" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {
+        "studies/pyproject.toml: version": (studies["version"], version),
+        "studies/pyproject.toml: dependencies": (studies["dependencies"][0], f"parshall=={version}"),
+        "pyproject.toml: studies": (core["optional-dependencies"]["studies"][0], f"parshall-studies=={version}"),
+    }
+    return [f"{where}: found {has}; accepted: {wanted}" for where, (has, wanted) in named.items() if has != wanted]
 
 
 if __name__ == "__main__":

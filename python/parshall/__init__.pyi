@@ -9,6 +9,7 @@ from .campaign import Store as Store
 from .campaign import Sweep as Sweep
 from .campaign import query as query
 from .campaign import sweep as sweep
+from .foundations import errors as errors
 from .foundations.errors import InputError as InputError
 from .foundations.errors import ParshallError as ParshallError
 from .foundations.errors import ScenarioError as ScenarioError

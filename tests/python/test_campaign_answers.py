@@ -37,9 +37,9 @@ from parshall.report.document import Block, Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.scenario import Scenario
 from parshall.scenario.schema.quantities import Duration
-from parshall.studies import catalog
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Case, Emulated, Findings, Part, Study
+from parshall_studies.catalog import STUDIES
 
 HERE = frozenset({__name__.partition(".")[0]})
 SCENARIO = Scenario.from_document(
@@ -197,14 +197,15 @@ def kinds(study: Study) -> list[Case]:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(each.name, marks=[] if each.name == "rio" else [pytest.mark.slow]) for each in catalog.STUDIES],
+    [pytest.param(each.name, marks=[] if each.name == "rio" else [pytest.mark.slow]) for each in STUDIES],
 )
 def test_every_kind_of_answer_of_a_study_comes_back(name: str) -> None:
-    cases = kinds(next(each for each in catalog.STUDIES if each.name == name))
+    cases = kinds(next(each for each in STUDIES if each.name == name))
     assert cases
     for case in cases:
         answer = case.answer()
-        check_same(decoded(encoded(answer)), answer)
+        packages = {"parshall_studies"}
+        check_same(decoded(encoded(answer, packages), packages), answer)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import parshall as ps
 from parshall.foundations import machine
 from parshall.foundations.errors import ControlError, InputError
-from parshall.instruments.simulation.single import Monitor, simulate
+from parshall.instruments.simulation.single import Interrupted, Monitor, simulate
 from parshall.scenario.controls import declare, read
 from parshall.scenario.foreign import limits as limits_module
 from parshall.scenario.foreign.code import shortened
@@ -302,7 +302,7 @@ def test_how_far_it_is_can_be_seen_and_it_can_be_stopped(tmp_path: Path) -> None
     resolved = json.dumps(ps.Scenario.from_document(given).resolve())
     thread = threading.Thread(target=watch)
     thread.start()
-    with pytest.raises(ps.runs.single.Interrupted):
+    with pytest.raises(Interrupted):
         simulate(resolved, 0, tmp_path, monitor)
     thread.join()
     assert seen[-1] > 0

@@ -24,7 +24,7 @@ from parshall.foundations.errors import InputError, OutputExistsError
 from parshall.instruments.observation import Observation, observe
 from parshall.instruments.observation.flow import TracedFlow, clopper_pearson
 from parshall.instruments.observation.spectra import variability
-from parshall.report.observation.page import document
+from parshall.report.observation.page import document, write_page
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("PARSHALL_DATA", ROOT.parent / "shared" / "data"))
@@ -427,7 +427,7 @@ def test_the_page_of_a_short_flow_says_what_it_has_not(tmp_path: Path) -> None:
     text = " ".join(sentence for section in page.sections for sentence in section.paragraphs)
     assert "made at the sender" in text
     assert "gzip" in text
-    ps.traces.write_page(observation, tmp_path / "page.html")
+    write_page(observation, tmp_path / "page.html")
     assert "10.0.0.1:40000" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

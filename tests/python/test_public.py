@@ -21,12 +21,13 @@ from parshall.analysis.stats.claims import Tolerance
 from parshall.analysis.stats.confidence import Interval
 from parshall.cli.app import VERBS, application
 from parshall.suites.control_check.card import Row
+from parshall_studies import benchmark
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
 
 
-@pytest.mark.parametrize("package", [ps, ps.stats, ps.models, ps.report, ps.design, ps.itb, ps.studies])
+@pytest.mark.parametrize("package", [ps, ps.stats, ps.models, ps.report, ps.design, ps.studies, benchmark])
 def test_every_name_that_is_shown_is_there(package: object) -> None:
     names = [name for name in dir(package) if not name.startswith("_")]
     assert len(names) > 5
@@ -35,7 +36,7 @@ def test_every_name_that_is_shown_is_there(package: object) -> None:
 
 def test_names_that_are_modules_too_stay_what_they_are() -> None:
     code = (
-        "import parshall as ps, parshall.predict, parshall.analysis.models.throughput\n"
+        "import parshall as ps, parshall.instruments.prediction.predict\n"
         "assert callable(ps.predict) and callable(ps.run) and callable(ps.sweep), ps.predict"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

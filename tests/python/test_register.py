@@ -10,11 +10,11 @@ from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.region import exactly
 from parshall.foundations.errors import InputError
 from parshall.studies import page
-from parshall.studies.catalog import STUDIES
 from parshall.studies.headline import headline
 from parshall.studies.register import parsed
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Study
+from parshall_studies.catalog import STUDIES
 
 TEXT = """
 source = "Euclid, Elements"

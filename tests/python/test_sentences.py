@@ -101,7 +101,7 @@ MADE_ELSEWHERE: Mapping[str, str] = {
     "report/predicted.py": "how many predictions the page lists",
     "cli/predict.py": "where the predictions are that are not listed",
     "campaign/figures.py": CAPTION,
-    "control_check/page.py": REMARK,
+    "suites/control_check/page.py": REMARK,
     "report/comparison_figures.py": CAPTION,
     "report/comparison_page.py": TITLE,
     "report/description.py": TITLE,
@@ -114,8 +114,8 @@ MADE_ELSEWHERE: Mapping[str, str] = {
     "report/thinning.py": CAPTION,
     "studies/forest.py": CAPTION,
     "studies/page.py": REMARK,
-    "traces/overview.py": CAPTION,
-    "traces/short.py": REMARK,
+    "report/observation/overview.py": CAPTION,
+    "report/observation/short.py": REMARK,
     **{f"report/figures/{path.name}": CAPTION for path in (PACKAGE / "report/figures").glob("*.py")},
 }
 """Modules in which values stand in sentences that are no templates, and what these say."""
@@ -124,7 +124,7 @@ VERBS = ("check_control", "compare", "observe", "predict", "study", "suite", "sw
 MODULES = [
     *(
         path
-        for folder in ("campaign", "control_check", "explore", "traces")
+        for folder in ("campaign", "suites/control_check", "explore", "instruments/observation")
         for path in (PACKAGE / folder).glob("*.py")
     ),
     *(PACKAGE / "report").rglob("*.py"),

@@ -45,10 +45,10 @@ def _found(_: object, scale: Scale) -> Findings:
 
 @pytest.fixture
 def study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """A study, registered as any other: a line in the catalog."""
+    """A study, registered as any other: as one of a package."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     made = Study("example", "Example", "an example", "nobody 2026", [Part("all of it", lambda _: {}, _found)])
-    monkeypatch.setattr(catalog, "STUDIES", (made,))
+    monkeypatch.setattr(catalog, "studies", lambda: (made,))
     return "example"
 
 

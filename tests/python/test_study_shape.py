@@ -26,10 +26,11 @@ from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
 from parshall.foundations.errors import InputError, NoEmulationError
 from parshall.report.document import Section
-from parshall.studies import catalog, published, running
+from parshall.studies import published, running
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Case, Findings, Instruments, Part, Study
 from parshall_studies import rio
+from parshall_studies.catalog import STUDIES
 from tools.documentation.markdown import blocks
 
 PLUGIN = """
@@ -310,8 +311,8 @@ def test_shards_share_all_work() -> None:
 
 
 def test_every_study_says_where_its_values_stand() -> None:
-    for study in catalog.STUDIES:
-        found = published.printed_in(f"parshall.studies.{study.name}")
+    for study in STUDIES:
+        found = published.printed_in(f"parshall_studies.{study.name}")
         assert found.source
         assert found.entries
         assert all(entry.where for entry in found.entries.values())
