@@ -260,6 +260,20 @@ def test_every_package_has_a_layer() -> None:
     assert set(layers()) == parts | {"_core"}
 
 
+def imports_of_the_studies(folder: Path) -> list[str]:
+    """Lines that import the package of the studies: for annotations, in functions and by its name as well."""
+    found = re.compile(r"^\s*(from|import) parshall_studies\b|import_module\(.*parshall_studies", re.MULTILINE)
+    files = (path for path in sorted(folder.rglob("*.py*")) if path.suffix in {".py", ".pyi"})
+    return [path.name for path in files if found.search(path.read_text(encoding="utf-8"))]
+
+
+def test_the_core_does_not_import_the_studies(tmp_path: Path) -> None:
+    assert imports_of_the_studies(ROOT / "python" / "parshall") == []
+    (tmp_path / "late.py").write_text("def late():\n    from parshall_studies import rio\n")
+    (tmp_path / "named.py").write_text('import_module("parshall_studies.rio")\n')
+    assert imports_of_the_studies(tmp_path) == ["late.py", "named.py"]
+
+
 DOORS = (
     "cli.doctor",
     "foundations.distributions",
