@@ -3,6 +3,7 @@
 | in the folder | what | shown in |
 | --- | --- | --- |
 | `pictures/NAME-light.svg`, `-dark.svg` | the gallery's pictures, simulated now | docs/gallery.md, docs/index.md |
+| `sawtooth.md` | the machine and the values behind the picture of the queue on Linux | docs/index.md |
 | `gallery.md` | each picture with its scenario | docs/gallery.md |
 | `playground.html` | the simulator in a page | docs/index.md |
 
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from markupsafe import escape
 
+from parshall.documentation import beside_linux
 from parshall.documentation.gallery import GALLERY, draw
 from parshall.errors import InputError
 from parshall.explore.offline import page
@@ -25,6 +27,7 @@ def write(folder: Path) -> None:
     """Write all of it into a folder."""
     draw(folder / "pictures")
     (folder / "gallery.md").write_text(gallery(folder.name), encoding="utf-8")
+    (folder / f"{beside_linux.NAME}.md").write_text(beside_linux.description() + "\n", encoding="utf-8")
     (folder / "playground.html").write_text(_playground(), encoding="utf-8")
 
 
