@@ -87,14 +87,15 @@ def _exercise(number: int, exercise: Exercise) -> str:
         f'<a href="../../playground.html#{escape(look.address)}">{word}</a>'
         for word, look in zip(words, exercise.looks, strict=True)
     )
-    return f"{number}. {exercise.question} {links}\n\n:::{{dropdown}} Answer {number}\n{exercise.answered}\n:::"
+    question = f"{number}. {exercise.question} {links}"
+    return f"{question}\n\n:::{{dropdown}} Answer {number}\n{exercise.answered}\n:::"
 
 
 # --- slides ---
 
 
 def slides(lab: str) -> str:
-    """A page of HTML that shows a lab section by section; each exercise has the simulator beside it, then the answer."""
+    """A page of HTML with a slide for each section of a lab, and two for each exercise: with the simulator, and answered."""
     text = (FOLDER / f"{lab}.md").read_text(encoding="utf-8")
     title, _, rest = text.partition("\n")
     lead, *sections = re.split(r"^## ", rest, flags=re.MULTILINE)
