@@ -95,7 +95,7 @@ def _exercise(number: int, exercise: Exercise) -> str:
 
 
 def slides(lab: str) -> str:
-    """A page of HTML with a slide for each section of a lab, and two for each exercise: with the simulator, and answered."""
+    """A page of HTML: a slide for each section of a lab, two for each exercise (with the simulator, and answered)."""
     text = (FOLDER / f"{lab}.md").read_text(encoding="utf-8")
     title, _, rest = text.partition("\n")
     lead, *sections = re.split(r"^## ", rest, flags=re.MULTILINE)
