@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.documentation.beside_linux import NAME, Queue, description, on_linux, plot, simulated, store
-from parshall.runs import run
+from parshall.instruments.simulation import run
+from tools.documentation.beside_linux import NAME, Queue, description, on_linux, plot, simulated, store
 
 JOINS_S = 20.0
 """When the BBR flow joins. Its probing has random phases, so teeth are compared before it."""

@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from parshall.documentation.labs import FOLDER, LABS, exercises, section, slides
 from parshall.explore import knobs
 from parshall.explore.form import explicit
 from parshall.explore.offline import CONTROLS, QUEUES, own_scenarios
+from tools.documentation.labs import FOLDER, LABS, exercises, section, slides
 
 KEYS = {
     scenario.name: {knob.key: knob for each in knobs.fields(explicit(scenario)) for knob in each.knobs}

@@ -23,10 +23,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from parshall.errors import InputError, ScenarioError
 from parshall.explore import knobs
 from parshall.explore.products import Trial, UnlikeError, evaluated, is_rule, learnt
 from parshall.explore.subject import named_tables
+from parshall.foundations.errors import InputError, ScenarioError
 from parshall.scenario import Scenario
 
 PROBES = 8

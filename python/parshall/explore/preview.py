@@ -19,24 +19,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from parshall.errors import ParshallError, ScenarioError
 from parshall.explore import knobs
 from parshall.explore.drawing import in_page
 from parshall.explore.subject import Base
+from parshall.foundations.errors import ParshallError, ScenarioError
+from parshall.foundations.numbers import given
+from parshall.instruments.simulation import Run
+from parshall.instruments.simulation.memory import most_flows
+from parshall.instruments.simulation.single import Interrupted, Monitor, Recorded, recorded
 from parshall.report.document import Block, Chart, Section, sections_html
 from parshall.report.figures import figures
 from parshall.report.finding import finding
 from parshall.report.headline import headline
 from parshall.report.layout import WIDTH_IN
-from parshall.report.numbers import given
 from parshall.report.plot import Figure, Missing
 from parshall.report.sentences import say
 from parshall.report.tables import groups_table
-from parshall.runs import Run
-from parshall.runs.memory import most_flows
-from parshall.runs.single import Interrupted, Monitor, Recorded, recorded
 from parshall.scenario import Scenario
-from parshall.schema import writing
+from parshall.scenario.schema import writing
 
 AIM_PACKETS = 300_000
 """About a tenth of a second of the simulator's time, and three times what the quickstart has."""
@@ -226,7 +226,7 @@ def _figure(figure: Figure, run: Run) -> Section:
 
 def _predicted(scenario: Scenario, result: Recorded, width_in: float) -> str:
     """What models say, beside what was simulated."""
-    from parshall.predict import flatten, predict  # noqa: PLC0415 - the first picture does not wait for SciPy
+    from parshall.instruments.prediction.predict import flatten, predict  # noqa: PLC0415 - the first picture does not wait for SciPy
     from parshall.report.page import predicted_section  # noqa: PLC0415
 
     try:

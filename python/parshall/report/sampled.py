@@ -6,8 +6,8 @@
 
 Where the sampled mean of a group's sizes is more than 5 % off, the run carries another load than its scenario says,
 and its results are those of that load. The page says so, with the interval in which the mean of so many values of this
-distribution lies: by the stable law for Pareto sizes (`parshall.stats.tails`), by a parametric bootstrap for others of
-which few were drawn, else by the normal law.
+distribution lies: by the stable law for Pareto sizes (`parshall.analysis.stats.tails`), by a parametric bootstrap for
+others of which few were drawn, else by the normal law.
 
 References: M. Crovella, L. Lipsky, Long-lasting transient conditions in simulations with heavy-tailed workloads, WSC
 1997.
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall import properties
-from parshall.errors import ParshallError
-from parshall.records import Result
-from parshall.report.numbers import count, quantity
+from parshall.foundations.errors import ParshallError
+from parshall.foundations.numbers import count, quantity
 from parshall.report.sentences import say
+from parshall.results.records import Result
+from parshall.scenario import properties
 
 TOLERANCE = 0.05
 _Z = 1.959964
@@ -103,7 +103,7 @@ def mean_interval(law: Mapping[str, Any], number: int) -> tuple[float, float]:
     (0.98, 1.02)
     """
     if law["name"] == "pareto":
-        from parshall.stats.tails import mean_interval_of_pareto  # noqa: PLC0415 - it loads scipy
+        from parshall.analysis.stats.tails import mean_interval_of_pareto  # noqa: PLC0415 - it loads scipy
 
         return mean_interval_of_pareto(float(law["tail_index"]), number)
     if number > _FEW or law["name"] == _SLOW:
