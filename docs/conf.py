@@ -93,13 +93,14 @@ def _prepare(_: Sphinx) -> None:
     subprocess.run([sys.executable, "-m", "tools.documentation.manual", made / "commands.md"], check=True)
 
 
-def _add_playground(app: Sphinx, error: Exception | None) -> None:
-    """Put the page with the simulator in it beside the guides."""
+def _add_pages(app: Sphinx, error: Exception | None) -> None:
+    """Put the page with the simulator in it, and the slides of the labs, beside the guides."""
     if error is None:
         shutil.copy(ROOT / "build/docs/playground.html", app.outdir)
+        shutil.copytree(ROOT / "build/docs/slides", Path(app.outdir) / "slides", dirs_exist_ok=True)
 
 
 def setup(app: Sphinx) -> None:
     """Have the gallery and the options written before the pages are read."""
     app.connect("builder-inited", _prepare)
-    app.connect("build-finished", _add_playground)
+    app.connect("build-finished", _add_pages)

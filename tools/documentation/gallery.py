@@ -18,6 +18,7 @@ from parshall.report.palette import DARK, LIGHT
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.report.svg import svg
 from parshall.scenario import Scenario
+from tools.documentation import beside_linux
 from tools.documentation.kernel import agreement
 from tools.documentation.tables import ROOT
 
@@ -61,76 +62,78 @@ class Picture:
 
 GALLERY = (
     Picture(
-        "windows",
-        "Windows of CUBIC and Reno",
-        "quickstart.toml",
-        "cwnd",
-        "Eight flows share 20 Mbit/s. CUBIC flows soon come back to their last window, and get more than Reno's.",
-    ),
-    Picture(
-        "queue",
-        "A full link and its queue",
-        "quickstart.toml",
-        "traffic",
-        "The same eight flows: the link is full, the queue swings below its limit of one bandwidth-delay product.",
-    ),
-    Picture(
         "one-queue",
-        "A home's uplink with one large queue",
+        "Why does my game lag while I upload?",
         "home-line.toml",
         "latency",
-        "Two uploads fill the queue. The packets of a game wait behind those of the uploads.",
+        "Two uploads fill the one large queue of a home's uplink. The packets of the game wait behind theirs.",
         ("bottleneck.queue.name=drop_tail",),
     ),
     Picture(
         "fair-queues",
-        "The same uplink with FQ-CoDel",
+        "What does FQ-CoDel change?",
         "home-line.toml",
         "latency",
-        "Each flow has a queue of its own: the game waits for nobody.",
+        "The same uplink, each flow in a queue of its own: the game waits for nobody.",
     ),
     Picture(
         "lte",
-        "A link whose rate wanders",
+        "Why is my mobile connection slow to answer?",
         "lte.toml",
         "traffic",
-        "A download over a cellular link. When the rate falls, what is queued takes seconds.",
+        "A download over a cellular link. When the link's rate falls, what is queued takes seconds.",
     ),
     Picture(
         "leo",
-        "A satellite takes over every 15 s",
+        "What does a satellite's handover do to a transfer?",
         "leo.toml",
         "cwnd",
-        "For a tenth of a second nothing is delivered. CUBIC and BBRv3 answer to it in different ways.",
+        "Every 15 s another satellite takes over, and a tenth of a second long nothing is delivered. "
+        "CUBIC and BBRv3 respond differently.",
     ),
     Picture(
-        "incast",
-        "Incast",
-        "incast.toml",
-        "completion",
-        "32 answers at once through a small buffer: half are there within 1.4 ms; those that lose their "
-        "last packets wait 200 ms or more for the retransmission timer.",
+        "windows",
+        "Why does CUBIC get more than Reno?",
+        "quickstart.toml",
+        "cwnd",
+        "Eight flows share 20 Mbit/s. CUBIC flows soon come back to their last window; "
+        "Reno's grow by one packet a round trip.",
     ),
     Picture(
-        "data-centre",
-        "DCTCP in a data centre",
-        "data-centre.toml",
-        "delay",
-        "The queue marks packets beyond a threshold, and stays there.",
-    ),
-    Picture(
-        "parking-lot",
-        "Three bottlenecks in a row",
-        "parking-lot.toml",
-        "shares",
-        "Flows that cross three bottlenecks get less than those that cross one.",
+        "queue",
+        "What does a queue look like while the link is full?",
+        "quickstart.toml",
+        "traffic",
+        "The same eight flows: the queue swings below its limit of one bandwidth-delay product.",
     ),
     Picture(
         "short-flows",
-        "How long requests take",
+        "How long does a request take on a busy link?",
         "short-flows.toml",
         "completion",
         "Requests arrive at random at a link that is loaded to 60 %.",
+    ),
+    Picture(
+        "incast",
+        "What happens when 32 servers answer at once?",
+        "incast.toml",
+        "completion",
+        "Half of the answers are there within 1.4 ms; those that lose their last packets wait 200 ms or more for the "
+        "retransmission timer.",
+    ),
+    Picture(
+        "data-centre",
+        "How short can a queue be in a data centre?",
+        "data-centre.toml",
+        "delay",
+        "With DCTCP the queue marks packets beyond a threshold, and stays there.",
+    ),
+    Picture(
+        "parking-lot",
+        "Who loses on a path with three bottlenecks?",
+        "parking-lot.toml",
+        "shares",
+        "Flows that cross three bottlenecks get less than those that cross one.",
     ),
 )
 
@@ -178,6 +181,7 @@ def draw(folder: Path) -> None:
 
 def _pictures() -> Iterator[Chart]:
     yield Chart(HERO, "Shares of BBRv3 and CUBIC", hero())
+    yield Chart(beside_linux.NAME, "The queue, simulated and on Linux", beside_linux.plot())
     yield Chart("linux", "Simulated, and on Linux", agreement())
     for picture in GALLERY:
         yield Chart(picture.name, picture.title, picture.plot())

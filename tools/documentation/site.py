@@ -3,7 +3,9 @@
 | in the folder | what | shown in |
 | --- | --- | --- |
 | `pictures/NAME-light.svg`, `-dark.svg` | the gallery's pictures, simulated now | docs/gallery.md, docs/index.md |
+| `sawtooth.md` | the machine and the values behind the picture of the queue on Linux | docs/index.md |
 | `gallery.md` | each picture with its scenario | docs/gallery.md |
+| `slides/LAB.html` | the slides of a lab | docs/labs/index.md |
 | `playground.html` | the simulator in a page | docs/index.md |
 
 Sphinx calls it before it reads the guides (docs/conf.py).
@@ -18,6 +20,7 @@ from markupsafe import escape
 
 from parshall.explore.offline import page
 from parshall.foundations.errors import InputError
+from tools.documentation import beside_linux, labs
 from tools.documentation.gallery import GALLERY, draw
 
 
@@ -25,6 +28,10 @@ def write(folder: Path) -> None:
     """Write all of it into a folder."""
     draw(folder / "pictures")
     (folder / "gallery.md").write_text(gallery(folder.name), encoding="utf-8")
+    (folder / f"{beside_linux.NAME}.md").write_text(beside_linux.description() + "\n", encoding="utf-8")
+    (folder / "slides").mkdir(exist_ok=True)
+    for lab in labs.LABS:
+        (folder / "slides" / f"{lab}.html").write_text(labs.slides(lab), encoding="utf-8")
     (folder / "playground.html").write_text(_playground(), encoding="utf-8")
 
 

@@ -237,8 +237,16 @@ def _bytes(number: int) -> str:
     )
 
 
+def exercises_of(lab: str) -> str:
+    """The exercises of a lab, with answers that are simulated now."""
+    from tools.documentation import labs  # noqa: PLC0415 - it needs the simulator, and this module's ROOT
+
+    return labs.section(lab)
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = {
     "layers": layers,
+    **{f"lab-{lab}": partial(exercises_of, lab) for lab in ("aimd", "buffers", "bbr")},
     **{name: partial(entries, name) for name in FAMILIES},
     "models": models,
     "quantities": quantities,
