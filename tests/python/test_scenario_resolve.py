@@ -353,7 +353,7 @@ def test_every_distribution_can_be_run(entry: Entry, document: Document) -> None
 
 
 def test_a_run_resolves_its_scenario_once(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For its check, the simulator, the record, warnings and predictions; the one that is read again resolves once, too."""
+    """For its check, the simulator, the record and predictions; the one that the run has is another."""
     asked: list[str] = []
 
     def counted(scenario: ps.Scenario, folder: Path) -> Resolved:
