@@ -18,6 +18,7 @@ from parshall.analysis.models.throughput import evaluate
 from parshall.foundations.errors import InputError
 from parshall.instruments.prediction.network import read
 from parshall.instruments.prediction.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
+from parshall.scenario.schema.resolve.resolved import Resolved
 
 # --- resolved scenarios, made by hand: models and ranges are tested without the schema ---
 
@@ -161,7 +162,7 @@ def test_the_kernels_own_controls_have_the_models_of_those_they_follow() -> None
         assert other == predicted
         assert goodput(other.throughput[0]) > 0
     given = {"name": "cubic_linux", **PARAMETERS["cubic_linux"], "reno_friendly": False}
-    (group,) = read(scenario([flows("cubic_linux", congestion_control=given)])).groups
+    (group,) = read(Resolved.of(scenario([flows("cubic_linux", congestion_control=given)]))).groups
     assert (group.control, group.parameters["reno_friendly"], group.parameters["c"]) == ("cubic", False, 0.4)
 
 
