@@ -15,7 +15,7 @@ from typer.main import get_command
 
 import parshall as ps
 from parshall.campaign import maintenance
-from parshall.cli.app import VERBS, application
+from parshall.cli.app import OF_EXTRAS, VERBS, application
 from parshall.cli.console import OUTPUT
 from parshall.foundations.errors import OutputExistsError
 from parshall.scenario.templates.shipped import shipped
@@ -75,7 +75,7 @@ def named() -> dict[str, dict[str, Any]]:
 
 def test_every_verb_is_looked_at() -> None:
     found = dict(verbs())
-    assert {name.split()[0] for name in found} == {*VERBS}
+    assert {name.split()[0] for name in found} == {*VERBS, *OF_EXTRAS}
     assert "--json" in {option.opts[0] for option in found["store export"]}
 
 

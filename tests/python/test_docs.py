@@ -240,7 +240,7 @@ def test_verbs_of_the_guide_are_those_of_the_program() -> None:
 
 def sources() -> str:
     """The text of the code, tests aside."""
-    kinds = ("crates/**/*.rs", "python/**/*.py", "python/parshall/analysis/models/*.toml")
+    kinds = ("crates/**/*.rs", "python/**/*.py", "studies/**/*.py", "python/parshall/analysis/models/*.toml")
     paths = [path for kind in kinds for path in sorted(ROOT.glob(kind))]
     return "\n".join(read(path) for path in paths)
 

@@ -18,6 +18,7 @@ from parshall.analysis.models.throughput import evaluate
 from parshall.foundations.errors import InputError
 from parshall.instruments.prediction.network import read
 from parshall.instruments.prediction.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
+from parshall.scenario.schema.resolve.resolved import Resolved
 
 # --- resolved scenarios, made by hand: models and ranges are tested without the schema ---
 
@@ -79,7 +80,11 @@ def flows(control: str = "reno", rtt_s: float = 0.1, name: str = "flows0", **cha
         "path": [0],
         "reverse_path": [],
         "rtt_ps": {"constant": int(rtt_s * PS)},
+        "external": False,
         "access_bps": None,
+        "access_packets": None,
+        "dscp": 0,
+        "processing_ps": 0,
         "start_ps": {"constant": 0},
         "packet_bytes": 1500,
         "header_bytes": 40,
@@ -106,6 +111,7 @@ def scenario(
     return {
         "seed": 1,
         "duration_ps": int(duration_s * PS),
+        "ends_with": [],
         "warm_up_ps": int(warm_up_s * PS),
         "links": links or [link()],
         "flows": groups,
@@ -156,7 +162,7 @@ def test_the_kernels_own_controls_have_the_models_of_those_they_follow() -> None
         assert other == predicted
         assert goodput(other.throughput[0]) > 0
     given = {"name": "cubic_linux", **PARAMETERS["cubic_linux"], "reno_friendly": False}
-    (group,) = read(scenario([flows("cubic_linux", congestion_control=given)])).groups
+    (group,) = read(Resolved.of(scenario([flows("cubic_linux", congestion_control=given)]))).groups
     assert (group.control, group.parameters["reno_friendly"], group.parameters["c"]) == ("cubic", False, 0.4)
 
 

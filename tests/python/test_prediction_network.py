@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parshall.instruments.prediction import network
+from parshall.scenario.schema.resolve.resolved import Resolved
 
 PS = 10**12
 
@@ -19,6 +20,7 @@ def link(rate_bps: float = 48e6, packets: int = 100, name: str = "a") -> dict[st
     return {
         "name": name,
         "rate": {"constant": int(rate_bps)},
+        "delay_ps": 0,
         "queue": {"name": "drop_tail", "limit": limit},
         "loss": {"name": "none"},
     }
@@ -31,7 +33,11 @@ def flows(**changes: Any) -> dict[str, Any]:
         "path": [0],
         "reverse_path": [],
         "rtt_ps": {"constant": PS // 10},
+        "external": False,
         "access_bps": None,
+        "access_packets": None,
+        "dscp": 0,
+        "processing_ps": 0,
         "start_ps": {"constant": 0},
         "packet_bytes": 1500,
         "header_bytes": 40,
@@ -43,8 +49,9 @@ def flows(**changes: Any) -> dict[str, Any]:
     }
 
 
-def scenario(groups: list[dict[str, Any]], links: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"duration_ps": PS, "warm_up_ps": 0, "links": links, "flows": groups}
+def scenario(groups: list[dict[str, Any]], links: list[dict[str, Any]]) -> Resolved:
+    document = {"seed": 1, "duration_ps": PS, "ends_with": [], "warm_up_ps": 0, "links": links, "flows": groups}
+    return Resolved.of({**document, "probes": {}})
 
 
 @pytest.mark.parametrize(

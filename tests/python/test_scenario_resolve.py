@@ -13,8 +13,11 @@ import pytest
 
 import parshall as ps
 from parshall import _core
+from parshall.scenario import scenario as scenario_module
 from parshall.scenario.schema.catalog import Entry, family
 from parshall.scenario.schema.quantities import Duration
+from parshall.scenario.schema.resolve.resolved import Resolved
+from parshall.scenario.schema.resolve.scenario import resolve
 
 MS = 10**9
 
@@ -347,3 +350,28 @@ def test_every_distribution_can_be_run(entry: Entry, document: Document) -> None
     size, off = _configured(entry), _configured(entry, "time")
     document["flows"] = [{"rtt": "20 ms", "workload": {"name": "on_off", "size": size, "off": off}}]
     assert simulate(resolved(document))["packets_forwarded"] > 20
+
+
+def test_a_run_resolves_its_scenario_once(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For its check, the simulator, the record and predictions; the one that the run has is another."""
+    asked: list[str] = []
+
+    def counted(scenario: ps.Scenario, folder: Path) -> Resolved:
+        asked.append(scenario.name)
+        return resolve(scenario, folder)
+
+    monkeypatch.setattr(scenario_module, "resolve", counted)
+    run = ps.run(document)
+    assert len(asked) == 1
+    run.scenario.warnings()
+    ps.predict(run.scenario)
+    assert len(asked) == 2
+
+
+def test_what_was_resolved_cannot_be_changed_by_others(document: Document) -> None:
+    scenario = ps.Scenario.from_document(document)
+    scenario.resolve()["flows"][0]["count"] = 77
+    assert scenario.resolve()["flows"][0]["count"] == scenario.resolved.flows[0].count != 77
+    copied = scenario.model_copy(update={"seed": scenario.seed + 1})
+    assert copied.resolved.seed == scenario.resolved.seed + 1
+    assert Resolved.of(scenario.resolve()).json() == scenario.resolved.json()

@@ -35,7 +35,7 @@ def without_models() -> str:
         raise InputError("flows: found nothing that a model describes")
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sys.modules["parshall.predict"], "predict", fails)
+        patched.setattr(sys.modules["parshall.instruments.prediction.predict"], "predict", fails)
         return answer()
 
 

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How a connection begins.
-#[pyclass(name = "Start", frozen, get_all, module = "parshall.controls")]
+#[pyclass(name = "Start", frozen, get_all, module = "parshall.scenario.controls")]
 pub struct PyStart {
     cwnd: f64,
     ssthresh: f64,
@@ -30,7 +30,7 @@ pub struct PyStart {
 }
 
 /// An ACK arrived. Times are in seconds, windows in packets, rates in packets/s; what is not known is None.
-#[pyclass(name = "Ack", frozen, get_all, module = "parshall.controls")]
+#[pyclass(name = "Ack", frozen, get_all, module = "parshall.scenario.controls")]
 pub struct PyAck {
     now_s: f64,
     phase: &'static str,
@@ -54,7 +54,7 @@ pub struct PyAck {
 }
 
 /// The network is congested.
-#[pyclass(name = "Congestion", frozen, get_all, module = "parshall.controls")]
+#[pyclass(name = "Congestion", frozen, get_all, module = "parshall.scenario.controls")]
 pub struct PyCongestion {
     now_s: f64,
     signal: &'static str,

@@ -69,7 +69,7 @@ def canonical(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return [str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()]
     if isinstance(value, Scenario):
-        return ["scenario", value.repetitions, value.resolve()]
+        return ["scenario", value.repetitions, value.resolved.document()]
     if is_dataclass(value) and not isinstance(value, type):
         known = [[each.name, canonical(getattr(value, each.name))] for each in fields(value) if each.compare]
         return [_name(type(value)), known]

@@ -240,7 +240,7 @@ def _link_samples(directory: Path, link: str | None) -> tuple[list[NDArray[np.fl
         raise InputError(f"--link: found {link!r}; accepted: {', '.join(names)}")
     rows = run.link_samples.filter(pl.col("link") == (link or names[0]))
     bin_s = float(rows["bin_s"].max())  # type: ignore[arg-type]
-    warm_up_s = run.scenario.resolve()["warm_up_ps"] / 1e12
+    warm_up_s = run.scenario.resolved.warm_up_ps / 1e12
     full = rows.filter((pl.col("time_s") >= warm_up_s) & (pl.col("bin_s") > 0.999 * bin_s))
     parts = full.sort("time_s").partition_by("repetition", maintain_order=True)
     return [part["forwarded_bytes"].to_numpy().astype(float) for part in parts], bin_s

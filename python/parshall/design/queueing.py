@@ -40,7 +40,7 @@ class Place:
     link: str
 
     def __post_init__(self) -> None:
-        names = [link["name"] for link in self.scenario.resolve()["links"]]
+        names = [link.name for link in self.scenario.resolved.links]
         if self.link not in names:
             raise InputError(f"link: found {self.link!r}; accepted: {', '.join(names)}")
 
@@ -51,11 +51,10 @@ class Place:
             return f"links.{self.link}.queue"
         return "bottleneck.queue" if self.link == "bottleneck" else f"bottleneck.{self.link}.queue"
 
-    def resolved(self, queue: Any = None) -> dict[str, Any]:
+    def resolved(self, queue: Any = None) -> Mapping[str, Any]:
         """Its queue, or another one in its place, in the smallest units."""
         scenario = self.scenario if queue is None else self.having(queue)
-        own: dict[str, Any] = next(link["queue"] for link in scenario.resolve()["links"] if link["name"] == self.link)
-        return own
+        return next(link.queue for link in scenario.resolved.links if link.name == self.link)
 
     def having(self, queue: Any) -> Scenario:
         """The scenario with another queue there."""
@@ -69,12 +68,12 @@ class Place:
     @property
     def packet_bytes(self) -> int:
         """The largest packets there."""
-        return max(int(group["packet_bytes"]) for group in self.scenario.resolve()["flows"])
+        return max(group.packet_bytes for group in self.scenario.resolved.flows)
 
     @property
     def rate_bps(self) -> float | None:
         """The rate of the link; None: it varies."""
-        rate = next(link["rate"] for link in self.scenario.resolve()["links"] if link["name"] == self.link)
+        rate = next(link.rate for link in self.scenario.resolved.links if link.name == self.link)
         return float(rate["constant"]) if "constant" in rate else None
 
 
@@ -96,7 +95,7 @@ def place(scenario: Scenario, link: str | None = None) -> Place:
             "repetition has may be chance"
         )
     if link is None:
-        names = [each["name"] for each in scenario.resolve()["links"]]
+        names = [each.name for each in scenario.resolved.links]
         if scenario.links is not None and len(names) > 1:
             raise InputError(f"link: found none, and the scenario has {', '.join(names)}; name one of them")
         link = names[0]

@@ -164,7 +164,7 @@ def _recorded(scenario: Scenario, stopped: Callable[[], bool]) -> tuple[Scenario
 
 def _affordable_s(scenario: Scenario) -> float:
     """How long the links take for `AIM_PACKETS`."""
-    rates = (link["rate"].get("constant") for link in scenario.resolve()["links"])
+    rates = (link.rate.get("constant") for link in scenario.resolved.links)
     packets_per_s = sum(rate for rate in rates if rate is not None) / _PACKET_BITS
     return AIM_PACKETS / packets_per_s if packets_per_s > 0 else scenario.duration_s
 
@@ -174,7 +174,7 @@ def _shortened(scenario: Scenario, most_s: float) -> Scenario:
     values: dict[str, Any] = {"repetitions": 1}
     if scenario.duration_s > most_s:
         share = most_s / scenario.duration_s
-        warm_up_s = scenario.resolve()["warm_up_ps"] * 1e-12 * share
+        warm_up_s = scenario.resolved.warm_up_ps * 1e-12 * share
         values |= {"duration": f"{most_s:.12f} s", "warm_up": f"{warm_up_s:.12f} s"}
     try:
         return scenario.with_values(values)

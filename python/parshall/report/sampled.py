@@ -53,14 +53,12 @@ def off_loads(run: Result) -> list[str]:
 
 def _size_laws(run: Result) -> dict[str, Mapping[str, Any]]:
     """The distribution of each group's sizes, in bytes; of groups whose sizes are drawn."""
-    resolve = getattr(getattr(run, "scenario", None), "resolve", None)
-    if not callable(resolve):
-        return {}
+    scenario = getattr(run, "scenario", None)
     try:
-        groups = resolve()["flows"]
+        groups = () if scenario is None else scenario.resolved.flows
     except ParshallError:  # a file that the scenario names is gone
         return {}
-    sizes = {str(group["name"]): group["workload"].get("size") for group in groups}
+    sizes = {group.name: group.workload.get("size") for group in groups}
     return {name: size for name, size in sizes.items() if isinstance(size, Mapping)}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from parshall.scenario import properties
 from parshall.scenario.schema.quantities import PS_PER_S, written
+from parshall.scenario.schema.resolve.resolved import Resolved, ResolvedGroup
 
 FLOWS_LOOKED_AT = 1000
 """Of a group: more of them make no other warning."""
@@ -32,7 +33,7 @@ _KNOWN_VALUES = {"constant", "linear", "list"}
 """Forms of a resolved value of each flow that draw nothing."""
 
 
-def caveats(resolved: Mapping[str, Any], repetitions: int) -> list[str]:
+def caveats(resolved: Resolved, repetitions: int) -> list[str]:
     """One sentence or two for each reason to doubt the numbers of a resolved scenario."""
     reasons = [*_phase_effects(resolved), *_out_of_reach(resolved), *_hasty_timers(resolved), *_unsettled(resolved)]
     if repetitions > 1 and not _is_random(resolved):
@@ -44,71 +45,71 @@ def caveats(resolved: Mapping[str, Any], repetitions: int) -> list[str]:
     return reasons
 
 
-def _phase_effects(resolved: Mapping[str, Any]) -> Iterator[str]:
+def _phase_effects(resolved: Resolved) -> Iterator[str]:
     """Links at which flows of a strictly periodic network keep in step (Floyd & Jacobson 1992, sec. 3)."""
-    for index, link in enumerate(resolved["links"]):
-        if not _is_plain(link["queue"]["name"]) or "constant" not in link["rate"]:
+    for index, link in enumerate(resolved.links):
+        if not _is_plain(link.queue["name"]) or "constant" not in link.rate:
             continue
-        periodic = [group for group in resolved["flows"] if index in group["path"] and _is_periodic(group)]
+        periodic = [group for group in resolved.flows if index in group.path and _is_periodic(group)]
         if not periodic:
             continue
-        packet_bytes = max(group["packet_bytes"] for group in periodic)
-        service_ps = packet_bytes * 8 * PS_PER_S / link["rate"]["constant"]
-        rtts_ps = [rtt for group in periodic for rtt in _known(group["rtt_ps"], group["count"])]
+        packet_bytes = max(group.packet_bytes for group in periodic)
+        service_ps = packet_bytes * 8 * PS_PER_S / link.rate["constant"]
+        rtts_ps = [rtt for group in periodic for rtt in _known(group.rtt_ps, group.count)]
         in_step = _in_step(rtts_ps, service_ps)
         if in_step:
             service = written("duration", round(service_ps))
             yield (
-                f"phase effects decide who gets what at link {link['name']}: the RTTs of {in_step} flows there differ "
+                f"phase effects decide who gets what at link {link.name}: the RTTs of {in_step} flows there differ "
                 f"by multiples of its service time ({service}), and with processing_time = 0 nothing breaks the "
                 "pattern. Leave processing_time at its default, or draw RTTs, e.g. rtt = { uniform = [...] }"
             )
 
 
-def _out_of_reach(resolved: Mapping[str, Any]) -> Iterator[str]:
+def _out_of_reach(resolved: Resolved) -> Iterator[str]:
     """Thresholds that a queue is too short for: it is full, and drops whatever comes, before it does what they say."""
-    for index, link in enumerate(resolved["links"]):
-        queue = link["queue"]
+    for index, link in enumerate(resolved.links):
+        queue = link.queue
         thresholds = properties.queue(queue["name"]).thresholds
         if not thresholds:
             continue
-        limit = _packets(queue["limit"], [group for group in resolved["flows"] if index in group["path"]])
+        limit = _packets(queue["limit"], [group for group in resolved.flows if index in group.path])
         for key in thresholds:
             if limit < queue[key]:
                 yield (
-                    f"the queue of link {link['name']} never comes to its {key}: it holds {limit} packets, and {key} "
+                    f"the queue of link {link.name} never comes to its {key}: it holds {limit} packets, and {key} "
                     f"is {queue[key]} packets, so it is full, and drops whatever comes, before it does what {key} "
                     f"says. Make limit larger, or {key} smaller"
                 )
 
 
-def _hasty_timers(resolved: Mapping[str, Any]) -> Iterator[str]:
+def _hasty_timers(resolved: Resolved) -> Iterator[str]:
     """Groups whose round trips may last longer than the timeout before the first RTT sample (RFC 6298 (2.1)).
 
     Where Linux sends a SYN again, the second timeout is the first that cuts the window; with timestamps that is undone.
     """
-    for group in resolved["flows"]:
-        tcp = group["tcp"]
+    for group in resolved.flows:
+        tcp = group.tcp
         if tcp is None:
             continue
         allowed: float = 1
         if tcp["handshake"] and tcp["rules"] == "linux":
             allowed = math.inf if tcp["timestamps"] else 2
-        rtt_ps = _largest(group["rtt_ps"], group["count"])
-        queued_ps = sum(_full_queue_ps(resolved, index) for index in group["path"])
+        rtt_ps = _largest(group.rtt_ps, group.count)
+        queued_ps = sum(_full_queue_ps(resolved, index) for index in group.path)
         worst_ps = rtt_ps + queued_ps
         if worst_ps <= allowed * tcp["initial_rto"]:
             continue
         full = ", behind full queues" if rtt_ps <= allowed * tcp["initial_rto"] else ""
         enough_s = math.floor(ROUND_TRIP_MARGIN * worst_ps / PS_PER_S) + 1
         yield (
-            f"connections of group {group['name']} begin with needless timeouts, as a round trip takes up to "
+            f"connections of group {group.name} begin with needless timeouts, as a round trip takes up to "
             f"{worst_ps / PS_PER_S:.2g} s{full}, and they wait {tcp['initial_rto'] / PS_PER_S:.2g} s for the first "
             f'answer: set initial_rto = "{enough_s} s"'
         )
 
 
-def _largest(spread: dict[str, Any], count: int) -> float:
+def _largest(spread: Mapping[str, Any], count: int) -> float:
     """The largest value of a group's spread; of a distribution without an end, 0."""
     match spread:
         case {"uniform": {"high": high}}:
@@ -117,60 +118,60 @@ def _largest(spread: dict[str, Any], count: int) -> float:
             return float(max(_known(spread, count), default=0))
 
 
-def _full_queue_ps(resolved: Mapping[str, Any], index: int) -> float:
+def _full_queue_ps(resolved: Resolved, index: int) -> float:
     """The wait behind a full queue that connections may find when they begin, ps; 0 where they find none."""
-    link = resolved["links"][index]
-    groups = [group for group in resolved["flows"] if index in group["path"]]
-    alone = sum(group["count"] for group in groups) == 1 and all(_sends_without_end(group) for group in groups)
-    if alone or "constant" not in link["rate"] or not _is_plain(link["queue"]["name"]):
+    link = resolved.links[index]
+    groups = [group for group in resolved.flows if index in group.path]
+    alone = sum(group.count for group in groups) == 1 and all(_sends_without_end(group) for group in groups)
+    if alone or "constant" not in link.rate or not _is_plain(link.queue["name"]):
         return 0.0
-    packets = _packets(link["queue"]["limit"], groups)
-    packet_bits = 8 * max(group["packet_bytes"] for group in groups)
-    return packets * packet_bits / link["rate"]["constant"] * PS_PER_S if math.isfinite(packets) else 0.0
+    packets = _packets(link.queue["limit"], groups)
+    packet_bits = 8 * max(group.packet_bytes for group in groups)
+    return packets * packet_bits / link.rate["constant"] * PS_PER_S if math.isfinite(packets) else 0.0
 
 
-def _unsettled(resolved: Mapping[str, Any]) -> Iterator[str]:
+def _unsettled(resolved: Resolved) -> Iterator[str]:
     """Links at which BBR meets CUBIC in a deep buffer, and is measured before their shares have settled.
 
     A round trip of BBR's cycle has the queue in it, which CUBIC keeps near full.
     """
-    for index, link in enumerate(resolved["links"]):
-        groups = [group for group in resolved["flows"] if index in group["path"] and _sends_without_end(group)]
-        laws = {properties.law(group["congestion_control"]["name"]) for group in groups}
-        if "cubic" not in laws or not laws & {"bbr", "bbr3"} or not _is_plain(link["queue"]["name"]):
+    for index, link in enumerate(resolved.links):
+        groups = [group for group in resolved.flows if index in group.path and _sends_without_end(group)]
+        laws = {properties.law((group.congestion_control or {})["name"]) for group in groups}
+        if "cubic" not in laws or not laws & {"bbr", "bbr3"} or not _is_plain(link.queue["name"]):
             continue
-        rtts_ps = [rtt for group in groups for rtt in _known(group["rtt_ps"], group["count"])]
-        if "constant" not in link["rate"] or not rtts_ps:
+        rtts_ps = [rtt for group in groups for rtt in _known(group.rtt_ps, group.count)]
+        if "constant" not in link.rate or not rtts_ps:
             continue
-        packet_bits = 8 * max(group["packet_bytes"] for group in groups)
-        queue_s = _packets(link["queue"]["limit"], groups) * packet_bits / link["rate"]["constant"]
+        packet_bits = 8 * max(group.packet_bytes for group in groups)
+        queue_s = _packets(link.queue["limit"], groups) * packet_bits / link.rate["constant"]
         rtt_s = sum(rtts_ps) / len(rtts_ps) / PS_PER_S
         settled_s = CYCLE_ROUND_TRIPS * CYCLES_TO_SETTLE * (rtt_s + queue_s)
-        if DEEP_BDP * rtt_s <= queue_s < float("inf") and resolved["warm_up_ps"] < settled_s * PS_PER_S / 2:
+        if DEEP_BDP * rtt_s <= queue_s < float("inf") and resolved.warm_up_ps < settled_s * PS_PER_S / 2:
             yield (
-                f"BBR and CUBIC share link {link['name']}, whose buffer is {queue_s / rtt_s:.2g} bandwidth-delay "
+                f"BBR and CUBIC share link {link.name}, whose buffer is {queue_s / rtt_s:.2g} bandwidth-delay "
                 f"products: their shares take about {settled_s:.0f} s to settle, as BBR probes for bandwidth once in "
                 f"{CYCLE_ROUND_TRIPS} round trips, and each of these waits in the queue ({queue_s:.2g} s when it is "
                 f'full). Measure later: warm_up = "{settled_s:.0f} s"'
             )
 
 
-def _sends_without_end(group: Mapping[str, Any]) -> bool:
-    return bool(group["congestion_control"]) and properties.workload(group["workload"]["name"]).demand == "endless"
+def _sends_without_end(group: ResolvedGroup) -> bool:
+    return bool(group.congestion_control) and properties.workload(group.workload["name"]).demand == "endless"
 
 
-def _packets(limit: dict[str, int], groups: list[dict[str, Any]]) -> float:
+def _packets(limit: dict[str, int], groups: list[ResolvedGroup]) -> float:
     """How many packets a queue holds; of one limited in bytes, the most that there can be, but ACKs."""
     if "packets" in limit:
         return limit["packets"]
     if "bytes" in limit and groups:
-        smallest: int = min(group["packet_bytes"] for group in groups)
+        smallest: int = min(group.packet_bytes for group in groups)
         return limit["bytes"] // smallest
     return float("inf")
 
 
-def _is_periodic(group: dict[str, Any]) -> bool:
-    return group["processing_ps"] == 0 and not properties.workload(group["workload"]["name"]).random
+def _is_periodic(group: ResolvedGroup) -> bool:
+    return group.processing_ps == 0 and not properties.workload(group.workload["name"]).random
 
 
 def _is_plain(queue: str) -> bool:
@@ -179,7 +180,7 @@ def _is_plain(queue: str) -> bool:
     return traits.drops == "tail" and traits.separates == "nothing" and not (traits.own_rate or traits.random)
 
 
-def _known(spread: dict[str, Any], count: int) -> list[int]:
+def _known(spread: Mapping[str, Any], count: int) -> list[int]:
     """The values that the scenario itself says, for some flows of a group."""
     count = min(count, FLOWS_LOOKED_AT)
     match spread:
@@ -212,13 +213,13 @@ def _queues(queue: Mapping[str, Any]) -> Iterator[str]:
                 yield from _queues(inner)
 
 
-def _is_random(resolved: Mapping[str, Any]) -> bool:
+def _is_random(resolved: Resolved) -> bool:
     """Whether anything is drawn."""
-    links, flows = resolved["links"], resolved["flows"]
+    links, flows = resolved.links, resolved.flows
     return (
-        any(properties.loss(link["loss"]).random for link in links)
-        or any(properties.queue(name).random for link in links for name in _queues(link["queue"]))
-        or any(properties.workload(group["workload"]["name"]).random for group in flows)
-        or any(not _KNOWN_VALUES & group[key].keys() for group in flows for key in ("rtt_ps", "start_ps"))
-        or any(group["processing_ps"] > 0 for group in flows)
+        any(properties.loss(link.loss).random for link in links)
+        or any(properties.queue(name).random for link in links for name in _queues(link.queue))
+        or any(properties.workload(group.workload["name"]).random for group in flows)
+        or any(not _KNOWN_VALUES & spread.keys() for group in flows for spread in (group.rtt_ps, group.start_ps))
+        or any(group.processing_ps > 0 for group in flows)
     )

@@ -16,6 +16,7 @@ prints `Scenario.json_schema` for editors.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +26,7 @@ from pydantic import Field, PrivateAttr, ValidationError, field_validator, model
 from parshall.foundations import notebook
 from parshall.foundations.errors import ScenarioError
 from parshall.scenario.schema import external, reading, writing
+from parshall.scenario.schema.external import External
 from parshall.scenario.schema.families import Configuration
 from parshall.scenario.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
 from parshall.scenario.schema.links import Bottleneck, Link, NamedLink, ReverseLink
@@ -33,6 +35,7 @@ from parshall.scenario.schema.probes import Probes
 from parshall.scenario.schema.problems import messages, shown
 from parshall.scenario.schema.quantities import Duration, PositiveDuration, ProcessingTime
 from parshall.scenario.schema.resolve.flows import control_of
+from parshall.scenario.schema.resolve.resolved import Resolved
 from parshall.scenario.schema.resolve.scenario import resolve
 from parshall.scenario.templates.shipped import located
 
@@ -72,6 +75,8 @@ class Scenario(Part):
 
     _folder: Path = PrivateAttr(default=Path())
     _source: str | None = PrivateAttr(default=None)
+    _resolved: tuple[list[External], Resolved] | None = PrivateAttr(default=None)
+    """Resolved once, for the controls from outside that were declared then."""
 
     def __init__(self, *given: Any, **data: Any) -> None:
         if given:
@@ -150,14 +155,21 @@ class Scenario(Part):
                 scenario = cls(**document)
             except ScenarioError as error:
                 raise ScenarioError(error.problems, source) from None
-            scenario.placed(folder, source).resolve()
+            scenario.placed(folder, source).resolved  # noqa: B018 - which refuses what cannot be run
         return scenario
 
     def placed(self, folder: str | Path, source: str | None) -> Self:
         """The same scenario, knowing where relative paths start and where it comes from."""
         self._folder = Path(folder).absolute()
         self._source = source
+        self._resolved = None
         return self
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """The same scenario, but for some fields."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied._resolved = None  # noqa: SLF001 - of the same class
+        return copied
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """The same scenario but for some values.
@@ -186,10 +198,10 @@ class Scenario(Part):
     def complete_document(self) -> dict[str, Any]:
         """The scenario as plain tables, every default filled in that has a meaning there."""
         document = self.model_dump(mode="json", by_alias=True, exclude_none=True)
-        for given, written, resolved in zip(self.flows, document["flows"], self.resolve()["flows"], strict=True):
-            if resolved["tcp"] is None:
+        for given, written, resolved in zip(self.flows, document["flows"], self.resolved.flows, strict=True):
+            if resolved.tcp is None:
                 for key in TCP_KEYS:
-                    if key != "congestion_control" or resolved[key] is None:
+                    if key != "congestion_control" or resolved.congestion_control is None:
                         written.pop(key, None)
             elif control_of(given) is not given.congestion_control:
                 written["congestion_control"] = {"name": given.congestion_control.name}
@@ -197,8 +209,12 @@ class Scenario(Part):
 
     def external_controls(self) -> list[dict[str, Any]]:
         """The congestion controls from outside that it names: where each comes from, and what it needs."""
+        return [control.described() for control in self._external()]
+
+    def _external(self) -> list[External]:
+        """The declared controls that it names."""
         named = {control.name for group in self.flows for control in _with_steered(group.congestion_control)}
-        return [control.described() for name in sorted(named) if (control := external.declared(name))]
+        return [control for name in sorted(named) if (control := external.declared(name))]
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the scenario as a file."""
@@ -221,18 +237,29 @@ class Scenario(Part):
         return self.duration.seconds
 
     def resolve(self) -> dict[str, Any]:
+        """The scenario as the simulator takes it, as plain tables of your own; the errors are those of `resolved`."""
+        tables: dict[str, Any] = json.loads(self.resolved.json())
+        return tables
+
+    @property
+    def resolved(self) -> Resolved:
         """The scenario as the simulator takes it: no defaults, integers in the smallest unit.
+
+        It is resolved once, and again only where a congestion control that it names was declared anew.
 
         Raises
         ------
         ScenarioError
             Parts do not fit together, or a file cannot be read.
         """
-        try:
-            with reading.within_limits(self._source):
-                return resolve(self, self._folder)
-        except Problem as problem:
-            raise ScenarioError([str(problem)], self._source) from None
+        declared = self._external()
+        if self._resolved is None or self._resolved[0] != declared:
+            try:
+                with reading.within_limits(self._source):
+                    self._resolved = declared, resolve(self, self._folder)
+            except Problem as problem:
+                raise ScenarioError([str(problem)], self._source) from None
+        return self._resolved[1]
 
     def warnings(self) -> list[str]:
         """Reasons to doubt the numbers of this scenario, in words; none for most.
@@ -244,7 +271,7 @@ class Scenario(Part):
         """
         from parshall.scenario.caveats import caveats  # noqa: PLC0415 - what is asked of the catalog takes NumPy
 
-        return caveats(self.resolve(), self.repetitions)
+        return caveats(self.resolved, self.repetitions)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

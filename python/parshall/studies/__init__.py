@@ -1,6 +1,12 @@
-"""Studies: each regenerates the tables and figures of a publication, and compares with what it printed.
+"""The shape of studies and suites: cases that workers do, claims on their answers, and the page.
 
-A study is a package of this folder with its parts as ``PARTS`` (`study.Part`), and a line in `catalog.STUDIES`.
+| module | what |
+| --- | --- |
+| `study`, `suite` | what a study is; a suite has criteria in place of published values, for a subject |
+| `catalog` | those that there are: `parshall_studies` and other packages bring studies |
+| `running` | cases done by this machine or a cluster, once each |
+| `register`, `published` | what a source claims, and what it prints |
+| `page`, `headline`, `forest` | the page |
 """
 
 import lazy_loader

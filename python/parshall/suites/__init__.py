@@ -1,4 +1,4 @@
-"""Suites: what a document asks of a congestion control or a queue (`parshall.studies.suite`).
+"""Suites: what documents ask of congestion controls and queues, and the report card of a control.
 
 A suite is a module of this folder with a function ``parts``, and a line in `parshall.studies.catalog.SUITES`.
 `control_check` is the report card of one congestion control.

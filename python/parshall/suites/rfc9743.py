@@ -119,8 +119,8 @@ def _values(run: Run, key: str) -> list[float | None]:
 
 def sent_a_round_trip(run: Run) -> Values:
     """Packets that the flow sends a round-trip time after the warm-up."""
-    scenario = run.scenario.resolve()
-    round_trips = (scenario["duration_ps"] - scenario["warm_up_ps"]) / scenario["flows"][0]["rtt_ps"]["constant"]
+    scenario = run.scenario.resolved
+    round_trips = (scenario.duration_ps - scenario.warm_up_ps) / scenario.flows[0].rtt_ps["constant"]
     return {"sent": [packets / round_trips for packets in run.flows.sort("repetition")["packets_sent"]]}
 
 

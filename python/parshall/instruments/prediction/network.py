@@ -22,6 +22,7 @@ import numpy as np
 
 from parshall.analysis.models.inputs import FloatArray
 from parshall.scenario import properties
+from parshall.scenario.schema.resolve.resolved import Resolved, ResolvedGroup, ResolvedLink
 
 MOST_POINTS = 500
 PS_PER_S = 1e12
@@ -165,7 +166,7 @@ class Network:
         return [group for group in self.groups if link in group.path]
 
 
-def read(resolved: Mapping[str, Any]) -> Network:
+def read(resolved: Resolved) -> Network:
     """A resolved scenario (`crates/sim/src/scenario.rs`) as numbers.
 
     Raises
@@ -173,58 +174,58 @@ def read(resolved: Mapping[str, Any]) -> Network:
     InputError
         If a queue, a loss or a distribution is not in the catalog.
     """
-    links = tuple(_link(spec) for spec in resolved["links"])
+    links = tuple(_link(spec) for spec in resolved.links)
     return Network(
         links,
-        tuple(_group(spec, links) for spec in resolved["flows"]),
-        resolved["duration_ps"] / PS_PER_S,
-        resolved["warm_up_ps"] / PS_PER_S,
+        tuple(_group(spec, links) for spec in resolved.flows),
+        resolved.duration_ps / PS_PER_S,
+        resolved.warm_up_ps / PS_PER_S,
     )
 
 
-def _link(spec: Mapping[str, Any]) -> Link:
-    rate = spec["rate"]
+def _link(spec: ResolvedLink) -> Link:
+    rate = spec.rate
     if "constant" in rate:
         rate_bps = float(rate["constant"])
     else:
         rate_bps = len(rate["trace"]) * TRACE_PACKET_BITS / (rate["trace"][-1] / 1e3)
     return Link(
-        name=spec["name"],
+        name=spec.name,
         rate_bps=rate_bps,
         varies="trace" in rate,
-        queue=spec["queue"],
-        medium=properties.loss(spec["loss"]),
+        queue=spec.queue,
+        medium=properties.loss(spec.loss),
     )
 
 
-def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
-    packet_bits, tcp = spec["packet_bytes"] * 8, spec["tcp"]
-    transmission = sum(packet_bits / links[i].rate_bps for i in spec["path"])
-    access = inf if spec["access_bps"] is None else float(spec["access_bps"])
+def _group(spec: ResolvedGroup, links: Sequence[Link]) -> Group:
+    packet_bits, tcp = spec.packet_bytes * 8, spec.tcp
+    transmission = sum(packet_bits / links[i].rate_bps for i in spec.path)
+    access = inf if spec.access_bps is None else float(spec.access_bps)
     transmission += packet_bits / access
     if tcp is not None:
-        transmission += sum(tcp["ack_size"] * 8 / links[i].rate_bps for i in spec["reverse_path"])
-    rtt, weights = _points(spec["rtt_ps"], spec["count"])
-    start, start_weights = _points(spec["start_ps"], spec["count"])
-    control, parameters = _control(spec["congestion_control"] or {})
+        transmission += sum(tcp["ack_size"] * 8 / links[i].rate_bps for i in spec.reverse_path)
+    rtt, weights = _points(spec.rtt_ps, spec.count)
+    start, start_weights = _points(spec.start_ps, spec.count)
+    control, parameters = _control(spec.congestion_control or {})
     if parameters.get("hystart"):
         tcp = {**(tcp or {}), "slow_start": "hystart"}
     return Group(
-        name=spec["name"],
-        count=spec["count"],
-        path=tuple(spec["path"]),
+        name=spec.name,
+        count=spec.count,
+        path=tuple(spec.path),
         base_rtt_s=rtt + transmission,
         weights=weights,
         access_bps=access,
-        start_s=float(start @ start_weights) / spec["count"],
-        packet_bytes=float(spec["packet_bytes"]),
-        payload_bytes=float(spec["packet_bytes"] - spec["header_bytes"]),
-        workload=spec["workload"],
+        start_s=float(start @ start_weights) / spec.count,
+        packet_bytes=float(spec.packet_bytes),
+        payload_bytes=float(spec.packet_bytes - spec.header_bytes),
+        workload=spec.workload,
         tcp=tcp,
         control=control,
         parameters=parameters,
-        marker={name: value for name, value in spec["marker"].items() if name != "name"},
-        host_loses=spec.get("access_packets") is not None,
+        marker={name: value for name, value in spec.marker.items() if name != "name"},
+        host_loses=spec.access_packets is not None,
     )
 
 

@@ -42,6 +42,7 @@ from parshall.instruments.prediction import (
 )
 from parshall.instruments.prediction.answers import ByClass, Completion, Datagrams, LinkQueue, Reading, Throughput
 from parshall.instruments.prediction.result import Predicted
+from parshall.scenario.schema.resolve.resolved import Resolved
 
 __all__ = [
     "ASSUMPTIONS",
@@ -77,8 +78,9 @@ class Resolvable(Protocol):
     def source(self) -> str | None:
         """The file that it was read from."""
 
-    def resolve(self) -> dict[str, Any]:
-        """Give every value in the smallest unit, as crates/sim/src/scenario.rs reads it."""
+    @property
+    def resolved(self) -> Resolved:
+        """Every value in the smallest unit."""
 
 
 def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> Predicted:
@@ -99,7 +101,7 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
     InputError
         If the scenario names what is not in the catalog.
     """
-    resolved = scenario if isinstance(scenario, Mapping) else scenario.resolve()
+    resolved = Resolved.of(scenario) if isinstance(scenario, Mapping) else scenario.resolved
     net = network.read(resolved)
     given_bps = loads.on_links(net)
     flows = tables.named(measured, "flows")

@@ -88,7 +88,7 @@ def run(
     read = read_scenario(scenario)
     simulator = Instrument(
         "simulate",
-        json.dumps(read.resolve()),
+        read.resolved.json(),
         single.simulate,
         notes=[
             f"flows.{number}.kernel: only hosts of an emulation are told of it; a simulation has none"

@@ -1,7 +1,8 @@
 """Congestion controls from outside: the names that scenarios may use, and what makes these controls.
 
 A scenario file names such a control and its parameters; what makes it is said on the command line or in Python
-(`parshall.controls`), so that a scenario file alone never runs code. A run that was recorded can be read without it.
+(`parshall.scenario.controls`), so that a scenario file alone never runs code. A run that was recorded can be
+read without it.
 
 What is declared holds for the process, as imports do: workers of a sweep declare the same again (`codes`).
 """

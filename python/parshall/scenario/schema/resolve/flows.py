@@ -14,6 +14,7 @@ from parshall.scenario.schema.model import Problem
 from parshall.scenario.schema.problems import quoted, shown
 from parshall.scenario.schema.profiles import PROFILES, kernels_own
 from parshall.scenario.schema.quantities import PS_PER_S, Duration, ProcessingTime, base_of
+from parshall.scenario.schema.resolve.resolved import ResolvedGroup
 from parshall.scenario.schema.resolve.values import Context, configuration, parameters, within
 from parshall.scenario.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
 
@@ -38,7 +39,7 @@ _NO_TIME = ProcessingTime("0 s")
 
 def flow_group(
     group: FlowGroup, route: Route, duration_ps: int, processing_time: ProcessingTime, context: Context
-) -> dict[str, Any]:
+) -> ResolvedGroup:
     """A group as Rust reads it; `processing_time` is that of groups that give none."""
     packet_bytes, header_bytes = group.packet_size.bytes, group.header_size.bytes
     context = replace(context, packet_bytes=packet_bytes - header_bytes)
@@ -46,27 +47,27 @@ def flow_group(
     processing_time = group.processing_time or (_NO_TIME if random_times else processing_time)
     rtt, _ = rtt_spread(group, route.delay_ps, context)
     longest_ps = route.delay_ps if "distribution" in rtt else _extremes(rtt, group.count)[1]
-    return {
-        "name": group.name,
-        "count": group.count,
-        "external": False,
-        "path": route.path,
-        "reverse_path": route.reverse_path,
-        "rtt_ps": rtt,
-        "access_bps": base_of(group.access_rate),
-        "access_packets": _access_packets(group, datagrams=datagrams),
-        "dscp": DSCP[group.dscp],
-        "processing_ps": _processing_ps(group, processing_time, route, duration_ps),
-        "marker": _marker(group, packet_bytes, context),
-        "start_ps": _start(group, duration_ps),
-        "packet_bytes": packet_bytes,
-        "header_bytes": header_bytes,
-        "tcp": None if datagrams else _tcp(group, context),
-        "congestion_control": _congestion_control(group, longest_ps, context, controlled=controlled)
+    return ResolvedGroup(
+        name=str(group.name),
+        count=group.count,
+        external=False,
+        path=route.path,
+        reverse_path=route.reverse_path,
+        rtt_ps=rtt,
+        access_bps=base_of(group.access_rate),
+        access_packets=_access_packets(group, datagrams=datagrams),
+        dscp=DSCP[group.dscp],
+        processing_ps=_processing_ps(group, processing_time, route, duration_ps),
+        marker=_marker(group, packet_bytes, context),
+        start_ps=_start(group, duration_ps),
+        packet_bytes=packet_bytes,
+        header_bytes=header_bytes,
+        tcp=None if datagrams else _tcp(group, context),
+        congestion_control=_congestion_control(group, longest_ps, context, controlled=controlled)
         if controlled or not datagrams
         else None,
-        "workload": workload,
-    }
+        workload=workload,
+    )
 
 
 def _access_packets(group: FlowGroup, *, datagrams: bool) -> int | None:

@@ -13,6 +13,7 @@ from parshall.scenario.schema.links import Link, ReverseLink
 from parshall.scenario.schema.model import Problem
 from parshall.scenario.schema.problems import did_you_mean, quoted
 from parshall.scenario.schema.resolve.flows import Route
+from parshall.scenario.schema.resolve.resolved import ResolvedLink
 from parshall.scenario.schema.resolve.values import Context, configuration, configured, read_bytes, within
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def route(group: FlowGroup, links: Sequence[Contended], rates_bps: Sequence[floa
     return Route(path, reverse_path, delay_ps, min(rates_bps[index] for index in path))
 
 
-def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Context) -> dict[str, Any]:
+def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Context) -> ResolvedLink:
     """A link as Rust reads it."""
     link = contended.link
     rate, mean_bps = link_rate(link, context)
@@ -86,13 +87,13 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
         return mean_bps * sum(each.flows * each.mean_rtt_s for each in crossings) / flows
 
     sized = replace(context, packet_bytes=packet_bytes, bdp_bits=bdp_bits)
-    return {
-        "name": contended.name,
-        "rate": rate,
-        "delay_ps": link.delay.ps,
-        "queue": _queue(link, sized),
-        "loss": configured(("loss",), link.loss, sized),
-    }
+    return ResolvedLink(
+        name=contended.name,
+        rate=rate,
+        delay_ps=link.delay.ps,
+        queue=_queue(link, sized),
+        loss=configured(("loss",), link.loss, sized),
+    )
 
 
 def _queue(link: Link, context: Context) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from parshall.scenario.schema.problems import did_you_mean, quoted
 from parshall.scenario.schema.quantities import PS_PER_S
 from parshall.scenario.schema.resolve.flows import Route, flow_group, rtt_spread
 from parshall.scenario.schema.resolve.network import Contended, Crossing, contended_links, link_rate, link_spec, route
+from parshall.scenario.schema.resolve.resolved import Resolved, ResolvedGroup, ResolvedLink
 from parshall.scenario.schema.resolve.values import Context, refused, within
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LATENCY_FLOWS = 10_000
 """Delays from end to end are measured by default in runs of at most so many flows."""
 
 
-def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
+def resolve(scenario: Scenario, folder: Path) -> Resolved:
     """The scenario as Rust reads it.
 
     Raises
@@ -42,23 +42,23 @@ def resolve(scenario: Scenario, folder: Path) -> dict[str, Any]:
     _check_names(scenario)
     routes = _routes(scenario, links, context)
     crossings = _crossings(scenario, routes, context)
-    resolved = {
-        "seed": scenario.seed,
-        "duration_ps": duration_ps,
-        "ends_with": _ends_with(scenario),
-        "warm_up_ps": _warm_up(scenario, duration_ps),
-        "links": [_link(each, crossings[index], context) for index, each in enumerate(links)],
-        "flows": [_group(scenario, index, each, duration_ps, context) for index, each in enumerate(routes)],
-        "probes": _probes(scenario, duration_ps, [each.name for each in links]),
-    }
+    resolved = Resolved(
+        seed=scenario.seed,
+        duration_ps=duration_ps,
+        ends_with=_ends_with(scenario),
+        warm_up_ps=_warm_up(scenario, duration_ps),
+        links=tuple(_link(each, crossings[index], context) for index, each in enumerate(links)),
+        flows=tuple(_group(scenario, index, each, duration_ps, context) for index, each in enumerate(routes)),
+        probes=_probes(scenario, duration_ps, [each.name for each in links]),
+    )
     _check(resolved, links)
     return resolved
 
 
-def _check(resolved: dict[str, Any], links: list[Contended]) -> None:
+def _check(resolved: Resolved, links: list[Contended]) -> None:
     """Refuse what the simulator refuses: it checks as if it built the network."""
     try:
-        _core.check_scenario(json.dumps(resolved))
+        _core.check_scenario(resolved.json())
     except ValueError as error:
         problem = refused(error)
         match problem.key:
@@ -123,12 +123,12 @@ def _mean_rate(contended: Contended, context: Context) -> float:
         return link_rate(contended.link, context)[1]
 
 
-def _link(contended: Contended, crossings: list[Crossing], context: Context) -> dict[str, Any]:
+def _link(contended: Contended, crossings: list[Crossing], context: Context) -> ResolvedLink:
     with within(*contended.key):
         return link_spec(contended, crossings, context)
 
 
-def _group(scenario: Scenario, index: int, taken: Route, duration_ps: int, context: Context) -> dict[str, Any]:
+def _group(scenario: Scenario, index: int, taken: Route, duration_ps: int, context: Context) -> ResolvedGroup:
     with within("flows", index):
         return flow_group(scenario.flows[index], taken, duration_ps, scenario.processing_time, context)
 
