@@ -5,6 +5,7 @@
 //! another one. Braces give what else of a flow has another default with it. Behind the semicolon stands the module that steers one of the
 //! others, which is no [`Kind`] of control: it stands beside one ([`Control`]).
 
+use crate::hooks::for_each_hook;
 use crate::{
     AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, BbrLinux, BbrLinuxConfig, Bic, BicConfig,
     Compound, CompoundConfig, CongestionControl, CongestionEvent, Control, Copa, CopaConfig, Cubic,
@@ -28,13 +29,53 @@ macro_rules! kept {
 
 /// Dispatch is a `match`, not a virtual call: the hot path stays inlined.
 macro_rules! each_kind {
-    ($self:ident, $control:ident => $call:expr; $($kind:ident)*) => {
+    (($($kind:ident)*) $self:ident, $control:ident => $call:expr) => {
         match $self {
             $(Self::$kind($control) => $call,)*
-            Self::HyStart($control) => $call,
-            Self::LimitedSlowStart($control) => $call,
-            Self::Level($control) => $call,
-            Self::External($control) => $call,
+            #[cfg(test)]
+            Self::Probe($control) => $call,
+        }
+    };
+}
+
+/// What [`Kind`] does for a hook: it calls that of the control.
+macro_rules! dispatched {
+    ($kinds:tt on_ack($self:ident, $ack:ident)) => {{
+        $self.window_after($ack);
+    }};
+    ($kinds:tt $hook:ident($self:ident $(, $argument:ident)*)) => {
+        each_kind!($kinds $self, control => control.$hook($($argument),*))
+    };
+}
+
+macro_rules! dispatch {
+    (
+        $kinds:tt
+        reads { $($(#[$about:meta])* fn $read:ident(&$this:ident $(, $given:ident: $type:ty)*)
+            $(-> $answer:ty)? $(= $none:expr)?;)* }
+        changes { $($(#[$about_change:meta])* fn $change:ident(&mut $same:ident $(, $told:ident: $told_type:ty)*)
+            $(-> $result:ty)? $(= $nothing:expr)?;)* }
+    ) => {
+        impl CongestionControl for Kind {
+            $(
+                #[inline]
+                fn $read(&$this $(, $given: $type)*) $(-> $answer)? {
+                    dispatched!($kinds $read($this $(, $given)*))
+                }
+            )*
+            $(
+                fn $change(&mut $same $(, $told: $told_type)*) $(-> $result)? {
+                    dispatched!($kinds $change($same $(, $told)*))
+                }
+            )*
+        }
+
+        impl Kind {
+            /// [`on_ack`](CongestionControl::on_ack), and the window then.
+            #[inline]
+            pub(crate) fn window_after(&mut self, ack: &AckEvent) -> f64 {
+                each_kind!($kinds self, control => control.window_after_apart(ack))
+            }
         }
     };
 }
@@ -78,6 +119,9 @@ macro_rules! controls {
             Level(Box<Level>),
             /// One from outside.
             External(Box<ExternalControl>),
+            /// One that counts its calls.
+            #[cfg(test)]
+            Probe(Box<crate::hooks::tests::Probe>),
         }
 
         impl ControlConfig {
@@ -108,74 +152,7 @@ macro_rules! controls {
             }
         }
 
-        impl Kind {
-            /// [`on_ack`](CongestionControl::on_ack), and the window then.
-            #[inline]
-            pub(crate) fn window_after(&mut self, ack: &AckEvent) -> f64 {
-                each_kind!(self, c => c.window_after_apart(ack); $($control)*)
-            }
-        }
-
-        impl CongestionControl for Kind {
-            fn needs(&self) -> Needs {
-                each_kind!(self, c => c.needs(); $($control)*)
-            }
-            #[inline]
-            fn window(&self) -> f64 {
-                each_kind!(self, c => c.window(); $($control)*)
-            }
-            #[inline]
-            fn ssthresh(&self) -> f64 {
-                each_kind!(self, c => c.ssthresh(); $($control)*)
-            }
-            #[inline]
-            fn on_ack(&mut self, ack: &AckEvent) {
-                self.window_after(ack);
-            }
-            fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
-                each_kind!(self, c => c.on_arrival(sent, arrived); $($control)*)
-            }
-            fn on_congestion(&mut self, event: &CongestionEvent) {
-                each_kind!(self, c => c.on_congestion(event); $($control)*)
-            }
-            fn on_timeout(&mut self, event: &CongestionEvent) {
-                each_kind!(self, c => c.on_timeout(event); $($control)*)
-            }
-            fn on_idle_restart(&mut self, window: f64) {
-                each_kind!(self, c => c.on_idle_restart(window); $($control)*)
-            }
-            fn on_transmission_start(&mut self, start: &TransmissionStart) {
-                each_kind!(self, c => c.on_transmission_start(start); $($control)*)
-            }
-            fn on_recovered(&mut self) {
-                each_kind!(self, c => c.on_recovered(); $($control)*)
-            }
-            #[inline]
-            fn pacing_rate(&self) -> Option<f64> {
-                each_kind!(self, c => c.pacing_rate(); $($control)*)
-            }
-            fn read_variables(&self, reader: &mut Reader<'_>) {
-                each_kind!(self, c => c.read_variables(reader); $($control)*)
-            }
-            fn on_undo(&mut self, window: f64, ssthresh: f64) {
-                each_kind!(self, c => c.on_undo(window, ssthresh); $($control)*)
-            }
-            fn set_slope(&mut self, slope: f64) {
-                each_kind!(self, c => c.set_slope(slope); $($control)*)
-            }
-            fn set_ssthresh(&mut self, ssthresh: f64) {
-                each_kind!(self, c => c.set_ssthresh(ssthresh); $($control)*)
-            }
-            fn set_window(&mut self, window: f64) {
-                each_kind!(self, c => c.set_window(window); $($control)*)
-            }
-            fn set_phase(&mut self, phase: usize) {
-                each_kind!(self, c => c.set_phase(phase); $($control)*)
-            }
-            fn end_slow_start(&mut self) -> bool {
-                each_kind!(self, c => c.end_slow_start(); $($control)*)
-            }
-        }
+        for_each_hook!(dispatch ($($control)* HyStart LimitedSlowStart Level External));
 
         /// Every congestion control.
         pub const CATALOG: &[Entry] = &[

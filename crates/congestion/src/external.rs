@@ -5,7 +5,7 @@
 //! first window that is no window, or the first error, is the [`Fault`] that ends the run.
 
 use crate::catalog::STEERABLE;
-use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start, TransmissionStart};
 use parshall_units::parameters::Reader;
 use parshall_units::{ConfigError, Instant};
 use serde::Deserialize;
@@ -281,6 +281,7 @@ const LARGEST_WINDOW: f64 = 1e12;
 /// Packets/s: one in eleven days, so that the time of the next packet can be counted.
 const SLOWEST_PACE: f64 = 1e-6;
 
+#[deny(clippy::missing_trait_methods)] // a new hook is offered to foreign code, or declined here
 impl CongestionControl for ExternalControl {
     fn needs(&self) -> Needs {
         self.needs
@@ -316,6 +317,18 @@ impl CongestionControl for ExternalControl {
     fn on_recovered(&mut self) {
         self.call(|control| control.on_recovered());
     }
+
+    /// Not offered: foreign code cannot need arrival times.
+    fn on_arrival(&mut self, _: Instant, _: Instant) {}
+
+    /// Not offered: a pause that matters is an idle restart.
+    fn on_transmission_start(&mut self, _: &TransmissionStart) {}
+
+    /// Not offered: the window is a state of the foreign code.
+    fn set_window(&mut self, _: f64) {}
+
+    /// Not offered: foreign code is not replayed with a kernel's draws.
+    fn set_phase(&mut self, _: usize) {}
 
     /// What it does not undo itself stays: [`Self::set_ssthresh`] is for another control that steers it.
     fn on_undo(&mut self, window: f64, ssthresh: f64) {
