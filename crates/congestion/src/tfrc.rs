@@ -80,10 +80,14 @@ impl LossIntervals {
         self.known = (self.known + 1).min(self.length);
     }
 
-    /// w_i: 1 for the newer half, then down in equal steps.
+    /// w_i = 1 for i < n/2, else 2 (n - i) / (n + 2), here as 1 - (i - (n/2 - 1)) / (n/2 + 1).
     fn weight(&self, i: usize) -> f64 {
-        let (n, half) = (self.length as f64, (self.length / 2) as f64);
-        (1.0 - (i as f64 - (half - 1.0)).max(0.0) / (n - half + 1.0)).max(0.0)
+        let (i, half) = (i as f64, self.length as f64 / 2.0);
+        if i < half {
+            1.0
+        } else {
+            1.0 - (i - (half - 1.0)) / (half + 1.0)
+        }
     }
 
     /// p; 0 before the first event.
@@ -264,10 +268,18 @@ mod tests {
 
     #[test]
     fn the_weights_are_the_rfcs() {
-        let intervals = tfrc().intervals;
-        let weights: Vec<f64> = (0..8).map(|i| intervals.weight(i)).collect();
-        for (found, expected) in weights.iter().zip([1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]) {
-            assert!((found - expected).abs() < 1e-12, "{weights:?}");
+        let weights = |intervals| {
+            let tfrc = Tfrc::new(&TfrcConfig { intervals }, Start::NEW);
+            (0..intervals as usize).map(|i| tfrc.intervals.weight(i)).collect::<Vec<f64>>()
+        };
+        for (found, expected) in weights(8).iter().zip([1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]) {
+            assert!((found - expected).abs() < 1e-12, "{:?}", weights(8));
+        }
+        for n in 2..=32 {
+            let rfc = |i: u64| if 2 * i < n { 1.0 } else { 2.0 * (n - i) as f64 / (n + 2) as f64 };
+            for (found, expected) in weights(n).iter().zip((0..n).map(rfc)) {
+                assert!((found - expected).abs() < 1e-12, "n = {n}: {:?}", weights(n));
+            }
         }
     }
 

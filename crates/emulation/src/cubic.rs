@@ -4,7 +4,7 @@
 //! `cubic_linux` is the kernel's own CUBIC, whose module has its parameters for all connections of the machine at once; the program can leave out
 //! HyStart for its own connections, and nothing else. `cubic_2005` has two constants in whole numbers. What they cannot do is refused.
 
-use crate::parameters::Refusal;
+use crate::refusal::Refusal;
 use parshall_congestion::{Cubic2005Config, CubicLinuxConfig};
 
 /// Of `cubic_linux`.

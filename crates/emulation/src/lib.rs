@@ -27,6 +27,7 @@ mod cubic;
 mod parameters;
 mod planning;
 mod programs;
+mod refusal;
 mod reporting;
 mod running;
 mod steering;

@@ -8,15 +8,13 @@
 //! A program has one set of parameters. Groups with the same share one, unless the connections of a group share what they learn, which is for
 //! that group.
 
+use crate::refusal::Refusal;
 use crate::{cubic, steering};
 use parshall_congestion::{ControlConfig, Sharing};
 use parshall_hosts::HostsError;
 use parshall_sim::Scenario;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A key, what was found, and what the program does.
-pub(crate) type Refusal = (&'static str, String, &'static str);
 
 /// A group's program.
 #[derive(Clone)]

@@ -138,7 +138,8 @@ fn run(
                     .filter(|&flow| hosts.is_done(flow))
                     .for_each(|flow| simulation.finished(flow, now));
             }
-            if visit.as_ref().is_some_and(Visit::is_over) {
+            // Nobody has stopped the hosts: if they are, one of them has failed, and `finish` says why.
+            if hosts.is_stopped() || visit.as_ref().is_some_and(Visit::is_over) {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())

@@ -3,7 +3,7 @@
 //!
 //! Factors and levels are whole numbers of 1/1024 there. The program steers Reno by its slope; what else the simulator's control can do is refused.
 
-use crate::parameters::Refusal;
+use crate::refusal::Refusal;
 use parshall_congestion::{
     ControlConfig, CouplingKind, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind, Sharing,
 };

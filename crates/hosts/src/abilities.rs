@@ -1,7 +1,6 @@
 //! What this machine permits, for those who want to know before they try.
 
-use crate::hosts::available_controls;
-use crate::namespace::{is_administrator, open_tun_file};
+use crate::namespace::{available_controls, is_administrator, open_tun_file};
 use parshall_reading::of_kernel;
 use rustix::process::{getrlimit, Resource};
 use rustix::thread::{capabilities, CapabilitySet};

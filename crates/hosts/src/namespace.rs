@@ -221,6 +221,13 @@ pub(crate) fn read_sysctl(name: &str) -> io::Result<String> {
     of_kernel(sysctl_path(name)).map(|text| text.trim().to_string())
 }
 
+/// The congestion controls that sockets can have.
+pub(crate) fn available_controls() -> Result<Vec<String>, HostsError> {
+    let names = read_sysctl("net.ipv4.tcp_available_congestion_control")
+        .tried("read the sysctl net.ipv4.tcp_available_congestion_control")?;
+    Ok(names.split_whitespace().map(String::from).collect())
+}
+
 /// Whether this kernel has a sysctl of that name, with dots.
 pub fn has_sysctl(name: &str) -> bool {
     sysctl_path(name).exists()

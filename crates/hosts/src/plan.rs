@@ -12,6 +12,7 @@
 use crate::error::HostsError;
 use parshall_units::{Duration, Instant, Rate};
 use parshall_workload::Source;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -66,6 +67,9 @@ pub struct Plan {
 /// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces of a pair, later ones last.
 /// `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one learned.
 pub type Sysctls = Vec<(String, String)>;
+
+/// Random numbers of a source; the generator that the simulator uses, so that the same seed draws the same.
+pub(crate) type Stream = Xoshiro256PlusPlus;
 
 /// A flow, or an open loop that opens connections.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use crate::inputs::{read, refused};
 use parshall_congestion::conformance::{check, Extent, Flight};
 use parshall_congestion::external::{kept, External, Maker, Makers, Said, Says};
 use parshall_congestion::{AckEvent, CongestionEvent, ControlConfig, Phase, Signal, Start};
-use parshall_library::Library;
+use parshall_foreign::Library;
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyValueError};

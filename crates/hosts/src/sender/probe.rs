@@ -15,15 +15,16 @@
 //! than lets all flows together be read 20,000 times a second. While readings are further apart than half a round trip,
 //! recoveries may be missed: if that is so for a tenth of the time, `loss_events` is null.
 
+use super::context::Context;
 use super::recoveries::Recoveries;
 use super::rounds::Rounds;
 use super::totals::{Limited, Totals};
-use super::Context;
+
 use crate::clock::{seconds, span, Nanos};
+use crate::datagram::Arrived;
 use crate::error::{HostsError, Tried};
-use crate::hosts::Row;
 use crate::plan::{FlowPlan, Sampling, Transport};
-use crate::receiver::Arrived;
+use crate::row::Row;
 use crate::tcp_info::{TcpInfo, LOSS};
 use parshall_records::{FlowRow, FlowSampleRow};
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,7 +1,7 @@
 //! One control of a library.
 
-use crate::abi::{Ack, Congestion, Parameter, Says as AbiSays, Start as AbiStart};
-use crate::Loaded;
+use super::abi::{Ack, Congestion, Parameter, Says as AbiSays, Start as AbiStart};
+use super::Loaded;
 use parshall_congestion::external::{kept, External, Said, Says};
 use parshall_congestion::{AckEvent, CongestionEvent, Phase, Signal, Start};
 use parshall_units::parameters::Reader;
@@ -23,6 +23,9 @@ pub(crate) struct LibraryControl {
 #[allow(unsafe_code)]
 unsafe impl Send for LibraryControl {}
 
+/// Before the first answer.
+const UNKNOWN: Says = Says { window: 1.0, ssthresh: f64::INFINITY, pacing_rate: None };
+
 impl LibraryControl {
     #[allow(unsafe_code)]
     pub(crate) fn new(library: &Arc<Loaded>, parameters: &str, start: Start) -> Result<(Self, Says), String> {
@@ -42,11 +45,14 @@ impl LibraryControl {
         // SAFETY: the arguments live until it returns, as the header has it.
         let state =
             unsafe { create(&raw const begins, parameters.as_ptr(), parameters.len() as u64, &raw mut says) };
-        let said = says.said();
-        match NonNull::new(state) {
-            Some(state) => said.map(|says| (Self { library: Arc::clone(library), state, says }, says)),
-            None => Err(said.err().unwrap_or_else(|| "create returned NULL".into())),
-        }
+        let answer = says.answer();
+        let Some(state) = NonNull::new(state) else {
+            return Err(answer.err().unwrap_or_else(|| "create returned NULL".into()));
+        };
+        let mut control = Self { library: Arc::clone(library), state, says: UNKNOWN };
+        let says = answer?; // an error drops the control, and so destroys its state
+        control.says = says;
+        Ok((control, says))
     }
 
     /// Calls one of its functions, if it has that, and hears what it says.
@@ -57,7 +63,7 @@ impl LibraryControl {
     ) -> Option<Said> {
         let mut says = AbiSays::preset(self.says.window);
         call(function?, self.state.as_ptr(), &raw mut says);
-        let said = says.said();
+        let said = says.answer();
         if let Ok(says) = &said {
             self.says = *says;
         }
@@ -71,7 +77,7 @@ impl AbiSays {
     }
 
     #[allow(unsafe_code)]
-    fn said(&self) -> Said {
+    fn answer(&self) -> Said {
         if !self.error.is_null() {
             // SAFETY: a text that the library wrote, as the header has it.
             return Err(unsafe { text(self.error) });
@@ -240,5 +246,49 @@ impl Drop for LibraryControl {
             // SAFETY: the state is what `create` gave, and nobody uses it again.
             unsafe { destroy(self.state.as_ptr()) };
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(unsafe_code)]
+mod tests {
+    use super::super::abi::{Table, ABI};
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static STATE: u8 = 0;
+    static DESTROYED: AtomicU32 = AtomicU32::new(0);
+
+    unsafe extern "C" fn create(
+        _: *const AbiStart,
+        parameters: *const Parameter,
+        count: u64,
+        says: *mut AbiSays,
+    ) -> *mut c_void {
+        unsafe {
+            if count > 0 && (*parameters).value != 0.0 {
+                (*says).error = c"half made".as_ptr();
+            }
+        }
+        (&raw const STATE).cast_mut().cast()
+    }
+
+    unsafe extern "C" fn destroy(_: *mut c_void) {
+        DESTROYED.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn a_state_that_comes_with_an_error_is_destroyed() {
+        // SAFETY: a table of zeros is one without functions.
+        let mut table = unsafe { std::mem::zeroed::<Table>() };
+        table.abi = ABI;
+        table.create = Some(create);
+        table.destroy = Some(destroy);
+        let library = Arc::new(Loaded { table, _library: libloading::os::unix::Library::this().into() });
+        let made = LibraryControl::new(&library, r#"{"fails": 1}"#, Start::NEW);
+        assert_eq!(made.err().as_deref(), Some("half made"));
+        assert_eq!(DESTROYED.load(Ordering::Relaxed), 1);
+        drop(LibraryControl::new(&library, r#"{"fails": 0}"#, Start::NEW).unwrap());
+        assert_eq!(DESTROYED.load(Ordering::Relaxed), 2);
     }
 }
