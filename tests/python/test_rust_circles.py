@@ -89,6 +89,8 @@ def files(source: Path) -> dict[Module, File]:
         named = {name: path for text in exports for path, name in tree(text)}
         children = frozenset(re.findall(r"\bmod (\w+);", code))
         found[module] = File(code, children, named)
+        for child in re.findall(r"#\[path = [^\]]*\]\s*mod (\w+);", code):  # a file outside the crate
+            found[(*module, child)] = File("", frozenset(), {})
     return found
 
 

@@ -1,7 +1,7 @@
 //! A scenario with the kernel's own TCP at both ends of its flows.
 //!
 //! Groups that are `external` in the resolved scenario are of real hosts ([`parshall_hosts`]); their packets cross the simulated
-//! network in real time ([`parshall_emulator`]), where they meet those of simulated groups. What comes of it has the records
+//! network in real time ([`parshall_realtime`]), where they meet those of simulated groups. What comes of it has the records
 //! and the totals of a simulation, and a verdict on how far it can be believed ([`Validity`]).
 //!
 //! | file | what |
@@ -39,8 +39,8 @@ pub use running::{emulate, emulate_and_replay, Emulated, Extras};
 pub use validity::Validity;
 
 use parshall_bpf::BpfError;
-use parshall_emulator::EmulatorError;
 use parshall_hosts::HostsError;
+use parshall_realtime::EmulatorError;
 use parshall_sim::SimError;
 use thiserror::Error;
 

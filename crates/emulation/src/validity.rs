@@ -16,8 +16,8 @@
 //! | CPU time of a host, share of a CPU | 90 % | 98 % | it cannot send or answer faster |
 
 use crate::planning::OwnLimits;
-use parshall_emulator::{Finding, Level, Measured, Verdict};
 use parshall_hosts::{FlowOutcome, Outcome};
+use parshall_realtime::{Finding, Level, Measured, Verdict};
 use serde::Serialize;
 
 /// Packets of 64 bytes in 256 MB: a window that is in use grows to twice what the buffers hold at most.

@@ -8,12 +8,14 @@
 #[path = "../../../python/parshall/templates/control/rust/src/abi.rs"]
 mod abi;
 mod control;
+mod loaded;
 
 use abi::{
     Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_GROWTH_IN_CWR, NEEDS_L4S, NEEDS_ONE_WAY_DELAY, NEEDS_PACING,
     NEEDS_RATE_SAMPLES, NEEDS_RECOVERY_WINDOW, NEEDS_TIMESTAMPS, SYMBOL,
 };
 use control::LibraryControl;
+use loaded::Loaded;
 use parshall_congestion::external::{External, Maker, Says, Steering};
 use parshall_congestion::{Needs, Start};
 use std::mem::{offset_of, size_of, MaybeUninit};
@@ -54,19 +56,6 @@ pub enum LibraryError {
 /// A loaded library with a congestion control.
 #[derive(Clone, Debug)]
 pub struct Library(Arc<Loaded>);
-
-/// What must stay loaded as long as one of its controls is there.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    table: Table,
-    _library: libloading::Library,
-}
-
-impl Loaded {
-    fn table(&self) -> &Table {
-        &self.table
-    }
-}
 
 /// Bytes of the table of a version of the interface.
 fn size_of_table(version: u32) -> Option<usize> {

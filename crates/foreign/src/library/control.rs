@@ -1,7 +1,7 @@
 //! One control of a library.
 
 use super::abi::{Ack, Congestion, Parameter, Says as AbiSays, Start as AbiStart};
-use super::Loaded;
+use super::loaded::Loaded;
 use parshall_congestion::external::{kept, External, Said, Says};
 use parshall_congestion::{AckEvent, CongestionEvent, Phase, Signal, Start};
 use parshall_units::parameters::Reader;

@@ -38,7 +38,7 @@
 //! | [`pool`] | memory of packets under way |
 //! | [`journal`] | what came from the hosts, for a replay |
 //! | [`echo`] | how long the hosts take to answer |
-//! | [`clock`], [`realtime`] | sleeping until a tick, real-time priority |
+//! | [`clock`], [`scheduling`] | sleeping until a tick, real-time priority |
 //! | [`measured`], [`verdict`] | what a run kept, and whether that is enough |
 
 #![cfg(target_os = "linux")]
@@ -54,7 +54,7 @@ mod measured;
 mod merge;
 mod payload;
 mod pool;
-mod realtime;
+mod scheduling;
 mod side;
 #[cfg(test)]
 mod testing;
@@ -65,7 +65,7 @@ pub use clock::monotonic_ns;
 pub use driver::{Emulator, Ran, Settings, Stopped};
 pub use journal::{Journal, Replayed};
 pub use measured::{Measured, Unwritten};
-pub use realtime::Priority;
+pub use scheduling::Priority;
 pub use side::{Pair, Prefix, Side};
 pub use verdict::{Finding, Level, Verdict};
 

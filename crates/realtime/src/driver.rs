@@ -10,7 +10,7 @@ use crate::measured::{Measured, Meter, Waited};
 use crate::merge::Batches;
 use crate::payload::PayloadMeter;
 use crate::pool::{Pool, Stored};
-use crate::realtime::Scheduling;
+use crate::scheduling::Scheduling;
 use crate::side::{Addresses, Pair, Written};
 use crate::virtio::VirtioHeader;
 use crate::EmulatorError;

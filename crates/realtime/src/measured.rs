@@ -1,7 +1,7 @@
 //! What a run kept of what it was to keep.
 
 use crate::clock::thread_cpu_s;
-use crate::realtime::Priority;
+use crate::scheduling::Priority;
 use parshall_records::DelayHistogram;
 use parshall_sim::Direction;
 use parshall_units::{Duration, Instant};
