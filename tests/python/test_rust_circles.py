@@ -45,7 +45,7 @@ class File:
 def code_of(path: Path) -> str:
     """The text of a file without its comments and tests."""
     text = path.read_text(encoding="utf-8")
-    text = re.split(r"#\[cfg\(test\)\]\s*(?:pub(?:\(crate\))? )?mod tests \{", text)[0]
+    text = re.split(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*mod tests \{", text)[0]
     text = re.sub(r"#\[cfg\(test\)\]\s*(?:pub(?:\(crate\))? )?mod \w+;", "", text)
     return re.sub(r"//.*", "", text)
 
