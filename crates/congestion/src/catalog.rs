@@ -1,9 +1,10 @@
 //! The one list of congestion controls.
 //!
-//! A new control is a file of this crate and a line in the call of `controls!` below; its name,
-//! parameters, dispatch, docs and conformance tests follow from that line, and from what its file declares. Behind `as` is the name as text writes it, if that is
-//! another one. Braces give what else of a flow has another default with it. Behind the semicolon stands the module that steers one of the
-//! others, which is no [`Kind`] of control: it stands beside one ([`Control`]).
+//! A new control is a file of this crate and a line in the call of `controls!` below; its name, parameters, dispatch,
+//! docs and conformance tests follow from that line, and from what its file declares. Behind `as` is the name as text
+//! writes it, if that is another one. Braces give what else of a flow has another default with it. Behind the semicolon
+//! stands the module that steers one of the others, which is no [`Kind`] of control: it stands beside one
+//! ([`Control`]).
 
 use crate::hooks::for_each_hook;
 use crate::{
@@ -21,7 +22,8 @@ use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration, Instant};
 use serde::Deserialize;
 
-/// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for the smallest.
+/// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for the
+/// smallest.
 macro_rules! kept {
     ($control:ident) => { Box<$control> };
     ($control:ident inline) => { $control };
@@ -258,8 +260,8 @@ const FROM_REPORTS: &[&str] = declared!(|needs, _steerable| needs.from_reports);
 /// Those of them that can be steered.
 const STEERED_FROM_REPORTS: &[&str] = declared!(|needs, steerable| steerable && needs.from_reports);
 
-/// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of them would save
-/// the registers that the largest needs.
+/// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of
+/// them would save the registers that the largest needs.
 trait Apart: CongestionControl + Sized {
     #[inline(never)]
     fn window_after_apart(&mut self, ack: &AckEvent) -> f64 {
@@ -271,8 +273,8 @@ trait Apart: CongestionControl + Sized {
 impl<C: CongestionControl> Apart for C {}
 
 impl ControlConfig {
-    /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt` is the
-    /// longest that its flows have.
+    /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt`
+    /// is the longest that its flows have.
     ///
     /// # Errors
     /// [`ConfigError`]: what is accepted.
@@ -286,8 +288,8 @@ impl ControlConfig {
         }
     }
 
-    /// What all connections with the same destination know together, if they are configured so. It is made once for them, and
-    /// handed to each of their controls ([`Control::share`]).
+    /// What all connections with the same destination know together, if they are configured so. It is made once for
+    /// them, and handed to each of their controls ([`Control::share`]).
     pub fn knowledge(&self) -> Option<Knowledge> {
         match self {
             Self::MultipleTimeScale(config) => MultipleTimeScale::knowledge(config),
@@ -323,7 +325,8 @@ impl ControlConfig {
         self.build(Start::NEW)
     }
 
-    /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.
+    /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not
+    /// enough.
     ///
     /// # Errors
     /// [`ConfigError`]: what is accepted.

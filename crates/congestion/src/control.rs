@@ -1,8 +1,8 @@
 //! The control of a connection: one of the catalog, and the module that steers it, if one does.
 //!
-//! A steered control stands where a plain one does, so that an ACK costs the same: what a packet asks of it goes straight to its
-//! [`Kind`], and the module ([`MultipleTimeScale`]) lies elsewhere until an interval ends. Between two ends an ACK is counted, of a plain
-//! control too, which is cheaper than to ask whether anybody wants to know.
+//! A steered control stands where a plain one does, so that an ACK costs the same: what a packet asks of it goes
+//! straight to its [`Kind`], and the module ([`MultipleTimeScale`]) lies elsewhere until an interval ends. Between two
+//! ends an ACK is counted, of a plain control too, which is cheaper than to ask whether anybody wants to know.
 
 use crate::hooks;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Kind, Knowledge, MultipleTimeScale};
@@ -16,9 +16,11 @@ use parshall_units::Instant;
 #[repr(C)]
 pub struct Control {
     pub(crate) kind: Kind,
-    /// That of `kind`, which every ACK and packet asks for: what is asked of a kind is jumped to, and lies elsewhere in memory.
+    /// That of `kind`, which every ACK and packet asks for: what is asked of a kind is jumped to, and lies elsewhere in
+    /// memory.
     window: f64,
-    /// ACKs before this are only counted and passed on: see [`MultipleTimeScale::plain_until`]; [`Instant::MAX`] if nothing steers.
+    /// ACKs before this are only counted and passed on: see [`MultipleTimeScale::plain_until`]; [`Instant::MAX`] if
+    /// nothing steers.
     plain_until: Instant,
     /// Packets delivered since the interval began.
     delivered: u64,

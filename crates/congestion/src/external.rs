@@ -1,8 +1,8 @@
 //! Controls from outside: a Python class or a shared library, of which this crate knows only the contract.
 //!
-//! A scenario says what such a control is called, its parameters and its needs, but not what makes it: who runs the scenario hands
-//! that over ([`ControlConfig::bind`]), so that a scenario file alone runs no code. What it says is checked at every call; the
-//! first window that is no window, or the first error, is the [`Fault`] that ends the run.
+//! A scenario says what such a control is called, its parameters and its needs, but not what makes it: who runs the
+//! scenario hands that over ([`ControlConfig::bind`]), so that a scenario file alone runs no code. What it says is
+//! checked at every call; the first window that is no window, or the first error, is the [`Fault`] that ends the run.
 
 use crate::catalog::STEERABLE;
 use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start, TransmissionStart};
@@ -63,7 +63,8 @@ pub trait Maker: Debug + Send + Sync {
     /// What went wrong.
     fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String>;
 
-    /// The largest window, in packets, that its controls may say. Who runs them knows how many packets in flight fit into memory.
+    /// The largest window, in packets, that its controls may say. Who runs them knows how many packets in flight fit
+    /// into memory.
     fn largest_window(&self) -> f64 {
         LARGEST_WINDOW
     }

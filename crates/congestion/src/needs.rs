@@ -6,7 +6,8 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Needs {
-    /// Told of every ACK that reports packets as delivered, in loss recovery too, with a [`RateSample`](crate::RateSample).
+    /// Told of every ACK that reports packets as delivered, in loss recovery too, with a
+    /// [`RateSample`](crate::RateSample).
     pub rate_samples: bool,
     /// Packets are spaced by its [`pacing_rate`](crate::CongestionControl::pacing_rate).
     pub pacing: bool,
@@ -17,19 +18,20 @@ pub struct Needs {
     /// The one-way delay of the packet that an ACK answers, which only timestamps give:
     /// [`AckEvent::one_way_delay`](crate::AckEvent::one_way_delay).
     pub one_way_delay: bool,
-    /// Receivers echo the marks of each ACK's own packets (RFC 8257 §3.2). A mark is then worth less than a loss: the control hears of a loss in
-    /// a round trip in which it has answered a mark, too (§3.5).
+    /// Receivers echo the marks of each ACK's own packets (RFC 8257 §3.2). A mark is then worth less than a loss: the
+    /// control hears of a loss in a round trip in which it has answered a mark, too (§3.5).
     pub accurate_ecn: bool,
-    /// ACKs without a mark let its window grow in the round trip of a reduction for a mark too, which RFC 3168 §6.1.2 rules out. A mark
-    /// that leaves its window as it was is not the one of its round trip.
+    /// ACKs without a mark let its window grow in the round trip of a reduction for a mark too, which RFC 3168 §6.1.2
+    /// rules out. A mark that leaves its window as it was is not the one of its round trip.
     pub growth_in_cwr: bool,
-    /// Packets carry ECT(1), by which queues for L4S know those of a scalable control (RFC 9331 §4.1), unless the flow says otherwise.
+    /// Packets carry ECT(1), by which queues for L4S know those of a scalable control (RFC 9331 §4.1), unless the flow
+    /// says otherwise.
     pub l4s: bool,
     /// Its rate follows from reports of the receiver, one a round trip, so that it can send datagrams.
     #[serde(skip)]
     pub from_reports: bool,
-    /// Over datagrams: told when each packet was sent and [arrived](crate::CongestionControl::on_arrival), by reports that come
-    /// every 30 ms at least.
+    /// Over datagrams: told when each packet was sent and [arrived](crate::CongestionControl::on_arrival), by reports
+    /// that come every 30 ms at least.
     #[serde(skip)]
     pub arrival_times: bool,
 }

@@ -1,5 +1,5 @@
-//! What arrived in a round trip, for controls that set a rate once a round trip: over datagrams one report of the receiver, over TCP
-//! the ACKs of a round.
+//! What arrived in a round trip, for controls that set a rate once a round trip: over datagrams one report of the
+//! receiver, over TCP the ACKs of a round.
 
 use crate::AckEvent;
 use parshall_units::{Duration, Instant};
@@ -44,8 +44,8 @@ impl Report {
         (ack.round_ended && says_something).then_some(length_s)
     }
 
-    /// Counts an ACK. At the end of a round trip the next one begins: the RTT is read, and what arrived is given, if it says
-    /// something of the rate.
+    /// Counts an ACK. At the end of a round trip the next one begins: the RTT is read, and what arrived is given, if it
+    /// says something of the rate.
     pub(crate) fn round(&mut self, ack: &AckEvent, rtt_s: &mut f64) -> Option<Round> {
         let length_s = self.hear(ack);
         if !ack.round_ended {

@@ -1,8 +1,9 @@
 //! How many packets are queued, by the RTTs of the last packets (Brakmo & Peterson, IEEE JSAC 13(8), 1995).
 //!
-//! A round trip begins with an ACK, and what is sent from then on is acknowledged from the ACK on that ends it. So the first samples after
-//! a round trip's end are those of packets that were sent since it began, while all samples before are of packets that were sent in the round
-//! trip before: in slow start when the window was half of what it is, so that the smallest of them would tell of an empty queue.
+//! A round trip begins with an ACK, and what is sent from then on is acknowledged from the ACK on that ends it. So the
+//! first samples after a round trip's end are those of packets that were sent since it began, while all samples before
+//! are of packets that were sent in the round trip before: in slow start when the window was half of what it is, so
+//! that the smallest of them would tell of an empty queue.
 
 use crate::AckEvent;
 use parshall_units::parameters::Variable;
@@ -12,7 +13,8 @@ use parshall_units::Duration;
 pub(crate) const ROUND_RTT: Variable =
     Variable::new("round_rtt", "s", "smallest of the last three RTT samples");
 
-/// Samples that are believed together: of two, both may be those of delayed ACKs, which only add to an RTT, as bursts do.
+/// Samples that are believed together: of two, both may be those of delayed ACKs, which only add to an RTT, as bursts
+/// do.
 const ENOUGH: usize = 3;
 
 /// The last RTT samples, and where in a round trip they stand.
@@ -62,8 +64,8 @@ impl RoundRtt {
         }
     }
 
-    /// Whether the ACK at hand is the one, once a round trip, with which [`smallest`](Self::smallest) is of the first packets that were sent
-    /// since the round trip began.
+    /// Whether the ACK at hand is the one, once a round trip, with which [`smallest`](Self::smallest) is of the first
+    /// packets that were sent since the round trip began.
     pub(crate) fn is_known(&self) -> bool {
         self.at == Moment::Known
     }

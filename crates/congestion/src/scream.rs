@@ -1,4 +1,5 @@
-//! SCReAM, version 2: self-clocked rate adaptation for media (draft-ietf-ccwg-rfc8298bis-screamv2-01, which obsoletes RFC 8298).
+//! SCReAM, version 2: self-clocked rate adaptation for media (draft-ietf-ccwg-rfc8298bis-screamv2-01, which obsoletes
+//! RFC 8298).
 //!
 //! | draft | here | unit |
 //! | --- | --- | --- |
@@ -8,21 +9,24 @@
 //! | s_rtt, VIRTUAL_RTT | `rtt_s`, [`VIRTUAL_RTT_S`] | s |
 //! | target_bitrate | `rate` | packets/s |
 //!
-//! The rate is that of a window: (5/6) ref_wnd/s_rtt, less where the window is small. Each packet that is reported adds ref_wnd^-1 packets:
-//! less in short RTTs, less near `inflection`, more the longer congestion is ago (a fiftieth of the window a round trip at most). Once in
-//! min(25 ms, s_rtt) a loss leaves 0.7; qdelay_avg above half of its target takes up to a half of the window, in proportion to how far
-//! it is on the way to the target, and less in long RTTs. Beside flows that fill the queue the target rises, to 400 ms at most (§4.5.4):
-//! if losses come, or the queue is long and steady.
+//! The rate is that of a window: (5/6) ref_wnd/s_rtt, less where the window is small. Each packet that is reported adds
+//! ref_wnd^-1 packets: less in short RTTs, less near `inflection`, more the longer congestion is ago (a fiftieth of the
+//! window a round trip at most). Once in min(25 ms, s_rtt) a loss leaves 0.7; qdelay_avg above half of its target takes
+//! up to a half of the window, in proportion to how far it is on the way to the target, and less in long RTTs. Beside
+//! flows that fill the queue the target rises, to 400 ms at most (§4.5.4): if losses come, or the queue is long and
+//! steady.
 //!
-//! Readings. §4.5.4 hears of the delay every 50 ms; of round trips with losses, the mean of the last 64 or so counts. A silence
-//! halves the window. All packets are full, so MSS is one packet, and MIN_REF_WND two.
+//! Readings. §4.5.4 hears of the delay every 50 ms; of round trips with losses, the mean of the last 64 or so counts. A
+//! silence halves the window. All packets are full, so MSS is one packet, and MIN_REF_WND two.
 //!
-//! *What was found.* Alone it uses 78 to 99 % of 1 to 20 Mbit/s, with 18 to 35 ms queued. §4.5.4 does not keep it from being starved by Reno (9 % of
-//! 10 Mbit/s with a buffer of a BDP, 1 % with four): a target that follows the delay is not twice the delay, from which reductions begin.
+//! *What was found.* Alone it uses 78 to 99 % of 1 to 20 Mbit/s, with 18 to 35 ms queued. §4.5.4 does not keep it from
+//! being starved by Reno (9 % of 10 Mbit/s with a buffer of a BDP, 1 % with four): a target that follows the delay is
+//! not twice the delay, from which reductions begin.
 //!
-//! Left out: marks (datagrams carry none here), jitter (REDUCE_JITTER, off in the draft), clocks that drift, policers, and the margins for
-//! frames of varying size: media come as an even stream at the rate asked for, which the sender's queue never holds back. The window limits
-//! what is sent over TCP only (three times ref_wnd, as in the draft), where RTTs stand for the delays and what is lost is sent again.
+//! Left out: marks (datagrams carry none here), jitter (REDUCE_JITTER, off in the draft), clocks that drift, policers,
+//! and the margins for frames of varying size: media come as an even stream at the rate asked for, which the sender's
+//! queue never holds back. The window limits what is sent over TCP only (three times ref_wnd, as in the draft), where
+//! RTTs stand for the delays and what is lost is sent again.
 //!
 //! Read: the draft. RFC 8298 was not.
 

@@ -1,4 +1,5 @@
-//! Which slow start a connection has: the control's own, or one of those that stand before a control with the standard one.
+//! Which slow start a connection has: the control's own, or one of those that stand before a control with the standard
+//! one.
 
 use crate::hooks;
 use crate::hystart::HyStartRule;

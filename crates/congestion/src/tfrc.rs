@@ -9,15 +9,17 @@
 //! | p | [`LossIntervals::event_rate`] | loss events a packet |
 //! | I_0, I_1, ... | `open`, `closed` | packets from one loss event to the next, the newest first |
 //!
-//! X_calc = 1/(R sqrt(2p/3) + 4R 3 sqrt(3p/8) p (1 + 32 p^2)) (§3.1, with t_RTO = 4R and b = 1). Each report sets X to X_calc, but no more
-//! than twice what arrived, the larger of the last two reports (§4.3); before the first loss X doubles within that bound. p is the
-//! inverse of a weighted mean of the last eight intervals, with the open one if that makes the mean larger (§5.4). Losses within an RTT
-//! of the first are one event. The first interval is the one of which X_calc is what arrived (§6.3.1). Without reports X is halved (§4.4).
+//! X_calc = 1/(R sqrt(2p/3) + 4R 3 sqrt(3p/8) p (1 + 32 p^2)) (§3.1, with t_RTO = 4R and b = 1). Each report sets X to
+//! X_calc, but no more than twice what arrived, the larger of the last two reports (§4.3); before the first loss X
+//! doubles within that bound. p is the inverse of a weighted mean of the last eight intervals, with the open one if
+//! that makes the mean larger (§5.4). Losses within an RTT of the first are one event. The first interval is the one of
+//! which X_calc is what arrived (§6.3.1). Without reports X is halved (§4.4).
 //!
-//! Readings. Events are found by the sender from what a report counts; where in the report's round trip the first loss was is not told, and
-//! taken as its middle. Left out: history discounting (§5.5) and the correction of the rate by sqrt(RTT) (§4.5), both of which the RFC
-//! leaves open, and the rules for senders with little data. A mark counts as a loss. Over TCP, the ACKs of a round trip are the report, what is
-//! lost is sent again at the same rate, and the window only keeps a silent network from being flooded: it holds two round trips.
+//! Readings. Events are found by the sender from what a report counts; where in the report's round trip the first loss
+//! was is not told, and taken as its middle. Left out: history discounting (§5.5) and the correction of the rate by
+//! sqrt(RTT) (§4.5), both of which the RFC leaves open, and the rules for senders with little data. A mark counts as a
+//! loss. Over TCP, the ACKs of a round trip are the report, what is lost is sent again at the same rate, and the window
+//! only keeps a silent network from being flooded: it holds two round trips.
 //!
 //! The RFC's text was not at hand: its rules stand here as they are commonly quoted, and section numbers with them.
 

@@ -6,13 +6,14 @@
 //! | beta | `beta` | packets queued from which on the path counts as congested |
 //! | BaseRTT | `AckEvent::min_rtt` | smallest RTT seen |
 //!
-//! While N < beta the window grows as Reno's, and a loss counts as random: it takes a fifth. From N = beta on the window grows by a
-//! packet every second round trip, and a loss halves. N is Vegas' (1995). What the window grows by follows from the first packets of a round
-//! trip, what a loss takes from the last three samples before it: a slow start that fills the queue within a round trip ends by congestion.
+//! While N < beta the window grows as Reno's, and a loss counts as random: it takes a fifth. From N = beta on the
+//! window grows by a packet every second round trip, and a loss halves. N is Vegas' (1995). What the window grows by
+//! follows from the first packets of a round trip, what a loss takes from the last three samples before it: a slow
+//! start that fills the queue within a round trip ends by congestion.
 //!
-//! Readings. "Every other ACK" adds 1/cwnd under congestion; here each adds half of that. Slow start is Reno's; a timeout sets
-//! ssthresh as a loss would. Before the first sample a loss is congestion. Linux takes the smallest RTT since the last ACK, and
-//! counts N in halves of a packet.
+//! Readings. "Every other ACK" adds 1/cwnd under congestion; here each adds half of that. Slow start is Reno's; a
+//! timeout sets ssthresh as a loss would. Before the first sample a loss is congestion. Linux takes the smallest RTT
+//! since the last ACK, and counts N in halves of a packet.
 //!
 //! Read: Linux' net/ipv4/tcp_veno.c (2.6), of which a source's author is one. Not read: the paper itself.
 

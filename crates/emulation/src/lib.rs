@@ -1,8 +1,8 @@
 //! A scenario with the kernel's own TCP at both ends of its flows.
 //!
-//! Groups that are `external` in the resolved scenario are of real hosts ([`parshall_hosts`]); their packets cross the simulated
-//! network in real time ([`parshall_realtime`]), where they meet those of simulated groups. What comes of it has the records
-//! and the totals of a simulation, and a verdict on how far it can be believed ([`Validity`]).
+//! Groups that are `external` in the resolved scenario are of real hosts ([`parshall_hosts`]); their packets cross the
+//! simulated network in real time ([`parshall_realtime`]), where they meet those of simulated groups. What comes of it
+//! has the records and the totals of a simulation, and a verdict on how far it can be believed ([`Validity`]).
 //!
 //! | file | what |
 //! | --- | --- |
@@ -16,8 +16,8 @@
 //! | [`steering`], [`cubic`] | the kernel's multiple time scale TCP, and its CUBICs: what they are told |
 //! | [`validity`] | what was measured of the emulation itself, and the verdict |
 //!
-//! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a user namespace, and
-//! never leaves it. Linux only; elsewhere the crate is empty.
+//! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a
+//! user namespace, and never leaves it. Linux only; elsewhere the crate is empty.
 
 #![cfg(target_os = "linux")]
 

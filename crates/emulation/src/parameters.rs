@@ -5,8 +5,8 @@
 //! | `multiple_time_scale` | [`steering`] |
 //! | `cubic_linux`, `cubic_2005` | [`cubic`] |
 //!
-//! A program has one set of parameters. Groups with the same share one, unless the connections of a group share what they learn, which is for
-//! that group.
+//! A program has one set of parameters. Groups with the same share one, unless the connections of a group share what
+//! they learn, which is for that group.
 
 use crate::refusal::Refusal;
 use crate::{cubic, steering};

@@ -34,7 +34,8 @@ use std::sync::Arc;
 /// The kernel's initial window, packets (RFC 6928).
 const KERNELS_INITIAL_WINDOW: u64 = 10;
 
-/// The plan of the external groups of a scenario, whose network is `simulation`; `told` are those groups whose control is a program with parameters.
+/// The plan of the external groups of a scenario, whose network is `simulation`; `told` are those groups whose control
+/// is a program with parameters.
 pub(crate) fn plan(
     scenario: &Scenario,
     simulation: &Simulation,
@@ -144,7 +145,8 @@ fn receive_buffers(first: u64) -> (String, String) {
     ("net.ipv4.tcp_rmem".to_owned(), format!("4096 {first} {}", first.max(268_435_456)))
 }
 
-/// Has a listener's answers, and its connections, use the DSCP with which a SYN came (Documentation/networking/ip-sysctl.rst; Linux 5.10).
+/// Has a listener's answers, and its connections, use the DSCP with which a SYN came
+/// (Documentation/networking/ip-sysctl.rst; Linux 5.10).
 const REFLECTED: &str = "net.ipv4.tcp_reflect_tos";
 
 /// What the hosts of a group are told; `None`: any will do.
@@ -168,7 +170,8 @@ fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
 pub(crate) struct OwnLimits {
     /// Send buffers: `kernel.send_buffer`, or less in the sysctl tcp_wmem than hosts have anyway.
     pub(crate) send: Vec<bool>,
-    /// Receive windows: `receive_window`, `kernel.receive_buffer`, or less in the sysctl tcp_rmem than hosts have anyway.
+    /// Receive windows: `receive_window`, `kernel.receive_buffer`, or less in the sysctl tcp_rmem than hosts have
+    /// anyway.
     pub(crate) receive: Vec<bool>,
     /// Receive windows where packets are missing: by Linux's rules those limit simulated flows as well.
     pub(crate) receive_behind_holes: Vec<bool>,
@@ -198,7 +201,8 @@ fn limited(plan: &Plan, sysctl: &str, option: fn(&TcpOptions) -> bool) -> Vec<bo
     plan.flows.iter().map(|flow| has(flow) || told(flow)).collect()
 }
 
-/// Whether one of the sizes of a sysctl of buffers (the smallest, the first, the largest) is smaller than usual, or none that can be read.
+/// Whether one of the sizes of a sysctl of buffers (the smallest, the first, the largest) is smaller than usual, or
+/// none that can be read.
 fn is_less(value: &str, usual: &str) -> bool {
     let mut pairs = value.split_whitespace().zip(usual.split_whitespace());
     pairs.any(|(given, usual)| match (given.parse::<u64>(), usual.parse::<u64>()) {

@@ -48,8 +48,8 @@ pub struct Extras {
     pub controls: Controls,
 }
 
-/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be completed. With programs it ends
-/// when their client does, if that is before the scenario's end.
+/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be
+/// completed. With programs it ends when their client does, if that is before the scenario's end.
 ///
 /// # Errors
 /// [`EmulationError`]: the scenario asks for what cannot be emulated, the kernel refuses, or the run was cancelled.
@@ -64,8 +64,8 @@ pub fn emulate(
     Ok((emulated, tables))
 }
 
-/// Emulates one repetition of a scenario, without records, and hands what came from the hosts once more into its network: in one go, without
-/// a clock. The queues must decide the same.
+/// Emulates one repetition of a scenario, without records, and hands what came from the hosts once more into its
+/// network: in one go, without a clock. The queues must decide the same.
 ///
 /// # Errors
 /// As [`emulate`].

@@ -49,16 +49,18 @@ pub struct HostsMeasured {
     /// Largest share of the time with data to send in which a flow was limited by its send buffer, where the
     /// scenario gives none; `None`: the kernel does not say.
     pub send_buffer_share: Option<f64>,
-    /// The same, by the receiver's window, without flows of Linux's rules that lost packets: simulated ones are limited as well.
+    /// The same, by the receiver's window, without flows of Linux's rules that lost packets: simulated ones are limited
+    /// as well.
     pub receive_window_share: Option<f64>,
     /// Datagrams that were lost in the hosts.
     pub datagrams_lost: u64,
     /// Packets that the hosts' devices dropped; `None`: the kernel does not say.
     pub devices_dropped: Option<u64>,
-    /// The most of the kernel's memory for TCP that was in use, by all TCP of this machine, of what may be before the kernel saves; `None`: it
-    /// does not say.
+    /// The most of the kernel's memory for TCP that was in use, by all TCP of this machine, of what may be before the
+    /// kernel saves; `None`: it does not say.
     pub tcp_memory_share: Option<f64>,
-    /// Largest share of a flow's datagrams that were due and not sent, because the host had no time for them; `None`: no flow has datagrams.
+    /// Largest share of a flow's datagrams that were due and not sent, because the host had no time for them; `None`:
+    /// no flow has datagrams.
     pub unsent_share: Option<f64>,
     /// Largest mean congestion window of a flow, packets; `None`: the kernel does not say.
     pub largest_window: Option<f64>,

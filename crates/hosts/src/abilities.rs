@@ -8,7 +8,8 @@ use rustix::thread::{capabilities, CapabilitySet};
 /// The abilities that were found. Nothing is changed by looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user namespace.
+    /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user
+    /// namespace.
     pub administrator: bool,
     /// Whether the kernel lets ordinary users make user namespaces; `None`: it does not say.
     pub user_namespaces: Option<bool>,
@@ -44,7 +45,8 @@ impl Abilities {
     }
 }
 
-/// user_namespaces(7), and what distributions added: Debian's `unprivileged_userns_clone`, Ubuntu's restriction by AppArmor.
+/// user_namespaces(7), and what distributions added: Debian's `unprivileged_userns_clone`, Ubuntu's restriction by
+/// AppArmor.
 fn user_namespaces() -> Option<bool> {
     let number = |name: &str| of_kernel(name).ok()?.trim().parse::<u64>().ok();
     let most = number("/proc/sys/user/max_user_namespaces")?;

@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 /// Headers of IPv4 and TCP without options (RFC 791, RFC 9293), in bytes.
 const HEADER_BYTES: u32 = 40;
 
-/// The payload of a write, at most. Of a send buffer that the plan asks for it is a quarter: Linux 6.18 takes a write whole
-/// that begins while there is room, four times the buffer too.
+/// The payload of a write, at most. Of a send buffer that the plan asks for it is a quarter: Linux 6.18 takes a write
+/// whole that begins while there is room, four times the buffer too.
 pub(crate) static ZEROS: [u8; 1 << 18] = [0; 1 << 18];
 
 /// Sets what the plan asks for, before the connection opens.

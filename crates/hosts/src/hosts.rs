@@ -15,8 +15,8 @@ use std::iter;
 use std::os::fd::OwnedFd;
 use std::sync::{mpsc, Arc};
 
-/// The devices that all packets of the hosts pass: nonblocking, with virtio headers of 10 bytes before each packet, which
-/// may be one of many segments and without a checksum.
+/// The devices that all packets of the hosts pass: nonblocking, with virtio headers of 10 bytes before each packet,
+/// which may be one of many segments and without a checksum.
 #[derive(Debug)]
 pub struct Tuns {
     /// What is written to it arrives at the senders' host, and what that host sends is read from it.
@@ -34,7 +34,8 @@ pub struct Outcome {
     pub senders_cpu_s: Vec<f64>,
     /// CPU time of the receivers' hosts, in seconds.
     pub receivers_cpu_s: Vec<f64>,
-    /// How late a senders' host did what was due since the warm-up (transfers, datagrams, readings), at most, in seconds.
+    /// How late a senders' host did what was due since the warm-up (transfers, datagrams, readings), at most, in
+    /// seconds.
     pub senders_latest_s: f64,
     /// Payload that the receivers' hosts took from their TCP sockets since the warm-up, in bytes.
     pub received_bytes: u64,
@@ -42,8 +43,8 @@ pub struct Outcome {
     pub receivers_dropped: Option<u64>,
     /// Packets that the TUN devices dropped, as when nobody reads them fast enough; `None`: the kernel does not say.
     pub devices_dropped: Option<u64>,
-    /// The most of the kernel's memory for TCP that was in use, by whomever, as a share of what may be before it saves: then windows shrink, and
-    /// send buffers do not grow (tcp(7), tcp_mem); `None`: the kernel does not say.
+    /// The most of the kernel's memory for TCP that was in use, by whomever, as a share of what may be before it saves:
+    /// then windows shrink, and send buffers do not grow (tcp(7), tcp_mem); `None`: the kernel does not say.
     pub tcp_memory_share: Option<f64>,
 }
 
@@ -67,7 +68,8 @@ struct Pair {
 impl Hosts {
     /// Makes all hosts. Rows go to `rows` from [`start`](Self::start) on.
     ///
-    /// Without the capabilities of root the process is moved to a user namespace, for ever, and must have a single thread.
+    /// Without the capabilities of root the process is moved to a user namespace, for ever, and must have a single
+    /// thread.
     ///
     /// # Errors
     /// The plan asks for what cannot be done here, or the kernel refuses.
@@ -105,7 +107,8 @@ impl Hosts {
         self.tuns.take()
     }
 
-    /// Starts a program at one of the hosts of a flow; it is killed when it is dropped, and so is all that it has started.
+    /// Starts a program at one of the hosts of a flow; it is killed when it is dropped, and so is all that it has
+    /// started.
     ///
     /// # Errors
     /// There is no such program, or the kernel refuses.

@@ -1,9 +1,10 @@
 //! The hosts of an emulation: real Linux TCP at both ends of every flow.
 //!
-//! Two threads are two hosts, and where hosts differ (sysctls) there are more such pairs. Each has a network namespace of its own, in it a TUN device, and sockets; the senders' host
-//! has those that send, the receivers' host those that receive. What the hosts send comes out of one TUN device as IP
-//! packets, and whoever holds both devices (the emulator, or a plain forwarder in the tests) carries them to the other.
-//! Nothing outside the two namespaces is touched, and they are gone when the process is, however it ends.
+//! Two threads are two hosts, and where hosts differ (sysctls) there are more such pairs. Each has a network namespace
+//! of its own, in it a TUN device, and sockets; the senders' host has those that send, the receivers' host those that
+//! receive. What the hosts send comes out of one TUN device as IP packets, and whoever holds both devices (the
+//! emulator, or a plain forwarder in the tests) carries them to the other. Nothing outside the two namespaces is
+//! touched, and they are gone when the process is, however it ends.
 //!
 //! ```text
 //!   senders' namespace                                        receivers' namespace
@@ -26,10 +27,10 @@
 //! | [`abilities`] | what this machine permits |
 //! | [`sys`] | the few system calls for which no library has a safe function |
 //!
-//! Measured on two virtual CPUs that others used as well (Linux 6.18), through a plain forwarder of two threads: one CUBIC
-//! flow moves 7 to 20 Gbit/s; 1,000 flows are set up and have a byte acknowledged each 0.1 to 0.2 s after the hosts began;
-//! 1,000 paced flows of 1 Gbit/s together take 9 % of a CPU at the senders' host and 6 % at the receivers'. `tests/emulated`
-//! prints these figures.
+//! Measured on two virtual CPUs that others used as well (Linux 6.18), through a plain forwarder of two threads: one
+//! CUBIC flow moves 7 to 20 Gbit/s; 1,000 flows are set up and have a byte acknowledged each 0.1 to 0.2 s after the
+//! hosts began; 1,000 paced flows of 1 Gbit/s together take 9 % of a CPU at the senders' host and 6 % at the
+//! receivers'. `tests/emulated` prints these figures.
 //!
 //! Linux only; elsewhere the crate is empty.
 

@@ -1,7 +1,8 @@
 //! Namespaces: places of our own for links, routes, sockets and sysctls (namespaces(7), user_namespaces(7)).
 //!
-//! A user namespace makes an ordinary user the administrator of what is made within it. It is entered first, by a process
-//! with a single thread; with the capabilities of root none is needed. Then each host's thread takes a network namespace.
+//! A user namespace makes an ordinary user the administrator of what is made within it. It is entered first, by a
+//! process with a single thread; with the capabilities of root none is needed. Then each host's thread takes a network
+//! namespace.
 
 use crate::error::{HostsError, Tried};
 use crate::netlink::{Netlink, Prefix, RouteOptions};
@@ -19,8 +20,8 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
-/// Packets that wait in a TUN device for its reader. A device drops what comes when it is full and tells nobody, so there
-/// is room for more than windows are long.
+/// Packets that wait in a TUN device for its reader. A device drops what comes when it is full and tells nobody, so
+/// there is room for more than windows are long.
 const TUN_QUEUE_PACKETS: u32 = 20_000;
 
 /// The name of the device within its namespace.
@@ -35,7 +36,8 @@ const SYSCTLS: [(&str, &str); 7] = [
     // connections were closed more than a second ago.
     ("net.ipv4.ip_local_port_range", "1024 65535"),
     ("net.ipv4.tcp_tw_reuse", "1"),
-    // A window ends where the scenario says, not at the 4 and 6 MB of ordinary hosts: 128 MB fit, as of 10 Gbit/s over 100 ms.
+    // A window ends where the scenario says, not at the 4 and 6 MB of ordinary hosts: 128 MB fit, as of 10 Gbit/s over
+    // 100 ms.
     ("net.ipv4.tcp_wmem", "4096 16384 268435456"),
     ("net.ipv4.tcp_rmem", "4096 131072 268435456"),
     // No connection starts from what an earlier one learned.
@@ -178,7 +180,8 @@ pub(crate) fn own_namespace() -> Result<OwnedFd, HostsError> {
         .tried("open a network namespace")
 }
 
-/// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the reader.
+/// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the
+/// reader.
 fn open_tun() -> Result<OwnedFd, HostsError> {
     let tun = open_tun_file()?;
     let kind = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;

@@ -91,8 +91,8 @@ impl Netlink {
         self.add(message).tried(format!("add a route to {}/{}", prefix.0, prefix.1))
     }
 
-    /// Packets that a link dropped: sent by the host while the transmit queue was full, or refused when they arrived; `None`:
-    /// the kernel does not say.
+    /// Packets that a link dropped: sent by the host while the transmit queue was full, or refused when they arrived;
+    /// `None`: the kernel does not say.
     pub(crate) fn dropped(&mut self, link: u32) -> Option<u64> {
         let mut message = LinkMessage::default();
         message.header.index = link;

@@ -4,10 +4,12 @@
 //! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
 //! delay and queue class. All connections of a flow, or of an open loop, have its addresses.
 //!
-//! All senders that are told the same are one host, and so are their receivers: a *pair* of hosts. Flows whose hosts are told otherwise (sysctls) have
-//! another pair. Each host has all addresses of its side, but the flows of a pair are only there.
+//! All senders that are told the same are one host, and so are their receivers: a *pair* of hosts. Flows whose hosts
+//! are told otherwise (sysctls) have another pair. Each host has all addresses of its side, but the flows of a pair are
+//! only there.
 //!
-//! In the records a flow's number is its place in the plan, from 0. All connections of an open loop have that of the loop.
+//! In the records a flow's number is its place in the plan, from 0. All connections of an open loop have that of the
+//! loop.
 
 use crate::error::HostsError;
 use parshall_units::{Duration, Instant, Rate};
@@ -64,8 +66,9 @@ pub struct Plan {
     pub pairs: Vec<Sysctls>,
 }
 
-/// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces of a pair, later ones last.
-/// `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one learned.
+/// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces of a pair, later ones
+/// last. `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one
+/// learned.
 pub type Sysctls = Vec<(String, String)>;
 
 /// Random numbers of a source; the generator that the simulator uses, so that the same seed draws the same.
@@ -88,7 +91,8 @@ pub struct FlowPlan {
     pub source: Source,
     /// Where the random numbers of its source start.
     pub seed: u64,
-    /// The differentiated services code point of its packets: 0 to 63. (Answers of TCP have it if the sysctl net.ipv4.tcp_reflect_tos is 1.)
+    /// The differentiated services code point of its packets: 0 to 63. (Answers of TCP have it if the sysctl
+    /// net.ipv4.tcp_reflect_tos is 1.)
     pub dscp: u8,
     /// TCP or UDP, and the options of its sockets.
     pub transport: Transport,
@@ -98,7 +102,8 @@ pub struct FlowPlan {
     pub rounds: bool,
 }
 
-/// Time between samples; at least a millisecond, and no less than lets all flows together be read 20,000 times a second.
+/// Time between samples; at least a millisecond, and no less than lets all flows together be read 20,000 times a
+/// second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
     /// At multiples of an interval.
@@ -118,8 +123,8 @@ pub enum Transport {
     Programs {
         /// Initial window of TCP connections between them, by routes.
         initial_window: Option<u32>,
-        /// Their congestion control unless their sockets name another, by routes too: a network namespace may have a default of its own only
-        /// of those that any user may have (net.ipv4.tcp_allowed_congestion_control).
+        /// Their congestion control unless their sockets name another, by routes too: a network namespace may have a
+        /// default of its own only of those that any user may have (net.ipv4.tcp_allowed_congestion_control).
         congestion_control: Option<Arc<str>>,
     },
 }

@@ -9,7 +9,8 @@ pub(crate) const SERVERS_PORT: u16 = 60_000;
 /// The port of datagrams, and the first one of connections.
 const FIRST_PORT: u16 = 60_001;
 
-/// The ports of the receivers' host. Connections to the i-th port have the i-th of the receive buffers that the plan asks for.
+/// The ports of the receivers' host. Connections to the i-th port have the i-th of the receive buffers that the plan
+/// asks for.
 pub(crate) struct Ports(Vec<Option<u32>>);
 
 impl Ports {

@@ -18,8 +18,8 @@ pub(crate) fn allow_files(needed: u64) -> Result<(), HostsError> {
 }
 
 /// Asks the kernel to kill this process when its parent dies, so that nothing is left of a run whose caller was killed.
-/// Call it first of all in the child. To the kernel the parent is the thread that started the child: that thread must live
-/// as long as the child is to (prctl(2), PR_SET_PDEATHSIG).
+/// Call it first of all in the child. To the kernel the parent is the thread that started the child: that thread must
+/// live as long as the child is to (prctl(2), PR_SET_PDEATHSIG).
 ///
 /// # Errors
 /// The parent (`parent_id`) is dead already, or the kernel refuses.

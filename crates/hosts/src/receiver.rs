@@ -1,8 +1,9 @@
-//! The receivers' host: takes what arrives, counts it and discards it, without copying; of exchanges it is the [clients](crate::clients).
+//! The receivers' host: takes what arrives, counts it and discards it, without copying; of exchanges it is the
+//! [clients](crate::clients).
 //!
-//! Connections come to a listening socket, datagrams to one socket; whose they are the sender's address tells. Sockets that
-//! are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale of a
-//! connection is fixed when it opens (RFC 7323, section 2.2).
+//! Connections come to a listening socket, datagrams to one socket; whose they are the sender's address tells. Sockets
+//! that are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale
+//! of a connection is fixed when it opens (RFC 7323, section 2.2).
 
 use crate::clients::Clients;
 use crate::clock::{nanos, span, Clock, Nanos};
@@ -27,8 +28,9 @@ use std::sync::{mpsc, Arc};
 /// This host looks at its connections so often in the shortest RTT at least, ...
 const LOOKS_IN_RTT: Nanos = 200;
 
-/// ... and that often in any case. Without a rest it would be woken for nearly each packet of many flows, which costs more than to
-/// take them; data that waits so short a time changes neither windows nor, but for the last byte of a transfer, ACKs.
+/// ... and that often in any case. Without a rest it would be woken for nearly each packet of many flows, which costs
+/// more than to take them; data that waits so short a time changes neither windows nor, but for the last byte of a
+/// transfer, ACKs.
 const LONGEST_REST: Nanos = 200_000;
 
 /// More than a readable socket ever holds.
@@ -42,8 +44,8 @@ const DATAGRAM_BUFFER: u32 = 16 << 20;
 
 const BACKLOG: i32 = 65_535;
 
-/// Time between two looks at the sockets, at least. The delays of datagrams and the ends of exchanges are measured here, so these are taken
-/// at once.
+/// Time between two looks at the sockets, at least. The delays of datagrams and the ends of exchanges are measured
+/// here, so these are taken at once.
 fn rest(plan: &Plan, pair: u32) -> Nanos {
     let flows = || plan.of_pair(pair).map(|(_, flow)| flow);
     let measured_here = |flow: &FlowPlan| {

@@ -9,8 +9,8 @@
 //! | [`totals`] | what its connections have counted |
 //! | [`datagrams`] | flows of datagrams |
 //!
-//! One thread waits for sockets and for the next time that something is due. What is due stands in a heap: a time that is
-//! no longer wanted is forgotten when it comes up.
+//! One thread waits for sockets and for the next time that something is due. What is due stands in a heap: a time that
+//! is no longer wanted is forgotten when it comes up.
 
 mod context;
 mod datagrams;
@@ -73,7 +73,8 @@ pub(crate) struct Sent {
     pub(crate) cpu_s: f64,
     pub(crate) device_dropped: Option<u64>,
     pub(crate) latest: Nanos,
-    /// The most of the kernel's memory for TCP that was in use, of what may be before it saves; `None`: it does not say.
+    /// The most of the kernel's memory for TCP that was in use, of what may be before it saves; `None`: it does not
+    /// say.
     pub(crate) memory_share: Option<f64>,
 }
 
@@ -235,7 +236,8 @@ impl Senders {
         Ok(())
     }
 
-    /// Takes the reports of clients. A client reports before it sends its request, so the exchange of a request is known when it arrives.
+    /// Takes the reports of clients. A client reports before it sends its request, so the exchange of a request is
+    /// known when it arrives.
     fn take_reports(&mut self) -> Result<(), HostsError> {
         while let Ok(report) = self.servers.reports.try_recv() {
             let flow = self.servers.flows[&report.flow];

@@ -15,7 +15,8 @@ pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
     check(unsafe { libc::unshare(flags) })
 }
 
-/// Says what is done in the child that `command` starts, before its program begins: it is killed when the thread that started it ends.
+/// Says what is done in the child that `command` starts, before its program begins: it is killed when the thread that
+/// started it ends.
 pub(crate) fn die_with_starter(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     // SAFETY: prctl(2) allocates nothing and takes no lock, so that it may be called between fork and exec.
@@ -97,7 +98,8 @@ pub(crate) fn discard_notice(socket: BorrowedFd<'_>) -> bool {
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_control = control.as_mut_ptr().cast::<c_void>();
     message.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: the kernel writes at most `msg_controllen` bytes to `control`, and nothing else, as there is no `msg_iov`.
+    // SAFETY: the kernel writes at most `msg_controllen` bytes to `control`, and nothing else, as there is no
+    // `msg_iov`.
     unsafe {
         libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) >= 0
     }

@@ -1,7 +1,7 @@
 //! What the kernel says of a TCP socket: `struct tcp_info` of `linux/tcp.h` (tcp(7), TCP_INFO).
 //!
-//! The structure grows with the kernel, and what an older one does not have is `None`. Fields are read by their offsets,
-//! which never change, from the bytes that the kernel wrote.
+//! The structure grows with the kernel, and what an older one does not have is `None`. Fields are read by their
+//! offsets, which never change, from the bytes that the kernel wrote.
 
 use crate::clock::Nanos;
 use crate::sys;

@@ -5,12 +5,12 @@
 //! departure: their packets are held, and the link is asked for the next one when it falls free ([`Link::hold`],
 //! [`Link::transmit`]).
 //!
-//! A packet that arrives at the very moment of a departure finds the place still taken. In a strictly periodic network (no
-//! random processing time at the hosts) that moment is common, not rare: an ACK-clocked sender answers a departure exactly one
-//! RTT later, so with equal RTTs every arrival falls on one. Were the place free, a sender that has filled the buffer would
-//! keep its slots for ever and others would starve (the phase effects of Floyd & Jacobson 1992 at their extreme);
-//! event-driven simulators serve the arrival first too, as it was scheduled earlier. Of several packets that arrive at the
-//! same moment, the caller says which is first.
+//! A packet that arrives at the very moment of a departure finds the place still taken. In a strictly periodic network
+//! (no random processing time at the hosts) that moment is common, not rare: an ACK-clocked sender answers a departure
+//! exactly one RTT later, so with equal RTTs every arrival falls on one. Were the place free, a sender that has filled
+//! the buffer would keep its slots for ever and others would starve (the phase effects of Floyd & Jacobson 1992 at
+//! their extreme); event-driven simulators serve the arrival first too, as it was scheduled earlier. Of several packets
+//! that arrive at the same moment, the caller says which is first.
 
 mod departures;
 mod held;

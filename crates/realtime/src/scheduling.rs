@@ -32,8 +32,9 @@ pub(crate) struct Scheduling {
 }
 
 impl Scheduling {
-    /// Tries to give this thread real-time priority. Without it, at least its sleeps end on time: the kernel lengthens those of usual
-    /// threads by up to 50 us (`PR_SET_TIMERSLACK`). With `cpu` the thread runs there alone, if the kernel permits.
+    /// Tries to give this thread real-time priority. Without it, at least its sleeps end on time: the kernel lengthens
+    /// those of usual threads by up to 50 us (`PR_SET_TIMERSLACK`). With `cpu` the thread runs there alone, if the
+    /// kernel permits.
     pub(crate) fn begin(cpu: Option<usize>) -> Self {
         let cpus = cpu.and_then(tie_to);
         let slack = current_timer_slack().ok().and_then(NonZeroU64::new);

@@ -1,4 +1,5 @@
-//! A test for each declared deviation: it fails when the control does what the source asks. Then the entry goes, and the test with it.
+//! A test for each declared deviation: it fails when the control does what the source asks. Then the entry goes, and
+//! the test with it.
 
 use crate::bbr::{Bbr, BbrConfig};
 use crate::bbr3::{Bbr3, Bbr3Config};

@@ -1,5 +1,5 @@
-//! What GCC makes of arrival times: groups of packets, a Kalman filter of the variation of their delay, and the over-use detector
-//! (draft-ietf-rmcat-gcc-02 §5.2 to §5.4). Times are in ms, as in the draft.
+//! What GCC makes of arrival times: groups of packets, a Kalman filter of the variation of their delay, and the
+//! over-use detector (draft-ietf-rmcat-gcc-02 §5.2 to §5.4). Times are in ms, as in the draft.
 
 use parshall_units::Instant;
 

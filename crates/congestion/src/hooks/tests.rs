@@ -1,4 +1,5 @@
-//! Every hook reaches the control behind each type that forwards. The test is made of the list of hooks, so that it covers new ones.
+//! Every hook reaches the control behind each type that forwards. The test is made of the list of hooks, so that it
+//! covers new ones.
 
 use super::for_each_hook;
 use crate::{

@@ -1,10 +1,11 @@
-//! Selective level control: the rate of a rate-based source, moved up or down by predicted contention (§3.1, Fig. 2(b)).
+//! Selective level control: the rate of a rate-based source, moved up or down by predicted contention (§3.1, Fig.
+//! 2(b)).
 //!
 //! The source adds to the output rate where contention is low and takes from it where it is high, and gives no formula
-//! (its own use is redundancy in video). Here the shift is linear in the predicted level and symmetric: + `largest` packets/s at
-//! level 1, - `largest` at level h, nothing in the middle. The control below keeps its own rate, to which the shift is
-//! added whenever it has heard of something; its window moves by the same factor. At least a tenth of the control's rate is left, since a
-//! source that falls silent learns nothing. Slow start is not shifted.
+//! (its own use is redundancy in video). Here the shift is linear in the predicted level and symmetric: + `largest`
+//! packets/s at level 1, - `largest` at level h, nothing in the middle. The control below keeps its own rate, to which
+//! the shift is added whenever it has heard of something; its window moves by the same factor. At least a tenth of the
+//! control's rate is left, since a source that falls silent learns nothing. Slow start is not shifted.
 //!
 //! A congestion event enlarges no window: the level that a reduced one is shifted by counts from the next ACK on.
 

@@ -163,8 +163,8 @@ impl From<&CongestionEvent> for Congestion {
     }
 }
 
-// SAFETY of the calls below: the state is what `create` gave, the arguments live until they return, and `&mut self` keeps
-// others out.
+// SAFETY of the calls below: the state is what `create` gave, the arguments live until they return, and `&mut self`
+// keeps others out.
 #[allow(unsafe_code)]
 impl External for LibraryControl {
     fn on_ack(&mut self, ack: &AckEvent) -> Said {

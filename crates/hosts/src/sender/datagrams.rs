@@ -1,7 +1,7 @@
 //! Flows of datagrams: each leaves at its time, over UDP, and is never answered.
 //!
-//! This host sleeps at least [`SHORTEST_SLEEP`], so what falls due within it leaves together. A datagram's size counts the
-//! headers of IP and UDP, as in the simulator; one that is smaller than these is as large as they are.
+//! This host sleeps at least [`SHORTEST_SLEEP`], so what falls due within it leaves together. A datagram's size counts
+//! the headers of IP and UDP, as in the simulator; one that is smaller than these is as large as they are.
 
 use super::context::Context;
 use super::probe::{measured_s, FlowOutcome};

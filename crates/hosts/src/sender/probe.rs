@@ -11,9 +11,9 @@
 //! | `min_rtt_s` | the least `tcpi_min_rtt`, which may be of the warm-up |
 //! | [`Limited`] | `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` |
 //!
-//! A flow is read four times a (smoothed) round trip, eight times for `rounds`; not more often than each millisecond, nor
-//! than lets all flows together be read 20,000 times a second. While readings are further apart than half a round trip,
-//! recoveries may be missed: if that is so for a tenth of the time, `loss_events` is null.
+//! A flow is read four times a (smoothed) round trip, eight times for `rounds`; not more often than each millisecond,
+//! nor than lets all flows together be read 20,000 times a second. While readings are further apart than half a round
+//! trip, recoveries may be missed: if that is so for a tenth of the time, `loss_events` is null.
 
 use super::context::Context;
 use super::recoveries::Recoveries;

@@ -1,8 +1,8 @@
 //! A TCP flow: its application, and one connection after another.
 //!
-//! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as in the
-//! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
-//! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
+//! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as
+//! in the simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the
+//! last of its bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
 //!
 //! A connection that is not persistent ends with a FIN, which the simulator's do not send.
 //!

@@ -1,4 +1,5 @@
-//! Adaptive RED (Floyd, Gummadi & Shenker 2001): RED that tunes itself to hold the average queue in the middle of its thresholds.
+//! Adaptive RED (Floyd, Gummadi & Shenker 2001): RED that tunes itself to hold the average queue in the middle of its
+//! thresholds.
 //!
 //! | paper | field | unit |
 //! | --- | --- | --- |
@@ -9,13 +10,13 @@
 //! | interval | `interval` | s |
 //! | alpha, beta | `increase`, `decrease` | |
 //!
-//! At the first arrival, when the link's rate is known: min_th = max(5, delay target x C / 2), max_th = 3 min_th (§4.3),
-//! w_q = 1 - exp(-1 / C) (§4.2), so that the middle of the thresholds is the delay asked for. Then, once an interval (§3): an average above
-//! min_th + 0.6 (max_th - min_th) raises max_p by min(alpha, max_p / 4), one below min_th + 0.4 (max_th - min_th)
-//! multiplies it by beta; max_p stays within 0.01 and 0.5.
+//! At the first arrival, when the link's rate is known: min_th = max(5, delay target x C / 2), max_th = 3 min_th
+//! (§4.3), w_q = 1 - exp(-1 / C) (§4.2), so that the middle of the thresholds is the delay asked for. Then, once an
+//! interval (§3): an average above min_th + 0.6 (max_th - min_th) raises max_p by min(alpha, max_p / 4), one below
+//! min_th + 0.4 (max_th - min_th) multiplies it by beta; max_p stays within 0.01 and 0.5.
 //!
-//! As in ns-2.35 (`REDQueue::updateMaxP`), max_p changes at the first arrival after an interval, and once however long the
-//! pause before it was. It begins at 0.1.
+//! As in ns-2.35 (`REDQueue::updateMaxP`), max_p changes at the first arrival after an interval, and once however long
+//! the pause before it was. It begins at 0.1.
 
 use super::red::{Red, RedConfig, RedRule};
 use super::traits::{Drops, Linux, Separates, Traits};
