@@ -17,10 +17,7 @@
 //!
 //! After an idle time there is no ProbeRTT, and the first packets go at the bandwidth, whatever the phase.
 //!
-//! Deviations: there is no segmentation offload, so the three quanta above the BDP are three packets. The long-term
-//! bandwidth for token-bucket policers, which Linux has and the draft does not, is left out. The first RTT sets the
-//! first pacing rate, as in Linux and later drafts; this one keeps the rate of an RTT of 1 ms until the pipe is full,
-//! which is no pacing. A window that the application does not use does not grow.
+//! Linux's version 1 also has a long-term bandwidth for token-bucket policers: see [`BbrLinux`](crate::BbrLinux).
 
 use crate::path_model::{variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax};
 use crate::{
@@ -381,4 +378,4 @@ impl CongestionControl for Bbr {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -19,10 +19,8 @@
 //!   end Startup if it happens twice in a row. That is an answer to queues that mark early, as for DCTCP; it is off by
 //!   default, as in Linux.
 //!
-//! Deviations, besides those of version 3: too many marks are those of a round trip that ended, not those since the
-//! sampled packet was sent; marks set no bound of their own on the bandwidth while probing (bw_hi); probing again when
-//! marks cease is left out (off by default). As in version 3: what ends Startup by losses bounds inflight_hi by what
-//! was delivered too; the pipe counts as full by the sample that begins a round.
+//! As in version 3, the losses that end Startup also bound inflight_hi by what was delivered, and the pipe counts as full by
+//! the sample that begins a round. Left out: probing again when marks cease, which is off by default.
 //!
 //! Read: Linux' net/ipv4/tcp_bbr2.c of the alpha release (google/bbr, v2alpha), for rules and constants. Of the draft
 //! the abstract only.
@@ -192,4 +190,4 @@ impl EcnResponse for Marks {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,5 +1,5 @@
 //! BBR with bounds on bandwidth and packets in flight: what versions 2 ([`bbr2`](crate::bbr2)) and 3
-//! ([`bbr3`](crate::bbr3)) do in the same way. Symbols, sections and deviations are in the header of `bbr3.rs`; a
+//! ([`bbr3`](crate::bbr3)) do in the same way. Symbols, and sections are in the header of `bbr3.rs`; a
 //! version says in [`Rules`] where it differs.
 
 mod undo;
