@@ -57,7 +57,7 @@ enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conservation {
     Off,
-    /// A loss was found; the ACK that tells of it is still to come.
+    /// A loss was found; the ACK that reports it is still to come.
     Begins,
     On,
 }

@@ -19,8 +19,8 @@
 //!   end Startup if it happens twice in a row. That is an answer to queues that mark early, as for DCTCP; it is off by
 //!   default, as in Linux.
 //!
-//! As in version 3, the losses that end Startup also bound inflight_hi by what was delivered, and the pipe counts as full by
-//! the sample that begins a round. Left out: probing again when marks cease, which is off by default.
+//! As in version 3, the losses that end Startup also bound inflight_hi by what was delivered, and the pipe counts as
+//! full by the sample that begins a round. Left out: probing again when marks cease, which is off by default.
 //!
 //! Read: Linux' net/ipv4/tcp_bbr2.c of the alpha release (google/bbr, v2alpha), for rules and constants. Of the draft
 //! the abstract only.
@@ -56,7 +56,7 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Version2;
 
-/// Bandwidth probing that answers to losses and, if told so, to marks.
+/// Bandwidth probing that answers losses and, by a parameter, marks.
 pub type Bbr2 = BoundedBbr<Version2>;
 
 /// 2/ln 2: the smallest gain that doubles the rate each round trip.
@@ -145,7 +145,7 @@ impl EcnResponse for Marks {
         self.on
     }
 
-    fn hear(&mut self, ack: &AckEvent, sample: &RateSample, round: bool, min_rtt: Duration) {
+    fn on_ack(&mut self, ack: &AckEvent, sample: &RateSample, round: bool, min_rtt: Duration) {
         self.too_many = false;
         if !self.on {
             return;

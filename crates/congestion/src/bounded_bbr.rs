@@ -82,7 +82,7 @@ pub trait EcnResponse: Clone + Debug {
     }
 
     /// An ACK; `round`: it starts a round trip.
-    fn hear(&mut self, _ack: &AckEvent, _sample: &RateSample, _round: bool, _min_rtt: Duration) {}
+    fn on_ack(&mut self, _ack: &AckEvent, _sample: &RateSample, _round: bool, _min_rtt: Duration) {}
 
     /// The part of bandwidth and packets in flight that this round trip's marks leave; `None`: there were none.
     fn kept(&self) -> Option<f64> {
@@ -333,7 +333,7 @@ impl<V: Version> BoundedBbr<V> {
         if self.rounds.started {
             self.rounds_since_probe += 1;
         }
-        self.ecn.hear(ack, sample, self.rounds.started, self.min_rtt);
+        self.ecn.on_ack(ack, sample, self.rounds.started, self.min_rtt);
         if let Some(rate) = sample.rate {
             if rate >= self.largest_bw() || !sample.app_limited {
                 self.max_bw[1] = self.max_bw[1].max(rate);

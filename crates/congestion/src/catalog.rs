@@ -223,7 +223,7 @@ controls! {
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig)
 }
 
-/// Names of the controls that declare something; `$which` says it of their needs, and of whether they can be steered.
+/// Names of the controls for which `$which` is true; it knows their needs, and whether they can be steered.
 macro_rules! declared {
     (|$needs:ident, $steerable:ident| $which:expr) => {{
         const COUNT: usize = {

@@ -1,4 +1,4 @@
-//! What controls are told.
+//! Events for controls.
 
 use parshall_units::{Duration, Instant};
 
@@ -67,7 +67,7 @@ pub struct AckEvent {
     pub round_ended: bool,
     /// Whether it echoes a mark: of its own packets, if the receiver echoes accurately (RFC 8257 §3.2).
     pub ecn_echo: bool,
-    /// What it says of the path, for controls that [need](crate::Needs::rate_samples) that.
+    /// A sample of the delivery rate, for controls that [need](crate::Needs::rate_samples) that.
     pub sample: Option<RateSample>,
 }
 

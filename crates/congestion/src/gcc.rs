@@ -87,9 +87,9 @@ enum State {
 pub struct Gcc {
     decrease: f64,
     detector: OveruseDetector,
-    /// Whether a group had over-use since the last report, and whether arrivals are told at all.
+    /// Whether a group had over-use since the last report, and whether the receiver reports arrivals.
     over_used: bool,
-    told: bool,
+    has_arrivals: bool,
     arrivals: ArrivalRate,
     state: State,
     rate: f64,
@@ -123,7 +123,7 @@ impl Gcc {
             decrease: config.decrease,
             detector: OveruseDetector::new((config.threshold_up, config.threshold_down)),
             over_used: false,
-            told: false,
+            has_arrivals: false,
             arrivals: ArrivalRate::default(),
             state: State::Increase,
             rate: config.initial_rate,
@@ -235,22 +235,22 @@ impl CongestionControl for Gcc {
     }
 
     fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
-        self.told = true;
+        self.has_arrivals = true;
         self.arrive(sent, arrived, 1);
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        self.losses.hear(ack);
+        self.losses.count(ack);
         if ack.srtt > Duration::ZERO {
             self.rtt_s = ack.srtt.as_secs_f64();
         }
-        if !self.told {
+        if !self.has_arrivals {
             let packets = ack.sample.as_ref().map_or(ack.acked, |sample| sample.newly_delivered);
             if let Some(rtt) = ack.rtt.filter(|&rtt| rtt <= ack.now.since(Instant::ZERO)) {
                 self.arrive(Instant::ZERO + ack.now.since(Instant::ZERO + rtt), ack.now, packets);
             }
         }
-        if self.told || ack.round_ended {
+        if self.has_arrivals || ack.round_ended {
             let before = self.window;
             self.update(ack.now);
             self.judge_losses(ack.now);

@@ -1,7 +1,7 @@
-//! Congestion controls: how a sender's window answers to what it hears from the network.
+//! Congestion controls: how a sender's window responds to signals of the network.
 //!
 //! A control knows windows and events, no packets, clocks or sockets: the TCP endpoint (or
-//! anything else that sends) tells it what happened and reads [`CongestionControl::window`]. Windows
+//! anything else that sends) calls its hooks and reads [`CongestionControl::window`]. Windows
 //! are in packets of one MSS and may be fractional; the endpoint sends whole packets.
 //!
 //! One file per control; [`catalog`] is the one list of them, and every entry passes the same

@@ -60,7 +60,7 @@ const ROUNDS_TO_STOP: u32 = 10;
 const TO_DOUBLE: u32 = 8;
 const MOST_SLOWNESS: u32 = 8;
 
-/// Reno's increase while the measured rate says that little is queued.
+/// Reno's increase while little is queued by the measured rate.
 pub type Nv = WindowBased<NvRule>;
 
 /// The rate measured, and the window that it needs.

@@ -235,7 +235,7 @@ pub(crate) mod testing {
     use crate::AckEvent;
     use parshall_units::Instant;
 
-    /// Makes ACKs, one packet each, at 1000 packets/s and an RTT of 100 ms unless told otherwise.
+    /// Makes ACKs, one packet each, at 1000 packets/s and an RTT of 100 ms unless `edit` changes them.
     pub(crate) struct Feed {
         pub(crate) now: Instant,
         pub(crate) delivered: u64,
@@ -251,7 +251,7 @@ pub(crate) mod testing {
             self.now += Duration::from_millis(ms);
         }
 
-        /// The next ACK; `edit` changes what its sample says.
+        /// The next ACK; `edit` changes its sample.
         pub(crate) fn ack(&mut self, edit: impl FnOnce(&mut RateSample)) -> AckEvent {
             self.delivered += 1;
             let mut sample = RateSample {

@@ -28,7 +28,7 @@ use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTH
 use parshall_units::parameters::{Reader, Variable};
 
 parshall_units::choice! {
-    /// What tells of congestion.
+    /// The signal of congestion.
     pub enum CongestionSignal {
         /// A lost packet.
         Loss = "loss",
@@ -64,9 +64,9 @@ pub struct RateBased {
     srtt_s: f64,
     /// 0 before the first round trip ended.
     rate: f64,
-    /// The rate before: that of the packets of which this round trip tells.
+    /// The rate before: that of the packets that were acknowledged in this round trip.
     rate_before: f64,
-    /// Rate and throughput of the packets of which the last round trip told.
+    /// Rate and throughput of the packets that were acknowledged in the last round trip.
     last: Option<(f64, f64)>,
     report: Report,
 }

@@ -73,7 +73,7 @@ impl SlowStartChoice {
     }
 }
 
-/// What a slow start of another kind does with ACKs before the control hears of them.
+/// A slow start of another kind, which gets ACKs before the control does.
 pub trait SlowStartRule: Debug {
     /// What the ACK counts for, packets; `None`: as it is.
     fn credit(&mut self, ack: &AckEvent, control: &mut Kind) -> Option<f64>;

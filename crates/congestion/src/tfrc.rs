@@ -147,7 +147,7 @@ impl Tfrc {
     }
 
     /// A report. RFC 5348 §4.3
-    fn hear(&mut self, now: Instant, round: Round) {
+    fn on_report(&mut self, now: Instant, round: Round) {
         let first_rate = self.window / self.rtt_s;
         if self.rate == 0.0 {
             self.rate = first_rate;
@@ -199,7 +199,7 @@ impl CongestionControl for Tfrc {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         if let Some(round) = self.report.round(ack, &mut self.rtt_s) {
-            self.hear(ack.now, round);
+            self.on_report(ack.now, round);
         }
     }
 

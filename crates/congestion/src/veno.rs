@@ -1,4 +1,5 @@
-//! Veno: Reno that tells random losses from congestion by the packets it has queued (Fu & Liew, IEEE JSAC 21(2), 2003).
+//! Veno: Reno that distinguishes random losses from congestion by the packets it has queued (Fu & Liew, IEEE JSAC
+//! 21(2), 2003).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -66,7 +67,7 @@ impl WindowRule for VenoRule {
     }
 
     fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
-        self.round.hear(ack);
+        self.round.count(ack);
         if self.round.is_known() || self.round.had_too_few() {
             self.queued = self.round.queued(windows.window).unwrap_or(self.queued);
         }

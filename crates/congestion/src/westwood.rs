@@ -10,7 +10,7 @@
 //! | RTT_min | `AckEvent::min_rtt` | smallest RTT seen |
 //!
 //! A loss sets ssthresh to BWE RTT_min, what fits on the path without a queue: it takes what is queued, and nothing
-//! where a loss says nothing of congestion. Each RTT has one sample; samples by ACK, as in the Westwood of 2001,
+//! where a loss is no sign of congestion. Each RTT has one sample; samples by ACK, as in the Westwood of 2001,
 //! overestimate where ACKs come in bunches. Packets that duplicate ACKs report count as delivered.
 //!
 //! In the mean the window stays where the packet that an RTT adds is what losses take, W = sqrt((1-p)/p RTT/T_q), T_q
@@ -39,7 +39,7 @@ parshall_units::configuration! {
     }
 }
 
-/// Bandwidth measured from ACKs says what a loss leaves.
+/// A loss leaves the window of the bandwidth measured from ACKs.
 pub type Westwood = WindowBased<WestwoodRule>;
 
 /// Reno's increase, and a decrease to BWE RTT_min.

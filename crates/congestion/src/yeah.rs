@@ -122,7 +122,7 @@ impl WindowRule for YeahRule {
     }
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
-        self.round.hear(ack);
+        self.round.count(ack);
     }
 
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {

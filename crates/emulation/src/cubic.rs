@@ -1,4 +1,4 @@
-//! Groups with `cubic_linux` and `cubic_2005`: what the kernel's programs of these names are told, which is `struct
+//! Groups with `cubic_linux` and `cubic_2005`: the parameters of the kernel's programs of these names, `struct
 //! parameters` of bpf/cubic_linux.bpf.c and bpf/cubic_2005.bpf.c.
 //!
 //! `cubic_linux` is the kernel's own CUBIC, whose module has its parameters for all connections of the machine at once;

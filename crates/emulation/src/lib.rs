@@ -13,7 +13,7 @@
 //! | [`running`] | hosts and emulator, from the start to the end |
 //! | [`reporting`] | what the hosts know, into the records |
 //! | [`parameters`] | programs of `bpf/` that have the scenario's parameters |
-//! | [`steering`], [`cubic`] | the kernel's multiple time scale TCP, and its CUBICs: what they are told |
+//! | [`steering`], [`cubic`] | parameters of the kernel's multiple time scale TCP and of its CUBICs |
 //! | [`validity`] | what was measured of the emulation itself, and the verdict |
 //!
 //! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a

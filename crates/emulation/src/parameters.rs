@@ -1,6 +1,6 @@
 //! Groups whose control is a program of `bpf/` with parameters of the scenario.
 //!
-//! | control | what it is told |
+//! | control | parameters |
 //! | --- | --- |
 //! | `multiple_time_scale` | [`steering`] |
 //! | `cubic_linux`, `cubic_2005` | [`cubic`] |
@@ -58,7 +58,7 @@ pub(crate) fn programs(scenario: &Scenario) -> Result<BTreeMap<usize, Program>, 
     Ok(found)
 }
 
-/// What the program of a control is told; `None`: it has none with parameters.
+/// The parameters of a control's program; `None`: it has no program with parameters.
 fn parameters(control: &ControlConfig) -> Option<Result<Vec<u8>, Refusal>> {
     match control {
         ControlConfig::MultipleTimeScale(config) => Some(steering::parameters(config)),

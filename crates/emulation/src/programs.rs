@@ -29,7 +29,7 @@ pub struct ProgramsEnded {
     pub server: Option<u8>,
 }
 
-/// An end of the path as programs are told of it.
+/// An end of the path, as programs get it.
 struct End {
     /// The environment variable of its address.
     variable: &'static str,

@@ -94,14 +94,14 @@ fn run(
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
     let programs = extras.programs.as_ref();
-    let told = parameters::programs(scenario)?;
-    let mut plan = plan(scenario, &simulation, programs, &told)?;
+    let kernel_programs = parameters::programs(scenario)?;
+    let mut plan = plan(scenario, &simulation, programs, &kernel_programs)?;
     let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
     let own_limits = OwnLimits::of(scenario, &plan);
-    let mut controls = Loaded::load(&extras.controls, &told, &mut plan)?;
+    let mut controls = Loaded::load(&extras.controls, &kernel_programs, &mut plan)?;
     let cpus = if controls.is_empty() { Cpus::for_flows(plan.connections()) } else { None };
     if let Some(cpus) = &cpus {
-        plan.pairs.iter_mut().for_each(|told| told.push(cpus.sysctl.clone()));
+        plan.pairs.iter_mut().for_each(|sysctls| sysctls.push(cpus.sysctl.clone()));
     }
     let mut hosts = Hosts::begin(plan, sender)?;
     simulation.capture_in_background()?; // not before: a user namespace is for a process with a single thread
@@ -138,7 +138,7 @@ fn run(
                     .filter(|&flow| hosts.is_done(flow))
                     .for_each(|flow| simulation.finished(flow, now));
             }
-            // Nobody has stopped the hosts: if they are, one of them has failed, and `finish` says why.
+            // Nobody has stopped the hosts: if they are, one of them has failed, and `finish` returns its error.
             if hosts.is_stopped() || visit.as_ref().is_some_and(Visit::is_over) {
                 return ControlFlow::Break(());
             }

@@ -1,4 +1,4 @@
-//! Groups with `multiple_time_scale`: what the kernel's program of that name is told, which is `struct parameters` of
+//! Groups with `multiple_time_scale`: the parameters of the kernel's program of that name, `struct parameters` of
 //! bpf/multiple_time_scale.bpf.c.
 //!
 //! Factors and levels are whole numbers of 1/1024 there. The program steers Reno by its slope; what else the

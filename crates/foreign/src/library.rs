@@ -1,8 +1,8 @@
-//! Congestion controls in shared libraries: `parshall_control.h` says what such a library has. It stands with what
-//! `parshall new control` writes, in `python/parshall/templates/control`, as does the same in Rust.
+//! Congestion controls in shared libraries, by the C interface `parshall_control.h`. The header and its Rust twin are
+//! among the files that `parshall new control` writes (`python/parshall/templates/control`).
 //!
 //! A library is trusted as any other code of the process; what is checked is what can be: that the symbol is there,
-//! that it speaks this version of the interface, that it has the functions it must have, and what each call says.
+//! that it has this version of the interface, that it has the functions it must have, and the answer of each call.
 
 #[allow(missing_docs, clippy::pedantic)] // it is a user's file too
 #[path = "../../../python/parshall/templates/control/rust/src/abi.rs"]
@@ -16,7 +16,7 @@ use abi::{
 };
 use control::LibraryControl;
 use loaded::Loaded;
-use parshall_congestion::external::{External, Maker, Says, Steering};
+use parshall_congestion::external::{Answer, External, Maker, Steering};
 use parshall_congestion::{Needs, Start};
 use std::mem::{offset_of, size_of, MaybeUninit};
 use std::path::Path;
@@ -161,8 +161,8 @@ impl Library {
 }
 
 impl Maker for Library {
-    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String> {
-        let (control, says) = LibraryControl::new(&self.0, parameters, start)?;
-        Ok((Box::new(control), says))
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Answer), String> {
+        let (control, answer) = LibraryControl::new(&self.0, parameters, start)?;
+        Ok((Box::new(control), answer))
     }
 }

@@ -11,7 +11,7 @@ pub struct Abilities {
     /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user
     /// namespace.
     pub administrator: bool,
-    /// Whether the kernel lets ordinary users make user namespaces; `None`: it does not say.
+    /// Whether the kernel lets ordinary users make user namespaces; `None`: it does not report it.
     pub user_namespaces: Option<bool>,
     /// Why `/dev/net/tun` cannot be opened; `None`: it can.
     pub tun_problem: Option<String>,

@@ -1,7 +1,7 @@
 //! Clients of exchanges, at the receivers' host: each asks its server, at the senders' host, over one connection.
 //!
-//! Both draw what the source says, from the same random numbers: the client how long it thinks and how much it will be
-//! answered, the server how much it answers. The client tells the server's host when an exchange began and when it was
+//! Both draw from the same source with the same random numbers: the client its think time and the size of the response,
+//! the server the size of the response. The client reports to the server's host when an exchange began and when it was
 //! complete; that host writes the row, since its socket knows what was sent.
 
 use crate::clock::{nanos, span, Clock, Nanos};
@@ -110,7 +110,7 @@ impl Clients {
         let Some(socket) = &client.socket else { return Ok(0) };
         if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
             let _ = socket_error(socket).tried("ask for the error of a socket")?;
-            client.socket = None; // the server knows, and says so
+            client.socket = None; // the server finds out, and records it
             return Ok(0);
         }
         client.connected |= flags.contains(EventFlags::OUT);
@@ -174,7 +174,7 @@ impl Client {
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(Errno::PIPE | Errno::CONNRESET) => {
-                    self.socket = None; // the server knows, and says so
+                    self.socket = None; // the server finds out, and records it
                     return Ok(());
                 }
                 Err(error) => return Err(error).tried("send a request"),

@@ -1,4 +1,4 @@
-//! Both hosts, from their beginning to their end.
+//! All pairs of hosts, from their beginning to their end.
 
 use crate::clock::{seconds, Clock};
 use crate::error::HostsError;
@@ -25,7 +25,7 @@ pub struct Tuns {
     pub receivers: OwnedFd,
 }
 
-/// What the hosts know in the end.
+/// The results of the hosts.
 #[derive(Debug)]
 pub struct Outcome {
     /// The flows in the order of their numbers.
@@ -39,12 +39,13 @@ pub struct Outcome {
     pub senders_latest_s: f64,
     /// Payload that the receivers' hosts took from their TCP sockets since the warm-up, in bytes.
     pub received_bytes: u64,
-    /// Datagrams that the receivers' hosts had no room for; `None`: the kernel does not say.
+    /// Datagrams that the receivers' hosts had no room for; `None`: the kernel does not report it.
     pub receivers_dropped: Option<u64>,
-    /// Packets that the TUN devices dropped, as when nobody reads them fast enough; `None`: the kernel does not say.
+    /// Packets that the TUN devices dropped, as when nobody reads them fast enough; `None`: the kernel does not report
+    /// it.
     pub devices_dropped: Option<u64>,
     /// The most of the kernel's memory for TCP that was in use, by whomever, as a share of what may be before it saves:
-    /// then windows shrink, and send buffers do not grow (tcp(7), tcp_mem); `None`: the kernel does not say.
+    /// then windows shrink, and send buffers do not grow (tcp(7), tcp_mem); `None`: the kernel does not report it.
     pub tcp_memory_share: Option<f64>,
 }
 
@@ -141,7 +142,7 @@ impl Hosts {
         self.shared.is_stopped()
     }
 
-    /// Ends the run now, whatever the plan says.
+    /// Ends the run now, before the end of the plan.
     pub fn stop(&self) {
         self.shared.stop();
     }

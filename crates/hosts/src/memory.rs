@@ -26,7 +26,7 @@ impl TcpMemory {
         Some(Self { saves_from })
     }
 
-    /// What is in use now, by whomever, of what may be before the kernel saves; `None`: it does not say.
+    /// What is in use now, by whomever, of what may be before the kernel saves; `None`: it does not report it.
     pub(crate) fn share(self) -> Option<f64> {
         Some(used(&of_kernel("/proc/net/sockstat").ok()?)? as f64 / self.saves_from as f64)
     }

@@ -20,14 +20,14 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
-/// Packets that wait in a TUN device for its reader. A device drops what comes when it is full and tells nobody, so
+/// Packets that wait in a TUN device for its reader. A device that is full drops packets silently, so
 /// there is room for more than windows are long.
 const TUN_QUEUE_PACKETS: u32 = 20_000;
 
 /// The name of the device within its namespace.
 const TUN_NAME: &str = "parshall";
 
-/// What hosts have unless the plan says otherwise (Documentation/networking/ip-sysctl.rst).
+/// Sysctls of hosts, unless the plan has others (Documentation/networking/ip-sysctl.rst).
 const SYSCTLS: [(&str, &str); 7] = [
     // Many connections may open at once: no SYN finds a full queue.
     ("net.core.somaxconn", "65535"),
@@ -36,15 +36,15 @@ const SYSCTLS: [(&str, &str); 7] = [
     // connections were closed more than a second ago.
     ("net.ipv4.ip_local_port_range", "1024 65535"),
     ("net.ipv4.tcp_tw_reuse", "1"),
-    // A window ends where the scenario says, not at the 4 and 6 MB of ordinary hosts: 128 MB fit, as of 10 Gbit/s over
-    // 100 ms.
+    // A window ends at the limits of the scenario, not at the 4 and 6 MB of ordinary hosts: 128 MB fit, as of 10 Gbit/s
+    // over 100 ms.
     ("net.ipv4.tcp_wmem", "4096 16384 268435456"),
     ("net.ipv4.tcp_rmem", "4096 131072 268435456"),
     // No connection starts from what an earlier one learned.
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
 
-/// What all hosts have of a sysctl unless the plan says otherwise; `None`: what the kernel gives a new namespace.
+/// The value of a sysctl that all hosts have unless the plan has another; `None`: the kernel's for a new namespace.
 pub fn usual_sysctl(name: &str) -> Option<&'static str> {
     SYSCTLS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
@@ -102,7 +102,7 @@ impl Device {
         Ok(())
     }
 
-    /// Packets that it dropped, in either direction; `None`: the kernel does not say.
+    /// Packets that it dropped, in either direction; `None`: the kernel does not report it.
     pub(crate) fn dropped(&mut self) -> Option<u64> {
         self.netlink.dropped(self.link)
     }

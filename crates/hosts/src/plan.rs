@@ -4,9 +4,8 @@
 //! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
 //! delay and queue class. All connections of a flow, or of an open loop, have its addresses.
 //!
-//! All senders that are told the same are one host, and so are their receivers: a *pair* of hosts. Flows whose hosts
-//! are told otherwise (sysctls) have another pair. Each host has all addresses of its side, but the flows of a pair are
-//! only there.
+//! Senders with the same sysctls share a host, and so do their receivers: a *pair* of hosts. Each host has all
+//! addresses of its side, but only the flows of its pair.
 //!
 //! In the records a flow's number is its place in the plan, from 0. All connections of an open loop have that of the
 //! loop.
@@ -51,7 +50,7 @@ pub fn flow_of(address: Ipv4Addr) -> Option<u32> {
     (network == SENDERS || network == RECEIVERS).then_some(number).and_then(|number| number.checked_sub(1))
 }
 
-/// All that the hosts are told before they begin.
+/// The plan of a run, complete before the hosts begin.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The flows; the place of each decides its addresses.
@@ -62,7 +61,7 @@ pub struct Plan {
     pub warm_up: Instant,
     /// When everything ends.
     pub end: Instant,
-    /// What each pair of hosts is told; at least one pair.
+    /// The sysctls of each pair of hosts; at least one pair.
     pub pairs: Vec<Sysctls>,
 }
 
@@ -156,7 +155,7 @@ pub struct TcpOptions {
     pub sets_rate: bool,
     /// Whether all transfers of the flow are sent on one connection, or each on its own.
     pub persistent: bool,
-    /// Connections side by side, each of which does all that the source says; of an open loop 1.
+    /// Connections side by side, each with a source of its own; of an open loop 1.
     pub streams: u32,
     /// At most this rate (SO_MAX_PACING_RATE).
     pub pacing: Option<Rate>,

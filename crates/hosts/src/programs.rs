@@ -65,7 +65,7 @@ const POLL: Duration = Duration::from_millis(5);
 const SERVER_BEGINS: Duration = Duration::from_secs(5);
 
 /// Waits for its arguments as a program, and ends as it did. A shell that had no more to do would become the program,
-/// and the first process of a namespace hears no signals but those that it asked for.
+/// and the first process of a namespace gets no signals but those that it asked for.
 const WAITING_SHELL: [&str; 4] = ["/bin/sh", "-c", "\"$@\"; exit $?", "sh"];
 
 impl Running {

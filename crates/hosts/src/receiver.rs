@@ -1,7 +1,7 @@
-//! The receivers' host: takes what arrives, counts it and discards it, without copying; of exchanges it is the
+//! The receivers' host: reads, counts and discards data, without copying; of exchanges it has the
 //! [clients](crate::clients).
 //!
-//! Connections come to a listening socket, datagrams to one socket; whose they are the sender's address tells. Sockets
+//! Connections come to a listening socket, datagrams to one socket; the sender's address identifies the flow. Sockets
 //! that are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale
 //! of a connection is fixed when it opens (RFC 7323, section 2.2).
 

@@ -1,4 +1,4 @@
-//! The senders' host: workloads drive sockets, and what the kernel says of these is recorded.
+//! The senders' host: workloads drive sockets, whose TCP_INFO is recorded.
 //!
 //! | module | what |
 //! | --- | --- |

@@ -76,7 +76,7 @@ pub(crate) fn enlarge_receive_buffer(socket: &OwnedFd, bytes: u32) -> std::resul
         .tried("enlarge a receive buffer")
 }
 
-/// The kernel doubles what it is told, to have room for its own data (socket(7), SO_RCVBUF).
+/// The kernel doubles the size that is set, to have room for its own data (socket(7), SO_RCVBUF).
 fn half(bytes: u32) -> usize {
     bytes.div_ceil(2) as usize
 }

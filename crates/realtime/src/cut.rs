@@ -14,7 +14,7 @@ use crate::virtio::{Partial, Segmentation, VirtioHeader};
 pub(crate) const TCP_CHECKSUM: u16 = 16;
 const UDP_CHECKSUM: u16 = 6;
 
-/// It is no sound IPv4 packet, or not the super-packet that its header says.
+/// It is no valid IPv4 packet, or not the super-packet that its header describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 

@@ -29,7 +29,7 @@ pub struct Settings {
     /// Flows whose payload is counted here as no host of ours does: the first one, and the one after the last.
     pub counted: (u32, u32),
     /// The CPU that the thread has for itself, so that it rests little while something is due: nothing else may have to
-    /// run there. `None`: it runs where the kernel says, and leaves a part of each tick to others.
+    /// run there. `None`: it runs where the kernel puts it, and leaves a part of each tick to others.
     pub cpu: Option<usize>,
     /// Whether to keep what came from the hosts, 64 bytes a packet.
     pub journal: bool,
@@ -57,7 +57,7 @@ impl Default for Settings {
 pub enum Stopped {
     /// The scenario's duration was over, or the transfers were done that its end waits for.
     Ended,
-    /// Who watched said so.
+    /// The caller ended it.
     Told,
     /// [`Monitor::cancel`] was set: to finish the simulation gives no result either.
     Cancelled,
@@ -135,7 +135,7 @@ struct Look {
 }
 
 impl Emulator {
-    /// The network of a simulation, between the devices of some pairs of hosts. `pair_of` says for each external flow
+    /// The network of a simulation, between the devices of some pairs of hosts. `pair_of` has for each external flow
     /// at which pair it is, by its place.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl Emulator {
     }
 
     /// Runs until the end, on this thread. `watch` is called about each millisecond with the simulation, for what the
-    /// hosts know of their flows ([`Simulation::report`] and its like); it says whether to go on. While it runs no
+    /// hosts know of their flows ([`Simulation::report`] and its like); it returns whether to go on. While it runs no
     /// packet is delivered: it must be quick.
     ///
     /// # Errors

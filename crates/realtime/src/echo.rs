@@ -1,6 +1,6 @@
 //! How long the hosts take to answer: an ICMP echo (RFC 792), now and then, to one host after the other.
 //!
-//! The lateness of packets says how well the network keeps its times. It does not see a host whose kernel lets packets
+//! The lateness of packets shows how well the network keeps its times. It does not see a host whose kernel lets packets
 //! wait: because another process has its CPU, because `ksoftirqd` has taken over what a write would do at once, or
 //! because another CPU receives (receive packet steering) and has too much to do. Such a host answers late, and its
 //! connections are slower than those of the scenario. The kernel answers an echo where it acknowledges segments too,

@@ -1,38 +1,38 @@
 //! The network of a scenario in real time: packets of real hosts cross its links, queues and delays.
 //!
 //! Two hosts, each behind a TUN device (`IFF_NO_PI | IFF_VNET_HDR`, with checksum and segmentation offload): the
-//! senders' and the receivers'. Flows whose hosts are to differ have another such pair. Somebody else opens the devices
-//! and says which addresses are whose ([`Side`]). One thread ([`Emulator::run`]) sleeps until something is due or has
-//! come, but a tick at least since it looked last, and then does this:
+//! senders' and the receivers'. Flows whose hosts differ have another such pair. The caller opens the devices and
+//! assigns the addresses ([`Side`]). One thread ([`Emulator::run`]) sleeps until a packet is due or has arrived, at
+//! least a tick since the last look, and then does this:
 //!
 //! 1. read all packets that are there; cut super-packets to the segments that a network card would send ([`cut`]);
 //! 2. hand each segment into the [`Simulation`](parshall_sim::Simulation), and advance that to the clock;
 //! 3. write the packets that are due to the other host; segments of a TCP flow that follow each other are merged to one
 //!    super-packet, as the receiver's own kernel would ([`merge`]), so that its cost per packet does not limit the
 //!    rate;
-//! 4. read once more: what the hosts answered at once has come at this moment, not a tick later.
+//! 4. read once more, so that immediate answers of the hosts are not a tick late.
 //!
-//! # What is not as in the scenario
+//! # Differences from the scenario
 //!
-//! *Delays* are a little too long. A packet is written when the thread has woken for it: late by what the kernel takes
-//! to wake a thread, and, where packets follow each other closely, by half a tick on average, because they wait for the
-//! next look. A packet that comes is handed in when the thread sees it: as late, but hardly at all if it answers what
-//! was just written (4). So an RTT is too long by two deliveries and an arrival. In a virtual machine of two CPUs,
-//! shared with compilers, pings over an RTT of 10 ms took 0.25 ms more in the median, 0.37 ms in 1 %, of which the
-//! lateness of the two deliveries was 0.17 ms. This is a bias; it is measured ([`Measured::rtt_bias_s`]), and not
-//! compensated. To deliver earlier by the mean would be right for an idle machine only, where threads wake late from
-//! deep sleep; under load packets would be early, and an emulated network that is faster than the scenario's is a worse
-//! fault than one that is slower.
+//! *Delays* are a little too long. A packet is written when the thread has woken for it: late by the time that the
+//! kernel takes to wake a thread, and, where packets follow each other closely, by half a tick on average, because they
+//! wait for the next look. A packet that comes is handed in when the thread sees it: as late, but hardly at all if it
+//! answers what was just written (4). So an RTT is too long by two deliveries and an arrival. In a virtual machine of
+//! two CPUs, shared with compilers, pings over an RTT of 10 ms took 0.25 ms more in the median, 0.37 ms in 1 %, of
+//! which the lateness of the two deliveries was 0.17 ms. This is a bias; it is measured ([`Measured::rtt_bias_s`]), and
+//! not compensated. To deliver earlier by the mean would be right for an idle machine only, where threads wake late
+//! from deep sleep; under load packets would be early, and an emulated network that is faster than the scenario's is a
+//! worse fault than one that is slower.
 //!
 //! *Times of arrival* at the links are those of looks: what comes within a tick comes together. Of many packets that
 //! come at once some wait for the next look, so that those that are due do not.
 //!
 //! *The hosts' kernels* do most of their work for a packet within the write that delivers it, on this thread: TCP
 //! receives, and answers. So the number of writes limits the rate, and many flows whose packets cannot be merged need
-//! more CPU time than one. The kernel can be told to do it on other CPUs (receive packet steering), as
+//! more CPU time than one. The kernel can do it on other CPUs (receive packet steering), as
 //! `parshall_emulation` does for many flows; then the answer comes at a later look.
 //!
-//! All else that a run did not keep is in [`Measured`] as well, and [`Measured::verdict`] says what it means.
+//! All other deviations of a run are in [`Measured`] as well, and [`Measured::verdict`] judges them.
 //!
 //! | file | what |
 //! | --- | --- |

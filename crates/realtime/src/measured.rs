@@ -7,7 +7,7 @@ use parshall_sim::Direction;
 use parshall_units::{Duration, Instant};
 use serde::Serialize;
 
-/// What was measured of an emulation itself, while it ran. [`verdict`](Self::verdict) says what it means.
+/// What was measured of an emulation itself, while it ran. [`verdict`](Self::verdict) judges it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measured {
     /// How long it ran, s.
@@ -52,7 +52,7 @@ pub struct Measured {
     pub malformed: u64,
     /// Packets larger than those of their flow in the scenario.
     pub oversized: u64,
-    /// Share of the machine's time that its hypervisor gave to others; `None`: the kernel does not tell.
+    /// Share of the machine's time that its hypervisor gave to others; `None`: the kernel does not report it.
     pub steal: Option<f64>,
 }
 

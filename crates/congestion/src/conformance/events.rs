@@ -1,4 +1,4 @@
-//! What a control is told: random events, and the path that they come from.
+//! Events for a control under test: random ones, and the path that they come from.
 
 use crate::path_model::Choices;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Needs, Phase, RateSample, Signal};

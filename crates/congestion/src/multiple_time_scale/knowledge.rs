@@ -48,7 +48,7 @@ struct Statistics {
     predictor: Predictor,
 }
 
-/// What an interval said.
+/// The finding of an interval.
 #[derive(Clone, Copy, Debug)]
 struct News {
     at: Instant,

@@ -4,7 +4,7 @@
 //! The source adds to the output rate where contention is low and takes from it where it is high, and gives no formula
 //! (its own use is redundancy in video). Here the shift is linear in the predicted level and symmetric: + `largest`
 //! packets/s at level 1, - `largest` at level h, nothing in the middle. The control below keeps its own rate, to which
-//! the shift is added whenever it has heard of something; its window moves by the same factor. At least a tenth of the
+//! the shift is added at each event; its window moves by the same factor. At least a tenth of the
 //! control's rate is left, since a source that falls silent learns nothing. Slow start is not shifted.
 //!
 //! A congestion event enlarges no window: the level that a reduced one is shifted by counts from the next ACK on.
@@ -68,7 +68,7 @@ impl Level {
         self.shift.set(predicted);
     }
 
-    /// Reads what the control says now.
+    /// Takes over windows and rate of the control, shifted.
     fn read(&mut self) {
         self.windows = Windows::of(&self.control);
         self.pacing_rate = self.control.pacing_rate();

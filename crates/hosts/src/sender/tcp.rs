@@ -1,7 +1,7 @@
 //! A TCP flow: its application, and one connection after another.
 //!
 //! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as
-//! in the simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the
+//! in the simulator. The kernel reports that moment: each write asks for a notice on the socket's error queue when the
 //! last of its bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
 //!
 //! A connection that is not persistent ends with a FIN, which the simulator's do not send.
@@ -345,7 +345,7 @@ impl TcpFlow {
         Ok(())
     }
 
-    /// The connection broke; the flow ends, and says why.
+    /// The connection broke: the flow ends, and its outcome has the reason.
     fn fail(&mut self, context: &Context, error: Errno) -> Result<(), HostsError> {
         self.failure = Some(format!("the connection broke: {}", std::io::Error::from(error)));
         self.close(context)

@@ -2,7 +2,7 @@
 
 use crate::tcp_info::TcpInfo;
 
-/// For how long a flow's connections were busy, and what limited them; `None`: the kernel does not say.
+/// For how long a flow's connections were busy, and what limited them; `None`: the kernel does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limited {
     /// Time with data to send, in seconds.

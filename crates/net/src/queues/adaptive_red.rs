@@ -83,7 +83,7 @@ impl AdaptiveRed {
         Self { config, red: None, max_probability: INITIAL_PROBABILITY, next_update: Instant::ZERO }
     }
 
-    /// RED with thresholds and weight for the link's rate, which an arrival tells. §4.2, §4.3
+    /// RED with thresholds and weight for the link's rate, which comes with an arrival. §4.2, §4.3
     fn tuned(&self, arrival: &Arrival) -> Red {
         let bytes_per_s = f64::from(arrival.bytes) / arrival.transmission.as_secs_f64();
         let packets_per_s = bytes_per_s / self.config.packet_size.0 as f64;
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn thresholds_and_weight_follow_from_the_links_rate() {
-        // 1000 packets/s x 40 ms / 2 = 20; 5 ms would be 2.5, which is below the least. A SYN tells the rate as well.
+        // 1000 packets/s x 40 ms / 2 = 20; 5 ms would be 2.5, which is below the least. A SYN has the rate as well.
         for (target_ms, bytes, min) in [(40, 1500, 20.0), (40, 40, 20.0), (5, 1500, 5.0)] {
             let mut red = AdaptiveRed::new(&config(target_ms)).tuned(&arrival(0, bytes));
             assert_eq!(red.thresholds(), (min, 3.0 * min));

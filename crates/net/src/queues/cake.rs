@@ -29,7 +29,7 @@
 //!
 //! Missing, as there is nothing for it in a scenario: isolation of hosts (`triple-isolate`; a scenario's flows have no
 //! hosts in common), NAT. Missing: the ACK filter, the ingress and autorate modes, the other sets of tins. A flow's
-//! credit counts its packets without the overhead. Linux keeps idle queues in a list while their COBALT comes to rest;
+//! credit counts its packets without the overhead. Linux keeps idle queues in a list until their COBALT is at rest;
 //! here that is made up for at the queue's next packet.
 //!
 //! Read: what `sch_cake.c` of Linux does. Not read: the paper.

@@ -231,7 +231,7 @@ impl Controller {
         self.last_count = self.count;
     }
 
-    /// Takes the first packet, and tells whether the sojourn time has been above the target for an interval.
+    /// Takes the first packet, and returns whether the sojourn time has been above the target for an interval.
     fn judge(&mut self, law: &Law, now: Instant, fifo: &mut Fifo) -> Option<(Held, bool)> {
         let Some(packet) = fifo.pop() else {
             self.first_above = None;

@@ -13,7 +13,7 @@
 //! is the largest packet (Theorem 2 of the paper bounds it over any interval).
 //!
 //! When the limit is exceeded, a packet is dropped from the queue with the most bytes: the paper's buffer stealing
-//! (McKenney). It is taken from the head, as in FQ-CoDel, which tells its sender soonest; the paper leaves that open.
+//! (McKenney). It is taken from the head, as in FQ-CoDel, which informs its sender soonest; the paper leaves that open.
 
 use super::departure::Fifo;
 use super::flow_queues::mixed;

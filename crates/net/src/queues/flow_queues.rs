@@ -142,7 +142,7 @@ impl<C: Clone> FlowQueues<C> {
         }
     }
 
-    /// The next packet: `take` says which one, of the queue whose turn it is, and may drop others before it.
+    /// The next packet: `take` chooses it, of the queue whose turn it is, and may drop others before it.
     pub(super) fn dequeue(
         &mut self,
         lost: &mut VecDeque<Held>,
@@ -182,8 +182,8 @@ impl<C: Clone> FlowQueues<C> {
     }
 }
 
-/// A number from which every bit of another one can be told apart (the finalizer of `SplitMix64`; Steele, Lea & Flood,
-/// OOPSLA 2014).
+/// A number from which every bit of another one can be distinguished (the finalizer of `SplitMix64`; Steele, Lea &
+/// Flood, OOPSLA 2014).
 pub(super) fn mixed(number: u64) -> u64 {
     let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

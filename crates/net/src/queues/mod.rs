@@ -62,7 +62,7 @@ pub struct Arrival {
     pub now: Instant,
     /// Its size on the wire.
     pub bytes: u32,
-    /// What it says about ECN.
+    /// Its ECN field.
     pub ecn: Ecn,
     /// Whether it is within its flow's profile.
     pub class: Class,

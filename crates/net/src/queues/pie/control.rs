@@ -61,8 +61,8 @@ impl Controller {
         reader("burst_allowance", self.burst_left.as_secs_f64());
     }
 
-    /// The updates that were due since the last call. `delay_s` tells the queueing delay at a moment; once it is zero,
-    /// it stays so.
+    /// The updates that were due since the last call. `delay_s` returns the queueing delay at a moment; once it is
+    /// zero, it stays so.
     pub(in crate::queues) fn catch_up(&mut self, law: &Law, now: Instant, delay_s: impl Fn(Instant) -> f64) {
         let interval = law.update_interval;
         if self.next_update == Instant::MAX {
