@@ -1,6 +1,6 @@
 //! BBR with bounds on bandwidth and packets in flight: what versions 2 ([`bbr2`](crate::bbr2)) and 3
 //! ([`bbr3`](crate::bbr3)) do in the same way. Symbols, and sections are in the header of `bbr3.rs`; a
-//! version says in [`Rules`] where it differs.
+//! version has its differences in [`Rules`].
 
 mod undo;
 

@@ -15,7 +15,7 @@
 //! acknowledged packet at most; a timeout forgets the maximum; beta is 717/1024; it reduces its window, not what is in
 //! flight. The formulas are looked at anew if the window has changed, or after 1/32 s, and once a tick at most.
 //!
-//! Its slow start ends as HyStart of Linux says ([`hystart`]). RTTs count (`cubictcp_acked`) but for those of the first
+//! Its slow start ends by HyStart of Linux ([`hystart`]). RTTs count (`cubictcp_acked`) but for those of the first
 //! second of an epoch.
 //!
 //! Left out: its clock stands still while nothing is sent (`CA_EVENT_TX_START`); here it does so while the window is

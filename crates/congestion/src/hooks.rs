@@ -5,7 +5,7 @@
 //! | what | where |
 //! | --- | --- |
 //! | [`CongestionControl`], the trait of a control, with the defaults of the list | `declare_trait` |
-//! | [`Wrapper`], for types that stand before another control: a hook that they do not treat themselves is forwarded | `declare_wrapper` |
+//! | [`Wrapper`], for types before another control: it forwards the hooks that they do not define | `declare_wrapper` |
 //! | the dispatch of [`Kind`](crate::Kind) over the catalog | `dispatch`, in `catalog.rs` |
 //! | the control that counts its calls, by which tests see that nothing is lost on the way | `tests.rs` |
 //!
@@ -21,7 +21,7 @@ use parshall_units::parameters::Reader;
 use parshall_units::Instant;
 
 /// Calls a macro with its context and all hooks: those that only read the control, and those that may change it.
-/// Behind `=` is what a control does that says nothing of the hook.
+/// Behind `=` is the default of a control that does not define the hook.
 macro_rules! for_each_hook {
     ($macro:ident $context:tt) => {
         $macro! {

@@ -131,7 +131,7 @@ impl WindowRule for HtcpRule {
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         if ack.phase == Phase::Recovery {
-            return; // what is repaired says nothing of the throughput; as Linux
+            return; // a repair is no measure of the throughput; as Linux
         }
         if self.last_congestion == Instant::MAX {
             self.last_congestion = ack.now;

@@ -212,16 +212,16 @@ mod tests {
     /// the second half.
     fn course(control: &mut Prague, rtt: Duration, p: f64, rounds: u32) -> (f64, f64) {
         let (mut now, mut random) = (Instant::ZERO, Choices::new(7));
-        let (mut window, mut alpha, mut told) = (0.0, 0.0, Instant::ZERO);
+        let (mut window, mut alpha, mut reduced) = (0.0, 0.0, Instant::ZERO);
         for round in 0..rounds {
             let packets = control.window() as u64;
             for i in 0..packets {
                 now += rtt.over(packets);
                 let marked = (random.below(1 << 30) as f64) < p * f64::from(1 << 30);
-                if marked && now >= told + rtt {
+                if marked && now >= reduced + rtt {
                     let before = control.window();
                     mark(control, now);
-                    told = if control.window() < before { now } else { told };
+                    reduced = if control.window() < before { now } else { reduced };
                 }
                 control.on_ack(&AckEvent { round_ended: i == 0, ..ack(now, rtt, marked) });
             }

@@ -17,7 +17,7 @@
 //!   loss. In a queue that serves in order of arrival, who sends more always gets more: the gradient is positive up to
 //!   any rate, and its sign near capacity is that of the rounding to whole packets. `gradient` is there to see that;
 //!   unchanged rates or throughputs count as no congestion.
-//! - *Beginning.* The source says nothing: the initial window a round trip. There is no slow start.
+//! - *Beginning.* The source has none: the initial window a round trip. There is no slow start.
 //! - *Over TCP* what is lost is sent again at the same rate, and the window only keeps a silent network from being
 //!   flooded: it holds two round trips. After a timeout the rate is a packet a round trip.
 //!

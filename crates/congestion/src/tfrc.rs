@@ -15,11 +15,11 @@
 //! that makes the mean larger (§5.4). Losses within an RTT of the first are one event. The first interval is the one of
 //! which X_calc is what arrived (§6.3.1). Without reports X is halved (§4.4).
 //!
-//! Readings. Events are found by the sender from what a report counts; where in the report's round trip the first loss
-//! was is not told, and taken as its middle. Left out: history discounting (§5.5) and the correction of the rate by
-//! sqrt(RTT) (§4.5), both of which the RFC leaves open, and the rules for senders with little data. A mark counts as a
-//! loss. Over TCP, the ACKs of a round trip are the report, what is lost is sent again at the same rate, and the window
-//! only keeps a silent network from being flooded: it holds two round trips.
+//! Readings. Events are found by the sender from what a report counts; the first loss is taken to be in the middle of
+//! the report's round trip. Left out: history discounting (§5.5) and the correction of the rate by sqrt(RTT) (§4.5),
+//! both of which the RFC leaves open, and the rules for senders with little data. A mark counts as a loss. Over TCP,
+//! the ACKs of a round trip are the report, what is lost is sent again at the same rate, and the window only keeps a
+//! silent network from being flooded: it holds two round trips.
 //!
 //! The RFC's text was not at hand: its rules stand here as they are commonly quoted, and section numbers with them.
 

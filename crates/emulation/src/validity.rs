@@ -79,7 +79,8 @@ impl HostsMeasured {
             let flows = outcome.flows.iter().filter(|flow| !left_out(flow));
             let shares = flows.filter_map(|flow| {
                 let busy_s = flow.limited.busy_s.filter(|&busy_s| busy_s > 0.0)?;
-                Some((part(&flow.limited)? / busy_s).min(1.0)) // readings may find more than the kernel's count of busy time
+                // Readings may find more than the kernel's count of busy time.
+                Some((part(&flow.limited)? / busy_s).min(1.0))
             });
             shares.reduce(f64::max)
         };

@@ -22,7 +22,7 @@ impl Watch {
     /// Begins to watch.
     ///
     /// # Parameters
-    /// * `page`: told of `progress` and of the process's memory.
+    /// * `page`: it gets `progress` and the process's memory.
     /// * `parent`: number of the parent's process; the process ends when it has another parent.
     /// * `most_bytes`: memory that the process may take.
     /// * `progress`: simulated time in ps, and packets.

@@ -59,7 +59,7 @@ struct WatchedControl {
     control: Option<Box<dyn External>>,
     page: Page,
     group: u64,
-    /// Of the last event that it heard of.
+    /// Of the last event.
     now: Instant,
 }
 

@@ -62,7 +62,8 @@ impl<T: Send + 'static> Host<T> {
             }
         };
         let who = side.name().trim_end_matches('\'');
-        let name = if pair == 0 { format!("hosts-{who}") } else { format!("{who}-{pair}") }; // the kernel keeps 15 bytes
+        // The kernel keeps 15 bytes of it.
+        let name = if pair == 0 { format!("hosts-{who}") } else { format!("{who}-{pair}") };
         let thread = thread::Builder::new().name(name).spawn(body).tried("start a thread")?;
         let made = is_ready.recv().map_err(|_| HostsError::Died(side.name()))??;
         Ok((Self { thread, start }, made))
@@ -70,7 +71,7 @@ impl<T: Send + 'static> Host<T> {
 
     /// Starts its task.
     pub(crate) fn start(&self, clock: Clock) {
-        let _ = self.start.send(clock); // a host that has ended says why in `finish`
+        let _ = self.start.send(clock); // of a host that has ended, `finish` returns the error
     }
 
     /// Waits for its end. A host that was never started ends now.

@@ -1,7 +1,7 @@
 //! The conformance kit: what every congestion control must keep, whatever happens to it.
 //!
 //! [`check`] applies to a control random [`events`](random_events) and of a few scripted courses (`courses.rs`), and
-//! says of each of [`CHECKS`] whether it held, or where it was violated first. All follows from the seed. Controls of
+//! finds for each of [`CHECKS`] whether it held, or where it was violated first. All follows from the seed. Controls of
 //! the catalog are held to it by `tests/conformance.rs`, those from outside by who asks: `parshall check-control`.
 
 mod courses;

@@ -19,7 +19,7 @@
 //!
 //! Readings, where the source leaves a choice:
 //! - *Level.* The source's L is a level of contention, and its X grows where contention is low (§3.3): level h + 1 - l
-//!   of the quantised throughput. The quantiser's range is not said: [`quantiser`].
+//!   of the quantised throughput. The source has no range of the quantiser: [`quantiser`].
 //! - *Bits transmitted* are packets delivered, as far as a control can know: those that ACKs bring outside loss
 //!   recovery, and at a recovery's end the flight at its beginning.
 //! - *Silence* of more than one interval says nothing of the network (the application may have paused): the chain of

@@ -192,7 +192,8 @@ impl TcpFlow {
         let Some(transfer) = self.transfer.take() else { return Ok(()) };
         let totals = self.probe.totals(self.socket.as_ref())?;
         context.record(Row::Transfer(self.transfer_row(context, &transfer, Some(now), &totals)));
-        self.transfers += context.flow(self.plan).transport.streams(); // those of its neighbours are numbered in between
+        // The numbers in between are those of its neighbours.
+        self.transfers += context.flow(self.plan).transport.streams();
         if !options(context.flow(self.plan)).persistent {
             self.close(context)?;
         }
