@@ -60,8 +60,8 @@ def tree(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
         return
     prefix = tuple(part.strip() for part in head.split("::") if part.strip())
     for item in top_level(rest.rpartition("}")[0]):
-        for path, name in tree(item):
-            yield prefix + path, name
+        for inner, name in tree(item):
+            yield prefix + inner, name
 
 
 def top_level(text: str) -> Iterator[str]:
@@ -86,7 +86,7 @@ def files(source: Path) -> dict[Module, File]:
         module = parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
         code = code_of(path)
         exports = re.findall(r"\bpub(?:\([\w ]+\))? use ([^;]+);", code)
-        named = {name: path for text in exports for path, name in tree(text)}
+        named = {name: target for text in exports for target, name in tree(text)}
         children = frozenset(re.findall(r"\bmod (\w+);", code))
         found[module] = File(code, children, named)
         for child in re.findall(r"#\[path = [^\]]*\]\s*mod (\w+);", code):  # a file outside the crate
