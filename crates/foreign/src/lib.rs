@@ -1,6 +1,6 @@
 //! Foreign code: congestion controls of users, and the watch over the process in which they run.
 //!
-//! A run with a control from outside has a process of its own (`python/parshall/foreign`), because a Python class or a
+//! A run with a control from outside has a process of its own (`python/parshall/scenario/foreign`), because a Python class or a
 //! C library may loop, end its process, or take the machine's memory. The parent can ask at any moment what that
 //! process does.
 //!

@@ -1,11 +1,11 @@
 //! Congestion controls in shared libraries, by the C interface `parshall_control.h`. The header and its Rust twin are
-//! among the files that `parshall new control` writes (`python/parshall/templates/control`).
+//! among the files that `parshall new control` writes (`python/parshall/scenario/templates/control`).
 //!
 //! A library is trusted as any other code of the process; what is checked is what can be: that the symbol is there,
 //! that it has this version of the interface, that it has the functions it must have, and the answer of each call.
 
 #[allow(missing_docs, clippy::pedantic)] // it is a user's file too
-#[path = "../../../python/parshall/templates/control/rust/src/abi.rs"]
+#[path = "../../../python/parshall/scenario/templates/control/rust/src/abi.rs"]
 mod abi;
 mod control;
 mod loaded;
