@@ -13,9 +13,6 @@ ROOT = Path(__file__).parents[2]
 PROSE = re.compile(r"//[/!].*(?:Deviations?|and deviations)\b[:.,]")
 """A comment that begins to list deviations."""
 
-IN_HEADERS = {"bbr.rs", "bbr2.rs", "bbr3.rs"}
-"""Controls whose deviations are still prose."""
-
 
 @pytest.mark.parametrize("each", deviations(), ids=lambda each: each.id)
 def test_a_deviation_has_a_test_of_its_name(each: Deviation) -> None:
@@ -33,8 +30,7 @@ def test_ids_are_of_one_deviation() -> None:
 
 def prose(folder: Path) -> list[str]:
     """The files of a folder whose comments list deviations."""
-    files = (path for path in sorted(folder.rglob("*.rs")) if path.name not in IN_HEADERS)
-    return [str(path) for path in files if PROSE.search(path.read_text(encoding="utf-8"))]
+    return [str(path) for path in sorted(folder.rglob("*.rs")) if PROSE.search(path.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("crate", ["congestion", "net", "signals", "sim", "tcp", "workload"])

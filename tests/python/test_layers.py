@@ -97,7 +97,7 @@ def test_the_rules_for_crates_never_allow() -> None:
     assert rules["units"] == rules["reading"] == frozenset()
     for crate in ("units", "congestion", "signals", "net", "tcp", "workload", "records"):
         assert not rules[crate] & {"sim", "emu", "trace", "python"}, crate
-    assert not rules["hosts"] & {"sim", "emulator", "net", "tcp", "trace", "python"}
+    assert not rules["hosts"] & {"sim", "realtime", "net", "tcp", "trace", "python"}
     assert rules["congestion"] <= {"units"}
     assert rules["signals"] <= {"units", "congestion"}
     assert rules["net"] <= {"units"}

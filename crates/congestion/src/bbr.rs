@@ -9,18 +9,15 @@
 //! | full_bw | `plateau` | packets/s, BtlBw when it last grew by a quarter |
 //! | cwnd | `window` | packets |
 //!
-//! Sends at the bandwidth that it measured, and keeps no more than two BDP in flight. Startup doubles the rate until BtlBw
-//! has not grown by a quarter for three round trips; Drain empties the queue that this made; ProbeBW goes around eight phases of one
-//! RTprop, of gain 1.25, 0.75 and six times 1; every ten seconds without a new smallest RTT, ProbeRTT holds four packets
-//! in flight for 200 ms; what it sends does not count for BtlBw. Losses change the window only while they are repaired (packet
-//! conservation in the first round trip).
+//! Sends at the bandwidth that it measured, and keeps no more than two BDP in flight. Startup doubles the rate until
+//! BtlBw has not grown by a quarter for three round trips; Drain empties the queue that this made; ProbeBW goes around
+//! eight phases of one RTprop, of gain 1.25, 0.75 and six times 1; every ten seconds without a new smallest RTT,
+//! ProbeRTT holds four packets in flight for 200 ms; what it sends does not count for BtlBw. Losses change the window
+//! only while they are repaired (packet conservation in the first round trip).
 //!
 //! After an idle time there is no ProbeRTT, and the first packets go at the bandwidth, whatever the phase.
 //!
-//! Deviations: there is no segmentation offload, so the three quanta above the BDP are three packets. The long-term
-//! bandwidth for token-bucket policers, which Linux has and the draft does not, is left out. The first RTT sets the first pacing
-//! rate, as in Linux and later drafts; this one keeps the rate of an RTT of 1 ms until the pipe is full, which is no pacing. A
-//! window that the application does not use does not grow.
+//! Linux's version 1 also has a long-term bandwidth for token-bucket policers: see [`BbrLinux`](crate::BbrLinux).
 
 use crate::path_model::{variables, Choices, FirstRate, HeldBack, Plateau, PriorWindow, Rounds, WindowedMax};
 use crate::{
@@ -60,7 +57,7 @@ enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Conservation {
     Off,
-    /// A loss was found; the ACK that tells of it is still to come.
+    /// A loss was found; the ACK that reports it is still to come.
     Begins,
     On,
 }
@@ -381,4 +378,4 @@ impl CongestionControl for Bbr {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -9,19 +9,21 @@
 //! | ecn_factor, ecn_thresh, ecn_max_rtt | `ecn_factor`, `ecn_threshold`, `ecn_max_rtt` | |
 //!
 //! The model, its states and its bounds are those of version 3 ([`bounded_bbr`](crate::bounded_bbr)). What differs:
-//! - Startup paces at 2/ln 2 times the bandwidth and ends after 8 ACKs with losses in a round trip (6); Drain paces at ln 2/2.
+//! - Startup paces at 2/ln 2 times the bandwidth and ends after 8 ACKs with losses in a round trip (6); Drain paces at
+//!   ln 2/2.
 //! - Down paces at 0.75 of the bandwidth (0.9), the window of Up is 2 BDP (2.25).
-//! - Up ends when 1.25 BDP are in flight an RTT after it began (version 3 goes on until the bandwidth grows no more); Drain lasts until it is done.
-//! - Marks, if `ecn` is true and the smallest RTT is `ecn_max_rtt` at most: a round trip with marks leaves 1 - ecn_factor ecn_alpha
-//!   of bw_lo and inflight_lo; half of a round trip's packets marked are too many for probing, and end Startup if it happens
-//!   twice in a row. That is an answer to queues that mark early, as for DCTCP; it is off by default, as in Linux.
+//! - Up ends when 1.25 BDP are in flight an RTT after it began (version 3 goes on until the bandwidth grows no more);
+//!   Drain lasts until it is done.
+//! - Marks, if `ecn` is true and the smallest RTT is `ecn_max_rtt` at most: a round trip with marks leaves 1 -
+//!   ecn_factor ecn_alpha of bw_lo and inflight_lo; half of a round trip's packets marked are too many for probing, and
+//!   end Startup if it happens twice in a row. That is an answer to queues that mark early, as for DCTCP; it is off by
+//!   default, as in Linux.
 //!
-//! Deviations, besides those of version 3: too many marks are those of a round trip that ended, not those since the sampled packet was
-//! sent; marks set no bound of their own on the bandwidth while probing (bw_hi); probing again when marks cease is left out (off by
-//! default). As in version 3: what ends Startup by losses bounds inflight_hi by what was delivered too; the pipe counts as full by
-//! the sample that begins a round.
+//! As in version 3, the losses that end Startup also bound inflight_hi by what was delivered, and the pipe counts as
+//! full by the sample that begins a round. Left out: probing again when marks cease, which is off by default.
 //!
-//! Read: Linux' net/ipv4/tcp_bbr2.c of the alpha release (google/bbr, v2alpha), for rules and constants. Of the draft the abstract only.
+//! Read: Linux' net/ipv4/tcp_bbr2.c of the alpha release (google/bbr, v2alpha), for rules and constants. Of the draft
+//! the abstract only.
 
 use crate::bounded_bbr::{BoundedBbr, EcnResponse, Limits, Rules, UpEnds, Version, SHARED_VARIABLES};
 use crate::{AckEvent, RateSample};
@@ -54,7 +56,7 @@ parshall_units::configuration! {
 #[derive(Clone, Debug)]
 pub struct Version2;
 
-/// Bandwidth probing that answers to losses and, if told so, to marks.
+/// Bandwidth probing that answers losses and, by a parameter, marks.
 pub type Bbr2 = BoundedBbr<Version2>;
 
 /// 2/ln 2: the smallest gain that doubles the rate each round trip.
@@ -143,7 +145,7 @@ impl EcnResponse for Marks {
         self.on
     }
 
-    fn hear(&mut self, ack: &AckEvent, sample: &RateSample, round: bool, min_rtt: Duration) {
+    fn on_ack(&mut self, ack: &AckEvent, sample: &RateSample, round: bool, min_rtt: Duration) {
         self.too_many = false;
         if !self.on {
             return;
@@ -188,4 +190,4 @@ impl EcnResponse for Marks {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

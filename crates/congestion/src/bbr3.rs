@@ -10,19 +10,15 @@
 //! | BBR.Beta | `beta` | factor kept at a loss |
 //! | BBR.Headroom | `HEADROOM` | share of `inflight_hi` left to others |
 //!
-//! Against version 1: a round trip that loses lowers the bandwidth and the packets in flight for a while; probing for more
-//! comes every 2 to 3 s, or as often as a Reno flow of the same window would lose, whichever is sooner, begins by refilling the pipe and
-//! ends when the bandwidth grows no more or more than 2 % are lost; ProbeRTT keeps half a BDP and comes every 5 s.
-//! The states are Startup, Drain, the four of ProbeBW (down, cruise, refill, up) and ProbeRTT. A probing after one that lost too much stops where
-//! that one did, and goes on at once if nothing is lost there (§5.3.3.6); Drain ends after three round trips at the latest (§5.3.2); what a loss changed that was
-//! none is taken back (§5.5.11, by senders that find out: `tcp = "linux"`).
+//! Against version 1: a round trip that loses lowers the bandwidth and the packets in flight for a while; probing for
+//! more comes every 2 to 3 s, or as often as a Reno flow of the same window would lose, whichever is sooner, begins by
+//! refilling the pipe and ends when the bandwidth grows no more or more than 2 % are lost; ProbeRTT keeps half a BDP
+//! and comes every 5 s. The states are Startup, Drain, the four of ProbeBW (down, cruise, refill, up) and ProbeRTT. A
+//! probing after one that lost too much stops where that one did, and goes on at once if nothing is lost there
+//! (§5.3.3.6); Drain ends after three round trips at the latest (§5.3.2); what a loss changed that was none is taken
+//! back (§5.5.11, by senders that find out: `tcp = "linux"`).
 //!
-//! Deviations. The six separate ranges that
-//! must be lost to end Startup are counted as ACKs that bring losses, as Linux does. Losses are judged at ACKs, by the packet delivered
-//! last, and not packet by packet as they are found (`HandleLostPacket`): nothing is reordered here, so a loss is found by packets sent
-//! right behind it, with as much in flight. Without SACK too a round trip may lose 2 % (any loss is too much there). ACK aggregation is not estimated and there is no
-//! segmentation offload, whose budget the draft adds. A window that the application does not use does not grow. A timeout leaves a window of one packet, not of what is in flight and one.
-//! ECN is not used (as in the draft).
+//! ECN is not used, as in the draft.
 //!
 //! Sections are those of the draft's revision 06 of July 2026, the newest when this was written.
 
@@ -84,4 +80,4 @@ impl Version for Version3 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

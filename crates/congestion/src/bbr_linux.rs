@@ -15,13 +15,14 @@
 //! | `bbr_save_cwnd` | [`BbrLinux::save_window`] |
 //! | `bbr_cwnd_event` | [`CongestionControl::on_transmission_start`] |
 //!
-//! How it differs from `bbr`, which is the published one: the window has room for three bursts of segmentation offload and for ACKs that
-//! come aggregated, is even, and is two packets larger in the phase that probes; packets go at 99 % of the bandwidth; what counts as in flight is what will be in the
-//! network when pacing lets the next packet go; a path that loses a fifth or more in two intervals of about the same rate is taken for policed, and
-//! is sent at that rate for 48 round trips; a window that the application does not use grows. Gains are whole 256ths.
+//! How it differs from `bbr`, which is the published one: the window has room for three bursts of segmentation offload
+//! and for ACKs that come aggregated, is even, and is two packets larger in the phase that probes; packets go at 99 %
+//! of the bandwidth; what counts as in flight is what will be in the network when pacing lets the next packet go; a
+//! path that loses a fifth or more in two intervals of about the same rate is taken for policed, and is sent at that
+//! rate for 48 round trips; a window that the application does not use grows. Gains are whole 256ths.
 //!
-//! Left out: the clock of `min_rtt_stamp` and `probe_rtt_done_stamp` has ticks of a jiffy there; a smallest RTT that expired is renewed there
-//! by an ACK that was not delayed only. Bursts are counted in packets of an MSS of 1448 bytes.
+//! Left out: the clock of `min_rtt_stamp` and `probe_rtt_done_stamp` has ticks of a jiffy there; a smallest RTT that
+//! expired is renewed there by an ACK that was not delayed only. Bursts are counted in packets of an MSS of 1448 bytes.
 //!
 //! Read for these facts: net/ipv4/tcp_bbr.c of Linux; held against recordings of 6.18 (docs/kernel_recordings.md).
 

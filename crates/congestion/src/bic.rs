@@ -10,17 +10,19 @@
 //! | ss_cwnd, ss_target | `probe_step`, `probe_target` | packets: max probing |
 //! | B (Linux) | `divisor` | the way to the maximum over a step |
 //!
-//! Below `w_max` a round trip goes half of the way to it, but no more than S_max: additive increase far from it,
-//! binary search near. Where the step would be less than S_min the window is set to `w_max`, and max probing begins:
-//! steps that double from 1 to S_max. A flow that loses before it reaches its last maximum aims lower (fast convergence).
+//! Below `w_max` a round trip goes half of the way to it, but no more than S_max: additive increase far from it, binary
+//! search near. Where the step would be less than S_min the window is set to `w_max`, and max probing begins: steps
+//! that double from 1 to S_max. A flow that loses before it reaches its last maximum aims lower (fast convergence).
 //!
-//! Linux' version of that time differs: it keeps 819/1024 instead of 7/8, has S_max = 16, goes a quarter of the way, grows by a twentieth
-//! of the window at least until the first loss, ends slow start at 100 packets, forgets all after a timeout, and adds 1/5 packet a
-//! round trip from 8 packets below the maximum to 4 above it, then a third of what it is above. All but the last two can be
-//! had: `{ decrease = 0.8, s_max = 16, divisor = 4, initial_growth = 0.05 }`, and `initial_ssthresh` of the group.
+//! Linux' version of that time differs: it keeps 819/1024 instead of 7/8, has S_max = 16, goes a quarter of the way,
+//! grows by a twentieth of the window at least until the first loss, ends slow start at 100 packets, forgets all after
+//! a timeout, and adds 1/5 packet a round trip from 8 packets below the maximum to 4 above it, then a third of what it
+//! is above. All but the last two can be had: `{ decrease = 0.8, s_max = 16, divisor = 4, initial_growth = 0.05 }`, and
+//! `initial_ssthresh` of the group.
 //!
-//! Read: the abstract of the paper, secondary texts of its algorithm, and Linux' net/ipv4/tcp_bic.c in two versions of 2.6, for its
-//! constants and conditions; the 100 packets are from GEANT's notes on it (2007). Not read: the paper's pseudocode.
+//! Read: the abstract of the paper, secondary texts of its algorithm, and Linux' net/ipv4/tcp_bic.c in two versions of
+//! 2.6, for its constants and conditions; the 100 packets are from GEANT's notes on it (2007). Not read: the paper's
+//! pseudocode.
 
 use crate::last_maximum::{after_loss, W_MAX};
 use crate::window_based::{WindowBased, WindowRule, Windows};

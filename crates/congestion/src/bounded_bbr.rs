@@ -1,5 +1,6 @@
-//! BBR with bounds on bandwidth and packets in flight: what versions 2 ([`bbr2`](crate::bbr2)) and 3 ([`bbr3`](crate::bbr3)) do in
-//! the same way. Symbols, sections and deviations are in the header of `bbr3.rs`; a version says in [`Rules`] where it differs.
+//! BBR with bounds on bandwidth and packets in flight: what versions 2 ([`bbr2`](crate::bbr2)) and 3
+//! ([`bbr3`](crate::bbr3)) do in the same way. Symbols, and sections are in the header of `bbr3.rs`; a
+//! version has its differences in [`Rules`].
 
 mod undo;
 
@@ -31,7 +32,8 @@ pub struct Rules {
     pub(crate) up_ends: UpEnds,
 }
 
-/// Whether Up ends for another reason than losses and the rate at which the last probing lost too much ([`BoundedBbr::is_at_risk`]).
+/// Whether Up ends for another reason than losses and the rate at which the last probing lost too much
+/// ([`BoundedBbr::is_at_risk`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UpEnds {
     /// The bandwidth grows no more.
@@ -80,7 +82,7 @@ pub trait EcnResponse: Clone + Debug {
     }
 
     /// An ACK; `round`: it starts a round trip.
-    fn hear(&mut self, _ack: &AckEvent, _sample: &RateSample, _round: bool, _min_rtt: Duration) {}
+    fn on_ack(&mut self, _ack: &AckEvent, _sample: &RateSample, _round: bool, _min_rtt: Duration) {}
 
     /// The part of bandwidth and packets in flight that this round trip's marks leave; `None`: there were none.
     fn kept(&self) -> Option<f64> {
@@ -331,7 +333,7 @@ impl<V: Version> BoundedBbr<V> {
         if self.rounds.started {
             self.rounds_since_probe += 1;
         }
-        self.ecn.hear(ack, sample, self.rounds.started, self.min_rtt);
+        self.ecn.on_ack(ack, sample, self.rounds.started, self.min_rtt);
         if let Some(rate) = sample.rate {
             if rate >= self.largest_bw() || !sample.app_limited {
                 self.max_bw[1] = self.max_bw[1].max(rate);
@@ -474,8 +476,8 @@ impl<V: Version> BoundedBbr<V> {
         over
     }
 
-    /// Precautionary bandwidth probing: as much is in flight as the last probing lost too much with. If nothing is lost now, probing goes on at once.
-    /// §5.3.3.6
+    /// Precautionary bandwidth probing: as much is in flight as the last probing lost too much with. If nothing is lost
+    /// now, probing goes on at once. §5.3.3.6
     fn is_at_risk(&self, sample: &RateSample) -> bool {
         self.lost_probing && in_flight_before(sample) as f64 >= self.inflight_hi
     }

@@ -1,10 +1,12 @@
 //! The one list of congestion controls.
 //!
-//! A new control is a file of this crate and a line in the call of `controls!` below; its name,
-//! parameters, dispatch, docs and conformance tests follow from that line, and from what its file declares. Behind `as` is the name as text writes it, if that is
-//! another one. Braces give what else of a flow has another default with it. Behind the semicolon stands the module that steers one of the
-//! others, which is no [`Kind`] of control: it stands beside one ([`Control`]).
+//! A new control is a file of this crate and a line in the call of `controls!` below; its name, parameters, dispatch,
+//! docs and conformance tests follow from that line, and from what its file declares. Behind `as` is the name as text
+//! writes it, if that is another one. Braces give what else of a flow has another default with it. Behind the semicolon
+//! stands the module that steers one of the others, which is no [`Kind`] of control: it stands beside one
+//! ([`Control`]).
 
+use crate::hooks::for_each_hook;
 use crate::{
     AckEvent, Bbr, Bbr2, Bbr2Config, Bbr3, Bbr3Config, BbrConfig, BbrLinux, BbrLinuxConfig, Bic, BicConfig,
     Compound, CompoundConfig, CongestionControl, CongestionEvent, Control, Copa, CopaConfig, Cubic,
@@ -20,7 +22,8 @@ use parshall_units::parameters::{Entry, Reader};
 use parshall_units::{ConfigError, Duration, Instant};
 use serde::Deserialize;
 
-/// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for the smallest.
+/// How a control is kept: in a box, so that the largest does not set the size of every flow; `inline` is for the
+/// smallest.
 macro_rules! kept {
     ($control:ident) => { Box<$control> };
     ($control:ident inline) => { $control };
@@ -28,13 +31,53 @@ macro_rules! kept {
 
 /// Dispatch is a `match`, not a virtual call: the hot path stays inlined.
 macro_rules! each_kind {
-    ($self:ident, $control:ident => $call:expr; $($kind:ident)*) => {
+    (($($kind:ident)*) $self:ident, $control:ident => $call:expr) => {
         match $self {
             $(Self::$kind($control) => $call,)*
-            Self::HyStart($control) => $call,
-            Self::LimitedSlowStart($control) => $call,
-            Self::Level($control) => $call,
-            Self::External($control) => $call,
+            #[cfg(test)]
+            Self::Probe($control) => $call,
+        }
+    };
+}
+
+/// What [`Kind`] does for a hook: it calls that of the control.
+macro_rules! dispatched {
+    ($kinds:tt on_ack($self:ident, $ack:ident)) => {{
+        $self.window_after($ack);
+    }};
+    ($kinds:tt $hook:ident($self:ident $(, $argument:ident)*)) => {
+        each_kind!($kinds $self, control => control.$hook($($argument),*))
+    };
+}
+
+macro_rules! dispatch {
+    (
+        $kinds:tt
+        reads { $($(#[$about:meta])* fn $read:ident(&$this:ident $(, $given:ident: $type:ty)*)
+            $(-> $answer:ty)? $(= $none:expr)?;)* }
+        changes { $($(#[$about_change:meta])* fn $change:ident(&mut $same:ident $(, $told:ident: $told_type:ty)*)
+            $(-> $result:ty)? $(= $nothing:expr)?;)* }
+    ) => {
+        impl CongestionControl for Kind {
+            $(
+                #[inline]
+                fn $read(&$this $(, $given: $type)*) $(-> $answer)? {
+                    dispatched!($kinds $read($this $(, $given)*))
+                }
+            )*
+            $(
+                fn $change(&mut $same $(, $told: $told_type)*) $(-> $result)? {
+                    dispatched!($kinds $change($same $(, $told)*))
+                }
+            )*
+        }
+
+        impl Kind {
+            /// [`on_ack`](CongestionControl::on_ack), and the window then.
+            #[inline]
+            pub(crate) fn window_after(&mut self, ack: &AckEvent) -> f64 {
+                each_kind!($kinds self, control => control.window_after_apart(ack))
+            }
         }
     };
 }
@@ -78,6 +121,9 @@ macro_rules! controls {
             Level(Box<Level>),
             /// One from outside.
             External(Box<ExternalControl>),
+            /// One that counts its calls.
+            #[cfg(test)]
+            Probe(Box<crate::hooks::tests::Probe>),
         }
 
         impl ControlConfig {
@@ -108,74 +154,7 @@ macro_rules! controls {
             }
         }
 
-        impl Kind {
-            /// [`on_ack`](CongestionControl::on_ack), and the window then.
-            #[inline]
-            pub(crate) fn window_after(&mut self, ack: &AckEvent) -> f64 {
-                each_kind!(self, c => c.window_after_apart(ack); $($control)*)
-            }
-        }
-
-        impl CongestionControl for Kind {
-            fn needs(&self) -> Needs {
-                each_kind!(self, c => c.needs(); $($control)*)
-            }
-            #[inline]
-            fn window(&self) -> f64 {
-                each_kind!(self, c => c.window(); $($control)*)
-            }
-            #[inline]
-            fn ssthresh(&self) -> f64 {
-                each_kind!(self, c => c.ssthresh(); $($control)*)
-            }
-            #[inline]
-            fn on_ack(&mut self, ack: &AckEvent) {
-                self.window_after(ack);
-            }
-            fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
-                each_kind!(self, c => c.on_arrival(sent, arrived); $($control)*)
-            }
-            fn on_congestion(&mut self, event: &CongestionEvent) {
-                each_kind!(self, c => c.on_congestion(event); $($control)*)
-            }
-            fn on_timeout(&mut self, event: &CongestionEvent) {
-                each_kind!(self, c => c.on_timeout(event); $($control)*)
-            }
-            fn on_idle_restart(&mut self, window: f64) {
-                each_kind!(self, c => c.on_idle_restart(window); $($control)*)
-            }
-            fn on_transmission_start(&mut self, start: &TransmissionStart) {
-                each_kind!(self, c => c.on_transmission_start(start); $($control)*)
-            }
-            fn on_recovered(&mut self) {
-                each_kind!(self, c => c.on_recovered(); $($control)*)
-            }
-            #[inline]
-            fn pacing_rate(&self) -> Option<f64> {
-                each_kind!(self, c => c.pacing_rate(); $($control)*)
-            }
-            fn read_variables(&self, reader: &mut Reader<'_>) {
-                each_kind!(self, c => c.read_variables(reader); $($control)*)
-            }
-            fn on_undo(&mut self, window: f64, ssthresh: f64) {
-                each_kind!(self, c => c.on_undo(window, ssthresh); $($control)*)
-            }
-            fn set_slope(&mut self, slope: f64) {
-                each_kind!(self, c => c.set_slope(slope); $($control)*)
-            }
-            fn set_ssthresh(&mut self, ssthresh: f64) {
-                each_kind!(self, c => c.set_ssthresh(ssthresh); $($control)*)
-            }
-            fn set_window(&mut self, window: f64) {
-                each_kind!(self, c => c.set_window(window); $($control)*)
-            }
-            fn set_phase(&mut self, phase: usize) {
-                each_kind!(self, c => c.set_phase(phase); $($control)*)
-            }
-            fn end_slow_start(&mut self) -> bool {
-                each_kind!(self, c => c.end_slow_start(); $($control)*)
-            }
-        }
+        for_each_hook!(dispatch ($($control)* HyStart LimitedSlowStart Level External));
 
         /// Every congestion control.
         pub const CATALOG: &[Entry] = &[
@@ -244,7 +223,7 @@ controls! {
     "multiple_time_scale" => MultipleTimeScale(MultipleTimeScaleConfig)
 }
 
-/// Names of the controls that declare something; `$which` says it of their needs, and of whether they can be steered.
+/// Names of the controls for which `$which` is true; it knows their needs, and whether they can be steered.
 macro_rules! declared {
     (|$needs:ident, $steerable:ident| $which:expr) => {{
         const COUNT: usize = {
@@ -281,8 +260,8 @@ const FROM_REPORTS: &[&str] = declared!(|needs, _steerable| needs.from_reports);
 /// Those of them that can be steered.
 const STEERED_FROM_REPORTS: &[&str] = declared!(|needs, steerable| steerable && needs.from_reports);
 
-/// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of them would save
-/// the registers that the largest needs.
+/// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of
+/// them would save the registers that the largest needs.
 trait Apart: CongestionControl + Sized {
     #[inline(never)]
     fn window_after_apart(&mut self, ack: &AckEvent) -> f64 {
@@ -294,8 +273,8 @@ trait Apart: CongestionControl + Sized {
 impl<C: CongestionControl> Apart for C {}
 
 impl ControlConfig {
-    /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt` is the
-    /// longest that its flows have.
+    /// Refuses a configuration with values outside the declared ranges, or that contradicts itself or the path: `rtt`
+    /// is the longest that its flows have.
     ///
     /// # Errors
     /// [`ConfigError`]: what is accepted.
@@ -309,8 +288,8 @@ impl ControlConfig {
         }
     }
 
-    /// What all connections with the same destination know together, if they are configured so. It is made once for them, and
-    /// handed to each of their controls ([`Control::share`]).
+    /// What all connections with the same destination know together, if they are configured so. It is made once for
+    /// them, and handed to each of their controls ([`Control::share`]).
     pub fn knowledge(&self) -> Option<Knowledge> {
         match self {
             Self::MultipleTimeScale(config) => MultipleTimeScale::knowledge(config),
@@ -346,7 +325,8 @@ impl ControlConfig {
         self.build(Start::NEW)
     }
 
-    /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not enough.
+    /// Refuses what cannot steer datagrams: a control to which reports of the receiver, one a round trip, are not
+    /// enough.
     ///
     /// # Errors
     /// [`ConfigError`]: what is accepted.

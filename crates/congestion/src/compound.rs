@@ -12,20 +12,22 @@
 //! | 1 - beta | `decrease` | factor of win kept at a loss |
 //! | zeta | `zeta` | how fast dwnd yields |
 //!
-//! cwnd grows as Reno's, by 1/win an ACK. Once a round trip of congestion avoidance dwnd grows by alpha win^k - 1 where diff < gamma, and
-//! shrinks by zeta diff elsewhere, down to 0. A loss sets win to (1 - beta) win, of which cwnd/2 is cwnd's part. So while little is
-//! queued a round trip adds alpha win^k, which takes HighSpeed TCP's place on empty paths and is Reno where there is a
-//! queue. W goes with p^(-1/(2-k)).
+//! cwnd grows as Reno's, by 1/win an ACK. Once a round trip of congestion avoidance dwnd grows by alpha win^k - 1 where
+//! diff < gamma, and shrinks by zeta diff elsewhere, down to 0. A loss sets win to (1 - beta) win, of which cwnd/2 is
+//! cwnd's part. So while little is queued a round trip adds alpha win^k, which takes HighSpeed TCP's place on empty
+//! paths and is Reno where there is a queue. W goes with p^(-1/(2-k)).
 //!
-//! Readings. With alpha = 1/8 and k = 3/4 dwnd begins to grow at a window of 16 packets. diff is from the smallest RTT of the round trip's ACKs, whose packets were sent in the
-//! round trip before: the window grew by a few packets since. A round trip with fewer than three samples changes nothing, nor does one of slow start. zeta is 1, as in the module that was written for Linux; a timeout takes dwnd away. Left
-//! out: the source's tuning of gamma by the queue at losses, for which `gamma` is a parameter.
+//! Readings. With alpha = 1/8 and k = 3/4 dwnd begins to grow at a window of 16 packets. diff is from the smallest RTT
+//! of the round trip's ACKs, whose packets were sent in the round trip before: the window grew by a few packets since.
+//! A round trip with fewer than three samples changes nothing, nor does one of slow start. zeta is 1, as in the module
+//! that was written for Linux; a timeout takes dwnd away. Left out: the source's tuning of gamma by the queue at
+//! losses, for which `gamma` is a parameter.
 //!
-//! ns-2's module for Linux 2.6.22 differs at losses: the whole window is halved as Reno's, and dwnd kept or dropped as a whole; and
-//! it counts whole packets, so that dwnd grows from windows of 41 packets on.
+//! ns-2's module for Linux 2.6.22 differs at losses: the whole window is halved as Reno's, and dwnd kept or dropped as
+//! a whole; and it counts whole packets, so that dwnd grows from windows of 41 packets on.
 //!
-//! Read: the abstracts of the draft, and the module of ns-2.35 for its constants and order. Not read: the text of paper and draft; their
-//! equations stand here as others quote them.
+//! Read: the abstracts of the draft, and the module of ns-2.35 for its constants and order. Not read: the text of paper
+//! and draft; their equations stand here as others quote them.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Start};

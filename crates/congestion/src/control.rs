@@ -1,13 +1,11 @@
 //! The control of a connection: one of the catalog, and the module that steers it, if one does.
 //!
-//! A steered control stands where a plain one does, so that an ACK costs the same: what a packet asks of it goes straight to its
-//! [`Kind`], and the module ([`MultipleTimeScale`]) lies elsewhere until an interval ends. Between two ends an ACK is counted, of a plain
-//! control too, which is cheaper than to ask whether anybody wants to know.
+//! A steered control stands where a plain one does, so that an ACK costs the same: what a packet asks of it goes
+//! straight to its [`Kind`], and the module ([`MultipleTimeScale`]) lies elsewhere until an interval ends. Between two
+//! ends an ACK is counted, of a plain control too, which is cheaper than to ask whether anybody wants to know.
 
-use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Kind, Knowledge, MultipleTimeScale, Needs,
-    TransmissionStart,
-};
+use crate::hooks;
+use crate::{AckEvent, CongestionControl, CongestionEvent, Kind, Knowledge, MultipleTimeScale};
 use parshall_units::parameters::Reader;
 use parshall_units::Instant;
 
@@ -18,9 +16,11 @@ use parshall_units::Instant;
 #[repr(C)]
 pub struct Control {
     pub(crate) kind: Kind,
-    /// That of `kind`, which every ACK and packet asks for: what is asked of a kind is jumped to, and lies elsewhere in memory.
+    /// That of `kind`, which every ACK and packet asks for: what is asked of a kind is jumped to, and lies elsewhere in
+    /// memory.
     window: f64,
-    /// ACKs before this are only counted and passed on: see [`MultipleTimeScale::plain_until`]; [`Instant::MAX`] if nothing steers.
+    /// ACKs before this are only counted and passed on: see [`MultipleTimeScale::plain_until`]; [`Instant::MAX`] if
+    /// nothing steers.
     plain_until: Instant,
     /// Packets delivered since the interval began.
     delivered: u64,
@@ -40,14 +40,6 @@ impl Control {
     pub(crate) fn steered(kind: Kind, module: MultipleTimeScale) -> Self {
         let plain_until = module.plain_until();
         Self { window: kind.window(), kind, plain_until, delivered: 0, steering: Some(Box::new(module)) }
-    }
-
-    /// Something changes the kind, and perhaps its window.
-    #[inline]
-    fn change<T>(&mut self, change: impl FnOnce(&mut Kind) -> T) -> T {
-        let answer = change(&mut self.kind);
-        self.window = self.kind.window();
-        answer
     }
 
     /// The connection is one of those that know `knowledge` together: see
@@ -78,7 +70,7 @@ impl Control {
             }
         }
         self.delivered += ack.sample.map_or(ack.acked, |sample| sample.newly_delivered);
-        self.change(|kind| kind.on_ack(ack));
+        self.window = self.kind.window_after(ack);
     }
 
     #[cfg(test)]
@@ -92,19 +84,27 @@ impl Control {
     }
 }
 
-impl CongestionControl for Control {
-    fn needs(&self) -> Needs {
-        self.kind.needs()
+impl hooks::Wrapper for Control {
+    type Inner = Kind;
+
+    #[inline]
+    fn inner(&self) -> &Kind {
+        &self.kind
+    }
+
+    #[inline]
+    fn inner_mut(&mut self) -> &mut Kind {
+        &mut self.kind
+    }
+
+    #[inline]
+    fn on_changed(&mut self) {
+        self.window = self.kind.window();
     }
 
     #[inline]
     fn window(&self) -> f64 {
         self.window
-    }
-
-    #[inline]
-    fn ssthresh(&self) -> f64 {
-        self.kind.ssthresh()
     }
 
     #[inline]
@@ -116,63 +116,20 @@ impl CongestionControl for Control {
         self.window = self.kind.window_after(ack);
     }
 
-    fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
-        self.change(|kind| kind.on_arrival(sent, arrived));
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.change(|kind| kind.on_congestion(event));
-    }
-
     fn on_timeout(&mut self, event: &CongestionEvent) {
         let Self { kind, window, steering, .. } = self;
         kind.on_timeout(event);
         if let Some(module) = steering {
             module.on_timeout(*window, kind);
         }
-        *window = kind.window();
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.change(|kind| kind.on_idle_restart(restart_window));
-    }
-
-    fn on_transmission_start(&mut self, start: &TransmissionStart) {
-        self.change(|kind| kind.on_transmission_start(start));
-    }
-
-    fn on_recovered(&mut self) {
-        self.change(Kind::on_recovered);
-    }
-
-    fn on_undo(&mut self, window: f64, ssthresh: f64) {
-        self.change(|kind| kind.on_undo(window, ssthresh));
+        self.window = self.kind.window();
     }
 
     /// The slow start of a steered control is its module's.
     fn end_slow_start(&mut self) -> bool {
-        self.steering.is_none() && self.change(Kind::end_slow_start)
-    }
-
-    #[inline]
-    fn pacing_rate(&self) -> Option<f64> {
-        self.kind.pacing_rate()
-    }
-
-    fn set_slope(&mut self, slope: f64) {
-        self.change(|kind| kind.set_slope(slope));
-    }
-
-    fn set_ssthresh(&mut self, ssthresh: f64) {
-        self.change(|kind| kind.set_ssthresh(ssthresh));
-    }
-
-    fn set_window(&mut self, window: f64) {
-        self.change(|kind| kind.set_window(window));
-    }
-
-    fn set_phase(&mut self, phase: usize) {
-        self.change(|kind| kind.set_phase(phase));
+        let ended = self.steering.is_none() && self.kind.end_slow_start();
+        self.window = self.kind.window();
+        ended
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {

@@ -9,22 +9,24 @@
 //! | lambda, lambda_t | cwnd/RTT_standing, 1/(delta d_q) | packets/s |
 //! | v | `velocity` | |
 //!
-//! Each ACK moves cwnd by v/(delta cwnd), up if lambda <= lambda_t, else down: a queue of about 1/delta packets for each flow, whose RTTs
-//! do not matter. A round trip that moves in the direction of the one before doubles v, from the third such on; v is 1 after a change of
-//! direction. Slow start doubles cwnd until lambda exceeds lambda_t. Packets are paced at 2 cwnd/RTT_standing.
+//! Each ACK moves cwnd by v/(delta cwnd), up if lambda <= lambda_t, else down: a queue of about 1/delta packets for
+//! each flow, whose RTTs do not matter. A round trip that moves in the direction of the one before doubles v, from the
+//! third such on; v is 1 after a change of direction. Slow start doubles cwnd until lambda exceeds lambda_t. Packets
+//! are paced at 2 cwnd/RTT_standing.
 //!
-//! *Competitive mode.* Flows of Copa empty the queue every five RTTs. If d_q was not below a tenth of RTT_max - RTT_min (RTT_max: largest
-//! of four RTTs) in the last five round trips, somebody else fills it: 1/delta then grows by 1 a round trip and is halved at a loss, as
-//! Reno's window. In the default mode losses change nothing.
+//! *Competitive mode.* Flows of Copa empty the queue every five RTTs. If d_q was not below a tenth of RTT_max - RTT_min
+//! (RTT_max: largest of four RTTs) in the last five round trips, somebody else fills it: 1/delta then grows by 1 a
+//! round trip and is halved at a loss, as Reno's window. In the default mode losses change nothing.
 //!
-//! Readings. cwnd moves by no more than in slow start, v <= delta cwnd, as the authors' code bounds v by cwnd. An ACK against the direction of
-//! the round trip ends a velocity above 1, as in Meta's mvfst: the source compares windows once a round trip only, which carries a
-//! high velocity past the target for one more. After a timeout there is slow start up to the window before, as in Reno.
-//! Several flows that start together may take each other for others and then stay in the competitive mode, a weakness that others saw
-//! too (Improvement of Copa, IEEE/ACM ToN, 2023, doi 10.1109/TNET.2023.3278677); `mode_switching = false` is Copa among its like.
+//! Readings. cwnd moves by no more than in slow start, v <= delta cwnd, as the authors' code bounds v by cwnd. An ACK
+//! against the direction of the round trip ends a velocity above 1, as in Meta's mvfst: the source compares windows
+//! once a round trip only, which carries a high velocity past the target for one more. After a timeout there is slow
+//! start up to the window before, as in Reno. Several flows that start together may take each other for others and then
+//! stay in the competitive mode, a weakness that others saw too (Improvement of Copa, IEEE/ACM ToN, 2023, doi
+//! 10.1109/TNET.2023.3278677); `mode_switching = false` is Copa among its like.
 //!
-//! Read: the abstract and the summary of the paper's authors, their code (genericCC) and mvfst's for the rules above. Not read: the paper's
-//! text.
+//! Read: the abstract and the summary of the paper's authors, their code (genericCC) and mvfst's for the rules above.
+//! Not read: the paper's text.
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::windowed_rtt::{LargestRtt, SmallestRtt};
@@ -71,7 +73,8 @@ pub struct CopaRule {
     upwards: bool,
     same: u32,
     window_before: f64,
-    /// Whether the queue was nearly empty in this round trip, and how many whole ones have passed since one in which it was.
+    /// Whether the queue was nearly empty in this round trip, and how many whole ones have passed since one in which it
+    /// was.
     emptied: bool,
     filled_rounds: u64,
     competing: bool,

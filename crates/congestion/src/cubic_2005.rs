@@ -11,23 +11,23 @@
 //! | W_tcp | [`Cubic2005Rule::w_tcp`] | packets, what Reno would have |
 //! | t | since `epoch` | s |
 //!
-//! W = C (t - K)^3 + W_max with K = cbrt(beta W_max / C). Against RFC 9438: a fifth instead of three tenths is taken at a
-//! loss; the window grows by no more than S_max a second (in the RFC by half of itself a round trip); t runs from the
+//! W = C (t - K)^3 + W_max with K = cbrt(beta W_max / C). Against RFC 9438: a fifth instead of three tenths is taken at
+//! a loss; the window grows by no more than S_max a second (in the RFC by half of itself a round trip); t runs from the
 //! reduction, not from the end of the recovery; and W_tcp counts round trips by t/RTT instead of by ACKs, and keeps its
 //! slope above W_max. Fast convergence is that of BIC.
 //!
-//! Linux' version of that time keeps 819/1024, and has S_max = 16 packets in 100 ms. It differs in what comes
-//! before the first loss: slow start ends at 100 packets, and then a round trip adds a fiftieth of the window
-//! (`initial_ssthresh` of the group, `initial_growth = 0.02`). It also counts W_tcp by ACKs, begins t with the first ACK after
-//! the recovery, and forgets all after a timeout.
+//! Linux' version of that time keeps 819/1024, and has S_max = 16 packets in 100 ms. It differs in what comes before
+//! the first loss: slow start ends at 100 packets, and then a round trip adds a fiftieth of the window
+//! (`initial_ssthresh` of the group, `initial_growth = 0.02`). It also counts W_tcp by ACKs, begins t with the first
+//! ACK after the recovery, and forgets all after a timeout.
 //!
-//! Its C is 0.4 from 2.6.19 on. Until 2.6.18 the constant that multiplies (t - K)^3 was scaled wrongly: (41 * 8)/10 = 32 of
-//! 1024ths for a tenth of a second where 41 * 10 = 410 were meant, 12.8 times too little. K came from another constant, which was
-//! right. So W(0) is not the window but 0.98 W_max: the window grows by S_max up to there, reaches W_max after K as it
-//! should, and beyond it grows 12.8 times too slowly. `scaling_error` is that version.
+//! Its C is 0.4 from 2.6.19 on. Until 2.6.18 the constant that multiplies (t - K)^3 was scaled wrongly: (41 * 8)/10 =
+//! 32 of 1024ths for a tenth of a second where 41 * 10 = 410 were meant, 12.8 times too little. K came from another
+//! constant, which was right. So W(0) is not the window but 0.98 W_max: the window grows by S_max up to there, reaches
+//! W_max after K as it should, and beyond it grows 12.8 times too slowly. `scaling_error` is that version.
 //!
-//! Read: Linux' net/ipv4/tcp_cubic.c, version 2.0, for its constants and conditions, and its correction "cubic: grow too
-//! slowly" (stable kernels, 31 October 2006); RFC 9438 for what came later. Not read: the paper of 2005.
+//! Read: Linux' net/ipv4/tcp_cubic.c, version 2.0, for its constants and conditions, and its correction "cubic: grow
+//! too slowly" (stable kernels, 31 October 2006); RFC 9438 for what came later. Not read: the paper of 2005.
 
 use crate::epoch::Epoch;
 use crate::last_maximum::{after_loss, K, W_MAX};

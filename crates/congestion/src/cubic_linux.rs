@@ -8,15 +8,18 @@
 //! | tcp_cwnd, ack_cnt | `w_est`, `acked` | packets: what Reno would have, and what was acknowledged towards its next packet |
 //! | snd_cwnd_cnt | `towards_next` | packets acknowledged towards the next packet of the window |
 //!
-//! How it differs from RFC 9438 (`cubic.rs`): before its first loss, and from a timeout to the next, it grows by a twentieth of the window a round
-//! trip at least; it goes towards the window of Reno, which grows by 0.53 packets a round trip for ever, where RFC 9438 §4.3 sets the window to it, and lets it grow by
-//! a packet once it is what the window was; it aims at the time of now plus the smallest RTT, not the smoothed one; it grows by half a packet an
-//! acknowledged packet at most; a timeout forgets the maximum; beta is 717/1024; it reduces its window, not what is in flight. The formulas
-//! are looked at anew if the window has changed, or after 1/32 s, and once a tick at most.
+//! How it differs from RFC 9438 (`cubic.rs`): before its first loss, and from a timeout to the next, it grows by a
+//! twentieth of the window a round trip at least; it goes towards the window of Reno, which grows by 0.53 packets a
+//! round trip for ever, where RFC 9438 §4.3 sets the window to it, and lets it grow by a packet once it is what the
+//! window was; it aims at the time of now plus the smallest RTT, not the smoothed one; it grows by half a packet an
+//! acknowledged packet at most; a timeout forgets the maximum; beta is 717/1024; it reduces its window, not what is in
+//! flight. The formulas are looked at anew if the window has changed, or after 1/32 s, and once a tick at most.
 //!
-//! Its slow start ends as HyStart of Linux says ([`hystart`]). RTTs count (`cubictcp_acked`) but for those of the first second of an epoch.
+//! Its slow start ends by HyStart of Linux ([`hystart`]). RTTs count (`cubictcp_acked`) but for those of the first
+//! second of an epoch.
 //!
-//! Left out: its clock stands still while nothing is sent (`CA_EVENT_TX_START`); here it does so while the window is not used.
+//! Left out: its clock stands still while nothing is sent (`CA_EVENT_TX_START`); here it does so while the window is
+//! not used.
 //!
 //! Read: net/ipv4/tcp_cubic.c of Linux 6, for constants and conditions; held against recordings of 6.18
 //! (docs/kernel_recordings.md).

@@ -7,9 +7,10 @@
 //! | DCTCP.Alpha | `alpha` | share of packets marked, averaged |
 //! | M | `marked` / `acked` | share of packets marked in this round trip |
 //!
-//! Grows as Reno and answers a loss as Reno. A mark takes alpha/2 of the window, once a round trip (§3.3): half of it if
-//! every packet is marked, and little if few are, so that a queue that marks at a low threshold stays short. The receiver
-//! must echo the marks of each ACK's own packets (§3.2); with the echo of RFC 3168 alpha goes to 1, and DCTCP is Reno.
+//! Grows as Reno and answers a loss as Reno. A mark takes alpha/2 of the window, once a round trip (§3.3): half of it
+//! if every packet is marked, and little if few are, so that a queue that marks at a low threshold stays short. The
+//! receiver must echo the marks of each ACK's own packets (§3.2); with the echo of RFC 3168 alpha goes to 1, and DCTCP
+//! is Reno.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Signal, Start};

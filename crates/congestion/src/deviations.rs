@@ -17,6 +17,55 @@ parshall_units::deviations! {
         why: "as the windows of all controls here (RFC 5681 §3.1, RFC 7661)",
         file: "src/bbr.rs",
     }
+    bbr_quanta_are_packets {
+        source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+        there: "the window has room for three quanta of segmentation offload above the BDP, of two packets and more",
+        here: "for three packets",
+        why: "there is no segmentation offload",
+        file: "src/bbr.rs",
+    }
+    bbr2_judges_marks_by_round_trips {
+        source: "BBRv2's alpha release for Linux, `tcp_bbr2.c`",
+        there: "probing ends by the marks since the sampled packet was sent",
+        here: "by those of a round trip, when it has ended",
+        why: "the endpoint counts losses since a packet was sent, and no marks",
+        file: "src/bbr2.rs",
+    }
+    bbr2_marks_leave_its_bandwidth {
+        source: "BBRv2's alpha release for Linux, `tcp_bbr2.c`",
+        there: "marks while probing also bound the bandwidth (bw_hi)",
+        here: "they bound the packets in flight alone",
+        why: "later versions have no such bound",
+        file: "src/bbr2.rs",
+    }
+    bbr3_counts_acks_with_losses {
+        source: "draft-ietf-ccwg-bbr-06",
+        there: "six separate ranges of lost packets in a round trip end Startup",
+        here: "six ACKs that bring losses do",
+        why: "Linux counts so",
+        file: "src/bounded_bbr.rs",
+    }
+    bbr3_judges_losses_at_acks {
+        source: "draft-ietf-ccwg-bbr-06, `HandleLostPacket`",
+        there: "each packet is judged when it is found to be lost",
+        here: "losses are judged at ACKs, by the packet delivered last",
+        why: "a loss is found by packets sent right behind it, with as much in flight, unless packets are reordered",
+        file: "src/bounded_bbr.rs",
+    }
+    bbr3_tolerates_losses_without_sack {
+        source: "draft-ietf-ccwg-bbr-06",
+        there: "without SACK any loss of a round trip is too much",
+        here: "2 % may be lost, as with SACK",
+        why: "a control does not know how its losses were found",
+        file: "src/bounded_bbr.rs",
+    }
+    bbr3_has_no_budget_for_bursts {
+        source: "draft-ietf-ccwg-bbr-06",
+        there: "the window has room for ACKs that come aggregated and for segmentation offload",
+        here: "it is the gain times the BDP",
+        why: "receivers do not aggregate ACKs, and there is no segmentation offload",
+        file: "src/bounded_bbr.rs",
+    }
     bbr3_timeout_leaves_one_packet {
         source: "draft-ietf-ccwg-bbr, `BBROnEnterRTO`",
         there: "a timeout leaves a window of what is in flight and one packet",

@@ -1,4 +1,4 @@
-//! What controls are told.
+//! Events for controls.
 
 use parshall_units::{Duration, Instant};
 
@@ -43,14 +43,15 @@ pub struct AckEvent {
     pub phase: Phase,
     /// Packets that it acknowledges cumulatively for the first time.
     pub acked: u64,
-    /// Packets by which the window may count it: those acknowledged (RFC 3465), or 1 an ACK (RFC 5681), as the endpoint is
-    /// configured; no more than 1 while it repairs after a timeout (RFC 3465 §2.3).
+    /// Packets by which the window may count it: those acknowledged (RFC 3465), or 1 an ACK (RFC 5681), as the endpoint
+    /// is configured; no more than 1 while it repairs after a timeout (RFC 3465 §2.3).
     pub credit: f64,
     /// RTT sample of this ACK, if it gave one.
     pub rtt: Option<Duration>,
-    /// One-way delay of the packet that it answers, for controls that [need](crate::Needs::one_way_delay) that: the receiver's
-    /// timestamp less the one that it echoes (RFC 7323), so that the wait of a delayed ACK is part of it. The two clocks are one here;
-    /// elsewhere they differ by an offset that nobody knows, so that only differences of such delays mean something.
+    /// One-way delay of the packet that it answers, for controls that [need](crate::Needs::one_way_delay) that: the
+    /// receiver's timestamp less the one that it echoes (RFC 7323), so that the wait of a delayed ACK is part of it.
+    /// The two clocks are one here; elsewhere they differ by an offset that nobody knows, so that only differences of
+    /// such delays mean something.
     pub one_way_delay: Option<Duration>,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
@@ -58,15 +59,15 @@ pub struct AckEvent {
     pub min_rtt: Duration,
     /// Packets in flight when the ACK arrived, those it acknowledges included.
     pub in_flight: u64,
-    /// Whether the window may grow: not in fast recovery; not if the application or the receiver limited the sender, because a window that was
-    /// not used has not been tested (RFC 7661); nor if the ACK echoes a mark, or belongs to the round trip in which the
-    /// window was reduced for one (RFC 3168 §6.1.2; the CWR state of Linux).
+    /// Whether the window may grow: not in fast recovery; not if the application or the receiver limited the sender,
+    /// because a window that was not used has not been tested (RFC 7661); nor if the ACK echoes a mark, or belongs to
+    /// the round trip in which the window was reduced for one (RFC 3168 §6.1.2; the CWR state of Linux).
     pub may_grow: bool,
     /// Whether this ACK covers the first packet sent after the previous such ACK: one a round trip.
     pub round_ended: bool,
     /// Whether it echoes a mark: of its own packets, if the receiver echoes accurately (RFC 8257 §3.2).
     pub ecn_echo: bool,
-    /// What it says of the path, for controls that [need](crate::Needs::rate_samples) that.
+    /// A sample of the delivery rate, for controls that [need](crate::Needs::rate_samples) that.
     pub sample: Option<RateSample>,
 }
 
@@ -78,7 +79,8 @@ pub struct RateSample {
     pub delivered: u64,
     /// Of these, when the sampled packet was sent.
     pub prior_delivered: u64,
-    /// Packets/s delivered since then; `None` if that was less than the smallest RTT ago, as after a spurious retransmission.
+    /// Packets/s delivered since then; `None` if that was less than the smallest RTT ago, as after a spurious
+    /// retransmission.
     pub rate: Option<f64>,
     /// Packets that this ACK reports as delivered.
     pub newly_delivered: u64,

@@ -1,11 +1,11 @@
 //! Controls from outside: a Python class or a shared library, of which this crate knows only the contract.
 //!
-//! A scenario says what such a control is called, its parameters and its needs, but not what makes it: who runs the scenario hands
-//! that over ([`ControlConfig::bind`]), so that a scenario file alone runs no code. What it says is checked at every call; the
-//! first window that is no window, or the first error, is the [`Fault`] that ends the run.
+//! A scenario has the name of such a control, its parameters and its needs, but not what makes it: who runs the
+//! scenario hands that over ([`ControlConfig::bind`]), so that a scenario file alone runs no code. Its answer is
+//! checked at every call; the first window that is no window, or the first error, is the [`Fault`] that ends the run.
 
 use crate::catalog::STEERABLE;
-use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start};
+use crate::{AckEvent, CongestionControl, CongestionEvent, ControlConfig, Needs, Start, TransmissionStart};
 use parshall_units::parameters::Reader;
 use parshall_units::{ConfigError, Instant};
 use serde::Deserialize;
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a control says after a call.
+/// The state of a control after a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Says {
+pub struct Answer {
     /// [`CongestionControl::window`]
     pub window: f64,
     /// [`CongestionControl::ssthresh`]
@@ -24,24 +24,24 @@ pub struct Says {
     pub pacing_rate: Option<f64>,
 }
 
-/// What comes of a call: what the control says then, or what went wrong.
-pub type Said = Result<Says, String>;
+/// The result of a call: an answer, or what went wrong.
+pub type Response = Result<Answer, String>;
 
-/// A control that is made elsewhere: it hears what a [`CongestionControl`] hears, and answers at once.
+/// A control that is made elsewhere: it has the hooks of a [`CongestionControl`], and each returns an answer.
 #[allow(missing_docs, clippy::missing_errors_doc)] // as there; errors: what went wrong
 pub trait External: Debug + Send {
-    fn on_ack(&mut self, ack: &AckEvent) -> Said;
-    fn on_congestion(&mut self, event: &CongestionEvent) -> Said;
-    fn on_timeout(&mut self, event: &CongestionEvent) -> Said;
-    fn on_idle_restart(&mut self, restart_window: f64) -> Said;
-    fn on_recovered(&mut self) -> Said;
-    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Said;
+    fn on_ack(&mut self, ack: &AckEvent) -> Response;
+    fn on_congestion(&mut self, event: &CongestionEvent) -> Response;
+    fn on_timeout(&mut self, event: &CongestionEvent) -> Response;
+    fn on_idle_restart(&mut self, restart_window: f64) -> Response;
+    fn on_recovered(&mut self) -> Response;
+    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Response;
     /// `None`: its slow start is one of its own.
-    fn end_slow_start(&mut self) -> Option<Said>;
+    fn end_slow_start(&mut self) -> Option<Response>;
     /// Only called where [`Steering::slope`] is true.
-    fn set_slope(&mut self, slope: f64) -> Said;
+    fn set_slope(&mut self, slope: f64) -> Response;
     /// Only called where [`Steering::ssthresh`] is true.
-    fn set_ssthresh(&mut self, ssthresh: f64) -> Said;
+    fn set_ssthresh(&mut self, ssthresh: f64) -> Response;
     fn read_variables(&self, reader: &mut Reader<'_>);
 }
 
@@ -57,13 +57,14 @@ pub struct Steering {
 
 /// Makes the controls of one name.
 pub trait Maker: Debug + Send + Sync {
-    /// A control at the start of a connection, and what it says; `parameters` are those of the scenario, as JSON.
+    /// A control at the start of a connection, and its first answer; `parameters` are those of the scenario, as JSON.
     ///
     /// # Errors
     /// What went wrong.
-    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String>;
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Answer), String>;
 
-    /// The largest window, in packets, that its controls may say. Who runs them knows how many packets in flight fit into memory.
+    /// The largest window, in packets, that its controls may answer. Who runs them knows how many packets in flight fit
+    /// into memory.
     fn largest_window(&self) -> f64 {
         LARGEST_WINDOW
     }
@@ -107,7 +108,7 @@ pub struct Fault {
     pub at: Instant,
     /// What it did.
     pub what: String,
-    /// Whether a call failed; else it said what no control may say.
+    /// Whether a call failed; else its answer was one that no control may give.
     pub in_call: bool,
 }
 
@@ -118,7 +119,7 @@ impl PartialEq for ExternalConfig {
 }
 
 impl ControlConfig {
-    /// Says who makes the controls from outside. Faults of a run before are forgotten.
+    /// Sets the makers of the controls from outside. Faults of a run before are forgotten.
     pub fn bind(&mut self, makers: &Makers) {
         if let Self::External(config) = self.innermost_mut() {
             let bound = |maker| Bound { maker: Arc::clone(maker), fault: Arc::default() };
@@ -182,12 +183,12 @@ impl ExternalConfig {
     }
 }
 
-/// A control from outside, and what it said last.
+/// A control from outside, and its last answer.
 #[derive(Debug)]
 pub struct ExternalControl {
     name: String,
     flow: u32,
-    /// Of the last event that it heard of.
+    /// Of the last event.
     now: Instant,
     needs: Needs,
     steering: Steering,
@@ -195,7 +196,7 @@ pub struct ExternalControl {
     fault: Arc<Mutex<Option<Fault>>>,
     /// `None` from its fault on.
     control: Option<Box<dyn External>>,
-    says: Says,
+    answer: Answer,
 }
 
 impl ExternalControl {
@@ -214,14 +215,14 @@ impl ExternalControl {
                 .map_or(LARGEST_WINDOW, |bound| bound.maker.largest_window()),
             fault: config.bound.as_ref().map(|bound| Arc::clone(&bound.fault)).unwrap_or_default(),
             control: None,
-            says: Says { window: start.window, ssthresh: start.ssthresh, pacing_rate: None },
+            answer: Answer { window: start.window, ssthresh: start.ssthresh, pacing_rate: None },
         };
         if let Some(bound) = &config.bound {
-            let said = bound.maker.make(&config.parameters, start).map(|(control, says)| {
+            let response = bound.maker.make(&config.parameters, start).map(|(control, answer)| {
                 made.control = Some(control);
-                says
+                answer
             });
-            made.hear(said);
+            made.take(response);
         }
         made
     }
@@ -236,28 +237,28 @@ impl ExternalControl {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
     }
 
-    /// Calls the control, and hears what it says then.
+    /// Calls the control, and takes its answer.
     #[inline]
-    fn call(&mut self, call: impl FnOnce(&mut dyn External) -> Said) {
+    fn call(&mut self, call: impl FnOnce(&mut dyn External) -> Response) {
         if let Some(control) = &mut self.control {
-            let said = call(&mut **control);
-            self.hear(said);
+            let response = call(&mut **control);
+            self.take(response);
         }
     }
 
-    fn hear(&mut self, said: Said) {
-        match said {
+    fn take(&mut self, response: Response) {
+        match response {
             Err(error) => self.fail(error, true),
-            Ok(says) => match problem(&says, self.largest_window) {
+            Ok(answer) => match problem(&answer, self.largest_window) {
                 Some(what) => self.fail(what, false),
-                None => self.says = Says { window: says.window.max(1.0), ..says },
+                None => self.answer = Answer { window: answer.window.max(1.0), ..answer },
             },
         }
     }
 }
 
-/// What is wrong with what a control says.
-fn problem(&Says { window, ssthresh, pacing_rate }: &Says, largest_window: f64) -> Option<String> {
+/// What is wrong with an answer, if anything is.
+fn problem(&Answer { window, ssthresh, pacing_rate }: &Answer, largest_window: f64) -> Option<String> {
     if !(0.0..=largest_window).contains(&window) {
         let fits = window > largest_window && largest_window < LARGEST_WINDOW;
         let why = if fits { ", as many as fit into the memory of its process" } else { "" };
@@ -274,24 +275,25 @@ fn problem(&Says { window, ssthresh, pacing_rate }: &Says, largest_window: f64) 
     }
 }
 
-/// Characters of what a control says went wrong.
+/// Characters of the text of a fault.
 const LONGEST_TEXT: usize = 1000;
 /// Packets: more than any path holds, and few enough to be counted.
 const LARGEST_WINDOW: f64 = 1e12;
 /// Packets/s: one in eleven days, so that the time of the next packet can be counted.
 const SLOWEST_PACE: f64 = 1e-6;
 
+#[deny(clippy::missing_trait_methods)] // a new hook is offered to foreign code, or declined here
 impl CongestionControl for ExternalControl {
     fn needs(&self) -> Needs {
         self.needs
     }
 
     fn window(&self) -> f64 {
-        self.says.window
+        self.answer.window
     }
 
     fn ssthresh(&self) -> f64 {
-        self.says.ssthresh
+        self.answer.ssthresh
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
@@ -317,16 +319,28 @@ impl CongestionControl for ExternalControl {
         self.call(|control| control.on_recovered());
     }
 
+    /// Not offered: foreign code cannot need arrival times.
+    fn on_arrival(&mut self, _: Instant, _: Instant) {}
+
+    /// Not offered: a pause that matters is an idle restart.
+    fn on_transmission_start(&mut self, _: &TransmissionStart) {}
+
+    /// Not offered: the window is a state of the foreign code.
+    fn set_window(&mut self, _: f64) {}
+
+    /// Not offered: foreign code is not replayed with a kernel's draws.
+    fn set_phase(&mut self, _: usize) {}
+
     /// What it does not undo itself stays: [`Self::set_ssthresh`] is for another control that steers it.
     fn on_undo(&mut self, window: f64, ssthresh: f64) {
         self.call(|control| control.on_undo(window, ssthresh));
     }
 
     fn end_slow_start(&mut self) -> bool {
-        let said = self.control.as_mut().and_then(|control| control.end_slow_start());
-        let ended = said.is_some();
-        if let Some(said) = said {
-            self.hear(said);
+        let response = self.control.as_mut().and_then(|control| control.end_slow_start());
+        let ended = response.is_some();
+        if let Some(response) = response {
+            self.take(response);
         }
         ended
     }
@@ -344,7 +358,7 @@ impl CongestionControl for ExternalControl {
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        self.says.pacing_rate
+        self.answer.pacing_rate
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {

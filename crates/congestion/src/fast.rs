@@ -8,16 +8,17 @@
 //! | baseRTT | `AckEvent::min_rtt` | smallest RTT seen |
 //! | RTT | `average_rtt_s` | s, average with weight min(3/w, 1/4) |
 //!
-//! Every other round trip w goes to min{2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha)}, eq. (6), a part of the way with each ACK;
-//! in the round trips between, it rests, so that the RTT can follow (§III-C). In equilibrium w (1 - baseRTT/RTT) = alpha: like Vegas,
-//! but the step is in proportion to the distance from there. A loss halves the window.
+//! Every other round trip w goes to min{2w, (1 - gamma) w + gamma (baseRTT/RTT w + alpha)}, eq. (6), a part of the way
+//! with each ACK; in the round trips between, it rests, so that the RTT can follow (§III-C). In equilibrium w (1 -
+//! baseRTT/RTT) = alpha: like Vegas, but the step is in proportion to the distance from there. A loss halves the
+//! window.
 //!
-//! What the paper leaves open: slow start ends as soon as half of alpha is queued; gamma is 1/2; alpha is constant, the paper's first
-//! choice (it may also be in proportion to w while nothing is queued, which slow start does here). A window that is not used is
-//! not changed.
+//! What the paper leaves open: slow start ends as soon as half of alpha is queued; gamma is 1/2; alpha is constant, the
+//! paper's first choice (it may also be in proportion to w while nothing is queued, which slow start does here). A
+//! window that is not used is not changed.
 //!
-//! Read: the FAST of two simulators, for eq. (6) and gamma; secondary texts for the rest. Not read: the paper itself, so its equations
-//! and sections are numbered as others cite them.
+//! Read: the FAST of two simulators, for eq. (6) and gamma; secondary texts for the rest. Not read: the paper itself,
+//! so its equations and sections are numbered as others cite them.
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Start};
@@ -49,8 +50,8 @@ pub struct FastRule {
 }
 
 impl FastRule {
-    /// Where the window goes in the round trip that begins. `slope` is a factor of gamma where the window grows, up to all
-    /// of the way.
+    /// Where the window goes in the round trip that begins. `slope` is a factor of gamma where the window grows, up to
+    /// all of the way.
     fn end_round(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {
         if self.average_rtt_s == 0.0 {
             return;

@@ -8,25 +8,30 @@
 //! | R_hat | [`ArrivalRate`] | packets/s that arrived in half a second |
 //! | beta | `decrease` | |
 //!
-//! Packets sent within 5 ms are a group; a Kalman filter estimates by how much more delay each has than the one before. Above an adaptive
-//! threshold for 10 ms that is over-use: the rate becomes beta of what arrives. While delays shrink it is held; then it grows by 8 % a
-//! second, or, within three deviations of the mean rate at which over-use came before, by half a packet a response time (RTT + 100 ms).
-//! The threshold rises fast while m is beyond it and falls slowly within, so that a flow beside those who fill the queue is not
-//! starved. Losses above 10 % take half of their share of the rate, those below 2 % let it grow by 5 %.
+//! Packets sent within 5 ms are a group; a Kalman filter estimates by how much more delay each has than the one before.
+//! Above an adaptive threshold for 10 ms that is over-use: the rate becomes beta of what arrives. While delays shrink
+//! it is held; then it grows by 8 % a second, or, within three deviations of the mean rate at which over-use came
+//! before, by half a packet a response time (RTT + 100 ms). The threshold rises fast while m is beyond it and falls
+//! slowly within, so that a flow beside those who fill the queue is not starved. Losses above 10 % take half of their
+//! share of the rate, those below 2 % let it grow by 5 %.
 //!
-//! Readings. As in the implementations, m is multiplied by the number of groups (60 at most) before it is compared: by the draft's words
-//! alone, delays would have to grow by 6 ms a group of 5 ms; and time counts 100 ms at most in the threshold. K_u and K_d are the
-//! draft's. The deviation of the mean rate is 2 % at least (implementations have a bound like that). Losses are judged once a second, as RTCP
-//! reports come. The report decides by the last group's use, or over-use if any group had it. All packets are full: one is the
-//! expected packet. The way of the sender's start is not specified: `initial_rate`. After a silence the rate is halved.
+//! Readings. As in the implementations, m is multiplied by the number of groups (60 at most) before it is compared: by
+//! the draft's words alone, delays would have to grow by 6 ms a group of 5 ms; and time counts 100 ms at most in the
+//! threshold. K_u and K_d are the draft's. The deviation of the mean rate is 2 % at least (implementations have a bound
+//! like that). Losses are judged once a second, as RTCP reports come. The report decides by the last group's use, or
+//! over-use if any group had it. All packets are full: one is the expected packet. The way of the sender's start is not
+//! specified: `initial_rate`. After a silence the rate is halved.
 //!
-//! *What was found.* Beside Reno the threshold saves half of 4 Mbit/s (a static one 1 %), but not of 3 Mbit/s and less: where packets are more
-//! than some 10 ms apart, the queue grows between them by so much that m is beyond the threshold by 15 ms at once, and it does not follow.
+//! *What was found.* Beside Reno the threshold saves half of 4 Mbit/s (a static one 1 %), but not of 3 Mbit/s and less:
+//! where packets are more than some 10 ms apart, the queue grows between them by so much that m is beyond the threshold
+//! by 15 ms at once, and it does not follow.
 //!
-//! Media come as an even stream at the rate asked for: no encoder, no frames, no bursts of 5 ms. Over TCP, RTTs stand for the delays, what is
-//! lost is sent again at the same rate, and the window only keeps a silent network from being flooded: it holds two round trips.
+//! Media come as an even stream at the rate asked for: no encoder, no frames, no bursts of 5 ms. Over TCP, RTTs stand
+//! for the delays, what is lost is sent again at the same rate, and the window only keeps a silent network from being
+//! flooded: it holds two round trips.
 //!
-//! Read: the draft; WebRTC's overuse_detector.cc and aimd_rate_control.cc (2018) for what it leaves open. The paper was not read itself.
+//! Read: the draft; WebRTC's overuse_detector.cc and aimd_rate_control.cc (2018) for what it leaves open. The paper was
+//! not read itself.
 
 mod overuse;
 
@@ -82,9 +87,9 @@ enum State {
 pub struct Gcc {
     decrease: f64,
     detector: OveruseDetector,
-    /// Whether a group had over-use since the last report, and whether arrivals are told at all.
+    /// Whether a group had over-use since the last report, and whether the receiver reports arrivals.
     over_used: bool,
-    told: bool,
+    has_arrivals: bool,
     arrivals: ArrivalRate,
     state: State,
     rate: f64,
@@ -118,7 +123,7 @@ impl Gcc {
             decrease: config.decrease,
             detector: OveruseDetector::new((config.threshold_up, config.threshold_down)),
             over_used: false,
-            told: false,
+            has_arrivals: false,
             arrivals: ArrivalRate::default(),
             state: State::Increase,
             rate: config.initial_rate,
@@ -230,22 +235,22 @@ impl CongestionControl for Gcc {
     }
 
     fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
-        self.told = true;
+        self.has_arrivals = true;
         self.arrive(sent, arrived, 1);
     }
 
     fn on_ack(&mut self, ack: &AckEvent) {
-        self.losses.hear(ack);
+        self.losses.count(ack);
         if ack.srtt > Duration::ZERO {
             self.rtt_s = ack.srtt.as_secs_f64();
         }
-        if !self.told {
+        if !self.has_arrivals {
             let packets = ack.sample.as_ref().map_or(ack.acked, |sample| sample.newly_delivered);
             if let Some(rtt) = ack.rtt.filter(|&rtt| rtt <= ack.now.since(Instant::ZERO)) {
                 self.arrive(Instant::ZERO + ack.now.since(Instant::ZERO + rtt), ack.now, packets);
             }
         }
-        if self.told || ack.round_ended {
+        if self.has_arrivals || ack.round_ended {
             let before = self.window;
             self.update(ack.now);
             self.judge_losses(ack.now);

@@ -10,9 +10,9 @@
 //! | High_Decrease | `high_decrease` | b(High_Window) |
 //! | S | `slope` | of ln w over ln p |
 //!
-//! The response function is the straight line, in logarithms, through (Low_P, Low_Window) and (High_P, High_Window); below
-//! Low_Window the control is Reno. a(w) follows from it and b(w) (§5). It is renewed once a round trip, since it is
-//! defined for one; RFC 3649 suggests a table, and its appendix B has the values that the tests compare with.
+//! The response function is the straight line, in logarithms, through (Low_P, Low_Window) and (High_P, High_Window);
+//! below Low_Window the control is Reno. a(w) follows from it and b(w) (§5). It is renewed once a round trip, since it
+//! is defined for one; RFC 3649 suggests a table, and its appendix B has the values that the tests compare with.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};

@@ -10,22 +10,23 @@
 //! | RTT_min, RTT_max | `AckEvent::min_rtt`, `max_rtt` | smallest of the connection, largest since the last congestion event |
 //! | B | `rate`, `rate_before` | packets/s over the round trip before a congestion event |
 //!
-//! The increase grows with the time since the last congestion event, f = 1 + 10 (Delta - Delta_L) + ((Delta - Delta_L)/2)^2,
-//! and is scaled by 2 (1 - beta), which keeps the fairness that Reno has among flows of different beta. The decrease empties the
-//! queue and no more, beta = RTT_min/RTT_max within [0.5, 0.8]; it is 0.5 if B changed by more than a fifth since the last
-//! event (adaptive backoff). Scaling the increase with the RTT is an option of the draft, as Linux has it: f is divided by
-//! 100 ms/RTT_min, within [0.5, 10], and not below 1.
+//! The increase grows with the time since the last congestion event, f = 1 + 10 (Delta - Delta_L) + ((Delta -
+//! Delta_L)/2)^2, and is scaled by 2 (1 - beta), which keeps the fairness that Reno has among flows of different beta.
+//! The decrease empties the queue and no more, beta = RTT_min/RTT_max within [0.5, 0.8]; it is 0.5 if B changed by more
+//! than a fifth since the last event (adaptive backoff). Scaling the increase with the RTT is an option of the draft,
+//! as Linux has it: f is divided by 100 ms/RTT_min, within [0.5, 10], and not below 1.
 //!
 //! alpha has no bound, and after long times without a loss exceeds a small window; at most a packet is added a packet
 //! acknowledged, as in slow start (so Linux).
 //!
-//! What the sources leave open: B is what was acknowledged in the last whole round trip, over its length (Linux: the largest of running
-//! means since the last event); RTT_max begins anew with each congestion event (Linux and FreeBSD let it fade by 5 % an event);
-//! the first event, which has no B before it, halves. Linux also scales with the RTT by default, within the first second too, counts
-//! Delta from the end of the recovery, and halves where RTT_min is 10 ms or less.
+//! What the sources leave open: B is what was acknowledged in the last whole round trip, over its length (Linux: the
+//! largest of running means since the last event); RTT_max begins anew with each congestion event (Linux and FreeBSD
+//! let it fade by 5 % an event); the first event, which has no B before it, halves. Linux also scales with the RTT by
+//! default, within the first second too, counts Delta from the end of the recovery, and halves where RTT_min is 10 ms
+//! or less.
 //!
-//! Read: Linux' net/ipv4/tcp_htcp.c (2.6) and FreeBSD's cc_htcp.c, which follows draft 06, for constants, conditions and their
-//! order; a survey with the formula of f. Not read: the draft and the paper themselves.
+//! Read: Linux' net/ipv4/tcp_htcp.c (2.6) and FreeBSD's cc_htcp.c, which follows draft 06, for constants, conditions
+//! and their order; a survey with the formula of f. Not read: the draft and the paper themselves.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Phase, Start};
@@ -130,7 +131,7 @@ impl WindowRule for HtcpRule {
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
         if ack.phase == Phase::Recovery {
-            return; // what is repaired says nothing of the throughput; as Linux
+            return; // a repair is no measure of the throughput; as Linux
         }
         if self.last_congestion == Instant::MAX {
             self.last_congestion = ack.now;

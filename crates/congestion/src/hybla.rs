@@ -1,5 +1,5 @@
-//! Hybla: the growth in time of a connection with a short RTT, whatever the RTT (Caini & Firrincieli, International Journal of
-//! Satellite Communications and Networking 22(5), 2004).
+//! Hybla: the growth in time of a connection with a short RTT, whatever the RTT (Caini & Firrincieli, International
+//! Journal of Satellite Communications and Networking 22(5), 2004).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -7,15 +7,15 @@
 //! | RTT_0 | `reference_rtt` | s |
 //! | rho | [`HyblaRule::rho`] | RTT/RTT_0, at least 1 |
 //!
-//! A packet acknowledged adds 2^rho - 1 in slow start and rho^2/W in congestion avoidance; a loss halves. So a round trip adds
-//! rho^2, the window is rho times that of a connection with RTT_0, and the rate is that connection's:
+//! A packet acknowledged adds 2^rho - 1 in slow start and rho^2/W in congestion avoidance; a loss halves. So a round
+//! trip adds rho^2, the window is rho times that of a connection with RTT_0, and the rate is that connection's:
 //! sqrt(3/(2p))/RTT_0. At RTTs up to RTT_0 Hybla is Reno.
 //!
 //! Readings. RTT is the smallest of the connection; Linux takes the smallest smoothed one. With queueing delay in it a
-//! flow would grow faster the longer its own queue. Slow start ends at ssthresh, or at `MAX_SLOW_START` packets, to which
-//! Linux limits every window: at an RTT of 400 ms each ACK adds 65,535. Left out, as in Linux: an initial ssthresh from the
-//! bandwidth that the first ACKs show, for which `initial_ssthresh` of the group stands; its pacing is the group's `pacing`. Linux
-//! also begins with rho packets, counts rho in eighths and is Reno during recovery.
+//! flow would grow faster the longer its own queue. Slow start ends at ssthresh, or at `MAX_SLOW_START` packets, to
+//! which Linux limits every window: at an RTT of 400 ms each ACK adds 65,535. Left out, as in Linux: an initial
+//! ssthresh from the bandwidth that the first ACKs show, for which `initial_ssthresh` of the group stands; its pacing
+//! is the group's `pacing`. Linux also begins with rho packets, counts rho in eighths and is Reno during recovery.
 //!
 //! Read: Linux' net/ipv4/tcp_hybla.c (2.6). Not read: the paper itself.
 

@@ -8,13 +8,14 @@
 //! | L | `limit` | packets an ACK may add; infinite if packets are paced |
 //! | `MIN_RTT_THRESH`, `MAX_RTT_THRESH`, `MIN_RTT_DIVISOR`, `N_RTT_SAMPLE`, `CSS_GROWTH_DIVISOR`, `CSS_ROUNDS` | constants | |
 //!
-//! It stands before a control with the standard slow start, which it has leave slow start ([`CongestionControl::end_slow_start`]), and
-//! is out of the way from the first congestion event on: it serves the initial slow start only (RFC 9406 §4.3), as long as the
-//! control's ssthresh is infinite. In conservative slow start (CSS) the control is credited a quarter of what was acknowledged.
+//! It stands before a control with the standard slow start, which it has leave slow start
+//! ([`CongestionControl::end_slow_start`]), and is out of the way from the first congestion event on: it serves the
+//! initial slow start only (RFC 9406 §4.3), as long as the control's ssthresh is infinite. In conservative slow start
+//! (CSS) the control is credited a quarter of what was acknowledged.
 //!
-//! A round is the endpoint's: the ACK of the first packet sent in it begins it. What counts is the smallest RTT of a round, which is that
-//! of the packets sent first in it; so a queue is noticed up to two rounds after it began to stand, at two to four times the path's
-//! window: enough for large buffers, and less of an overshoot in small ones.
+//! A round is the endpoint's: the ACK of the first packet sent in it begins it. What counts is the smallest RTT of a
+//! round, which is that of the packets sent first in it; so a queue is noticed up to two rounds after it began to
+//! stand, at two to four times the path's window: enough for large buffers, and less of an overshoot in small ones.
 
 use crate::slow_start::{Behind, SlowStartRule};
 use crate::{AckEvent, CongestionControl, Kind};

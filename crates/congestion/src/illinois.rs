@@ -10,19 +10,20 @@
 //! | W_thresh | `legacy_window` | packets; below, the control is Reno |
 //! | theta | `patience` | round trips |
 //!
-//! alpha is its largest value where d_a <= d_1, and k_1/(k_2 + d_a) beyond, so that it is the smallest at d_m. beta is its smallest value
-//! where d_a <= d_2, its largest where d_a >= d_3, and linear between. Losses say when to decrease, delay says by how much:
-//! the window grows fast while the queue is short and slowly as it fills, a concave curve. Once d_a was beyond d_1,
-//! alpha comes back to its largest value after theta round trips below it only: one is no proof. After a timeout alpha and beta are
-//! Reno's until the next round trip ends.
+//! alpha is its largest value where d_a <= d_1, and k_1/(k_2 + d_a) beyond, so that it is the smallest at d_m. beta is
+//! its smallest value where d_a <= d_2, its largest where d_a >= d_3, and linear between. Losses say when to decrease,
+//! delay determines the size: the window grows fast while the queue is short and slowly as it fills, a concave curve.
+//! Once d_a was beyond d_1, alpha comes back to its largest value after theta round trips below it only: one is no
+//! proof. After a timeout alpha and beta are Reno's until the next round trip ends.
 //!
-//! Readings. The defaults are those of Linux (alpha from 0.3 to 10, beta from 1/8 to 1/2, W_thresh = 15, theta = 5), whose author
-//! names the paper and the authors' own simulation as his sources. The round trips of theta need not be consecutive there, and are not
-//! here. A round trip that ends while the window is not used counts.
+//! Readings. The defaults are those of Linux (alpha from 0.3 to 10, beta from 1/8 to 1/2, W_thresh = 15, theta = 5),
+//! whose author names the paper and the authors' own simulation as his sources. The round trips of theta need not be
+//! consecutive there, and are not here. A round trip that ends while the window is not used counts.
 //!
 //! Linux 2.6.22, and ns-2 with it, keeps beta of the window instead of 1 - beta: `min_decrease = 0.875` is that.
 //!
-//! Read: Linux' net/ipv4/tcp_illinois.c (2.6.22 and later), and a secondary text for the formulas. Not read: the paper itself.
+//! Read: Linux' net/ipv4/tcp_illinois.c (2.6.22 and later), and a secondary text for the formulas. Not read: the paper
+//! itself.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
@@ -54,7 +55,7 @@ const HIGH: f64 = 0.8;
 /// Reno's alpha and beta.
 const RENO: (f64, f64) = (1.0, 0.5);
 
-/// Losses say when, delay says by how much.
+/// A loss reduces the window, by a factor that the delay gives.
 pub type Illinois = WindowBased<IllinoisRule>;
 
 /// alpha and beta by the queueing delay.

@@ -1,4 +1,5 @@
-//! LEDBAT++: background transfers that keep the queue below a target and yield to others (draft-irtf-iccrg-ledbat-plus-plus-01).
+//! LEDBAT++: background transfers that keep the queue below a target and yield to others
+//! (draft-irtf-iccrg-ledbat-plus-plus-01).
 //!
 //! | symbol | here | unit |
 //! | --- | --- | --- |
@@ -9,17 +10,18 @@
 //! | GAIN | `gain` | packets a round trip: 1/min(16, ceil(2 TARGET/base)) |
 //! | C | `decrease` | |
 //!
-//! A round trip adds GAIN while delay < TARGET, and changes W by max(GAIN - C W (delay/TARGET - 1), -W/2) beyond. Slow start adds GAIN for
-//! each packet acknowledged; the first one ends where delay exceeds 3/4 of TARGET. Two RTTs later comes a *slowdown*, in which
-//! queues drain, so that base can be measured: W is two packets for two RTTs, and returns to what it was by slow start. The next comes
-//! after nine times the length of the last, so that they cost a tenth of the throughput at most. Losses, marks and timeouts are answered as
-//! Reno does. RFC 6817 has a linear decrease, one-way delays, a target of 100 ms and no slowdowns.
+//! A round trip adds GAIN while delay < TARGET, and changes W by max(GAIN - C W (delay/TARGET - 1), -W/2) beyond. Slow
+//! start adds GAIN for each packet acknowledged; the first one ends where delay exceeds 3/4 of TARGET. Two RTTs later
+//! comes a *slowdown*, in which queues drain, so that base can be measured: W is two packets for two RTTs, and returns
+//! to what it was by slow start. The next comes after nine times the length of the last, so that they cost a tenth of
+//! the throughput at most. Losses, marks and timeouts are answered as Reno does. RFC 6817 has a linear decrease,
+//! one-way delays, a target of 100 ms and no slowdowns.
 //!
-//! Delays are those of the round trip, as in the draft. Readings: a round trip's change is made with its ACKs, a part with each; a loss
-//! in a slowdown ends it, since the window is ssthresh then.
+//! Delays are those of the round trip, as in the draft. Readings: a round trip's change is made with its ACKs, a part
+//! with each; a loss in a slowdown ends it, since the window is ssthresh then.
 //!
-//! Read: two implementations that cite the draft's sections (a Linux module after version 01, a Rust library after version 02), for
-//! formulas and constants. Not read: the draft's text itself.
+//! Read: two implementations that cite the draft's sections (a Linux module after version 01, a Rust library after
+//! version 02), for formulas and constants. Not read: the draft's text itself.
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::windowed_rtt::SmallestRtt;

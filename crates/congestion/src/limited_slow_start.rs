@@ -6,9 +6,9 @@
 //! | `max_ssthresh` | `max_ssthresh` | packets |
 //! | K | `divisor` | ACKs for which the window grows by a packet |
 //!
-//! Up to `max_ssthresh` it is the standard slow start; above, an ACK counts for 1/K of one, K = cwnd / (max_ssthresh / 2), so that a
-//! round trip adds max_ssthresh / 2 packets at most. It stands before a control with the standard slow start, and holds in every slow
-//! start, also those after a timeout.
+//! Up to `max_ssthresh` it is the standard slow start; above, an ACK counts for 1/K of one, K = cwnd / (max_ssthresh /
+//! 2), so that a round trip adds max_ssthresh / 2 packets at most. It stands before a control with the standard slow
+//! start, and holds in every slow start, also those after a timeout.
 
 use crate::slow_start::{Behind, SlowStartRule};
 use crate::{AckEvent, CongestionControl, Kind};
@@ -69,8 +69,8 @@ mod tests {
         while control.window() < 5000.0 {
             let before = control.window();
             let after = round(&mut control);
-            // An ACK adds m / (2 w), so that w^2 grows by m an ACK and a bit: w packets take w to sqrt(w^2 + m w). The whole packets
-            // of a window are up to one less.
+            // An ACK adds m / (2 w), so that w^2 grows by m an ACK and a bit: w packets take w to sqrt(w^2 + m w). The
+            // whole packets of a window are up to one less.
             let exact = libm::sqrt(before * before + MAX_SSTHRESH * before);
             assert!((after - exact).abs() < 1.0, "{before}: {after}, exactly {exact}");
             assert!(after - before <= MAX_SSTHRESH / 2.0, "{before}: {after}");

@@ -1,5 +1,6 @@
-//! How Linux counts towards the next packet of a window (`tcp_cong_avoid_ai`): windows are whole packets there, and what was acknowledged
-//! towards one more, `snd_cwnd_cnt`, begins anew with each reduction (`tcp_init_cwnd_reduction`, `tcp_enter_loss`).
+//! How Linux counts towards the next packet of a window (`tcp_cong_avoid_ai`): windows are whole packets there, and
+//! what was acknowledged towards one more, `snd_cwnd_cnt`, begins anew with each reduction (`tcp_init_cwnd_reduction`,
+//! `tcp_enter_loss`).
 //!
 //! Read for these facts: net/ipv4/tcp_cong.c and net/ipv4/tcp_input.c of Linux 6.18.
 

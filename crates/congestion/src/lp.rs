@@ -1,4 +1,5 @@
-//! TCP-LP: Reno that yields to any other traffic at the first sign of a queue (Kuzmanovic & Knightly, IEEE/ACM ToN 14(4), 2006).
+//! TCP-LP: Reno that yields to any other traffic at the first sign of a queue (Kuzmanovic & Knightly, IEEE/ACM ToN
+//! 14(4), 2006).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -9,16 +10,16 @@
 //! | itt | `inference` RTTs | s, time in which a second sign is looked for |
 //!
 //! An early sign of congestion is d > d_min + delta (d_max - d_min). The first halves the window and starts a phase of
-//! inference of itt in which the window does not grow. A sign in that phase means traffic that does not yield: the window is one packet,
-//! and the phase begins anew. Losses, slow start and growth are Reno's.
+//! inference of itt in which the window does not grow. A sign in that phase means traffic that does not yield: the
+//! window is one packet, and the phase begins anew. Losses, slow start and growth are Reno's.
 //!
-//! Delays are those of one way, as in the source: a queue on the way back is none of its business. Where only round trips are known, as in
-//! recordings of a kernel's control, they stand for the delays.
+//! Delays are those of one way, as in the source: a queue on the way back is none of its business. Where only round
+//! trips are known, as in recordings of a kernel's control, they stand for the delays.
 //!
-//! Readings. Signs are looked for from the first loss on: until then slow start finds d_min and d_max. Another sign is one that is seen a
-//! round trip after the one before: until then ACKs show the queue that the last answer was about. A halving or a collapse sets ssthresh
-//! too, so that growth is additive afterwards. Linux forgets the range at each sign (d_max becomes twice the average, d_min the
-//! average), has no wait for the first loss, and judges every ACK.
+//! Readings. Signs are looked for from the first loss on: until then slow start finds d_min and d_max. Another sign is
+//! one that is seen a round trip after the one before: until then ACKs show the queue that the last answer was about. A
+//! halving or a collapse sets ssthresh too, so that growth is additive afterwards. Linux forgets the range at each sign
+//! (d_max becomes twice the average, d_min the average), has no wait for the first loss, and judges every ACK.
 //!
 //! Read: Linux' net/ipv4/tcp_lp.c (2.6) for constants and conditions; that signs count from the first loss on is as the
 //! paper is commonly quoted. It was not read itself.

@@ -10,17 +10,19 @@
 //! | max_win | [`NvRule::target`] | packets: rate base + pad |
 //! | cwnd_growth_factor | `slowness` | increases by 2^-slowness packets a round trip |
 //!
-//! What was in flight over the RTT is the throughput; times the smallest RTT it is the window without a queue. Once a round trip:
-//! - window > target: the window loses 30 % of what is beyond, at least two packets (one or two that are beyond: those), slow start
-//!   ends, and growth stops. Two round trips and 60 samples are needed (30 in the first slow start), not to take noise for a queue. With
-//!   fewer for more than ten round trips, growth stops.
+//! What was in flight over the RTT is the throughput; times the smallest RTT it is the window without a queue. Once a
+//! round trip:
+//! - window > target: the window loses 30 % of what is beyond, at least two packets (one or two that are beyond:
+//!   those), slow start ends, and growth stops. Two round trips and 60 samples are needed (30 in the first slow start),
+//!   not to take noise for a queue. With fewer for more than ten round trips, growth stops.
 //! - window <= target - 2, and 20 samples: it may grow, as Reno.
 //!
-//! A loss leaves 80 %, and growth waits for a decision, after a timeout too. A timeout halves the increase, down to 2^-8; eight decisions to grow double it. The
-//! base is forgotten every 5 s, times 3/4 to 5/4 at random, the first time after 2 s: it becomes the smallest average since the last time.
+//! A loss leaves 80 %, and growth waits for a decision, after a timeout too. A timeout halves the increase, down to
+//! 2^-8; eight decisions to grow double it. The base is forgotten every 5 s, times 3/4 to 5/4 at random, the first time
+//! after 2 s: it becomes the smallest average since the last time.
 //!
-//! Left out: what Linux does about segmentation offload and merged interrupts, where an ACK a round trip is all that comes, and RTTs
-//! that somebody else knows (base_rtt). A mark counts as a loss, as in Linux.
+//! Left out: what Linux does about segmentation offload and merged interrupts, where an ACK a round trip is all that
+//! comes, and RTTs that somebody else knows (base_rtt). A mark counts as a loss, as in Linux.
 //!
 //! Read: Linux' net/ipv4/tcp_nv.c, for rules and constants. Brakmo's slides and report of 2010 were not.
 
@@ -58,7 +60,7 @@ const ROUNDS_TO_STOP: u32 = 10;
 const TO_DOUBLE: u32 = 8;
 const MOST_SLOWNESS: u32 = 8;
 
-/// Reno's increase while the measured rate says that little is queued.
+/// Reno's increase while little is queued by the measured rate.
 pub type Nv = WindowBased<NvRule>;
 
 /// The rate measured, and the window that it needs.

@@ -1,5 +1,5 @@
-//! Parts that all versions of BBR share: rounds, the largest rate of late, the window around losses and ProbeRTT, the first
-//! rate, and random choices.
+//! Parts that all versions of BBR share: rounds, the largest rate of late, the window around losses and ProbeRTT, the
+//! first rate, and random choices.
 
 use crate::RateSample;
 use parshall_units::Duration;
@@ -41,7 +41,8 @@ impl Rounds {
     }
 }
 
-/// The largest value within a number of rounds, or of another time. The three best candidates are kept, newer ones last (Nichols' filter).
+/// The largest value within a number of rounds, or of another time. The three best candidates are kept, newer ones last
+/// (Nichols' filter).
 #[derive(Clone, Debug)]
 pub(crate) struct WindowedMax {
     length: u64,
@@ -143,8 +144,8 @@ impl PriorWindow {
     }
 }
 
-/// What ProbeRTT holds back: packets sent in it count as limited by the application, so that the low rates which they measure
-/// are not taken for the path's (`MarkConnectionAppLimited` of the drafts). In counts of deliveries.
+/// What ProbeRTT holds back: packets sent in it count as limited by the application, so that the low rates which they
+/// measure are not taken for the path's (`MarkConnectionAppLimited` of the drafts). In counts of deliveries.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBack {
     since: u64,
@@ -175,7 +176,8 @@ impl HeldBack {
     }
 }
 
-/// The rate of the first packets. Before there is an RTT it is that of 1 ms; the first sample sets it anew, once, up or down.
+/// The rate of the first packets. Before there is an RTT it is that of 1 ms; the first sample sets it anew, once, up or
+/// down.
 #[derive(Clone, Debug)]
 pub(crate) struct FirstRate {
     window: f64,
@@ -206,7 +208,8 @@ impl FirstRate {
     }
 }
 
-/// The random choices of one connection: SplitMix64 (Steele, Lea & Flood 2014) from its [`Start::random`](crate::Start).
+/// The random choices of one connection: SplitMix64 (Steele, Lea & Flood 2014) from its
+/// [`Start::random`](crate::Start).
 #[derive(Clone, Debug)]
 pub(crate) struct Choices(u64);
 
@@ -232,7 +235,7 @@ pub(crate) mod testing {
     use crate::AckEvent;
     use parshall_units::Instant;
 
-    /// Makes ACKs, one packet each, at 1000 packets/s and an RTT of 100 ms unless told otherwise.
+    /// Makes ACKs, one packet each, at 1000 packets/s and an RTT of 100 ms unless `edit` changes them.
     pub(crate) struct Feed {
         pub(crate) now: Instant,
         pub(crate) delivered: u64,
@@ -248,7 +251,7 @@ pub(crate) mod testing {
             self.now += Duration::from_millis(ms);
         }
 
-        /// The next ACK; `edit` changes what its sample says.
+        /// The next ACK; `edit` changes its sample.
         pub(crate) fn ack(&mut self, edit: impl FnOnce(&mut RateSample)) -> AckEvent {
             self.delivered += 1;
             let mut sample = RateSample {

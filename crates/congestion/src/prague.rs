@@ -10,26 +10,30 @@
 //! | | `reference_rtt` | below which flows act as if this were their RTT |
 //!
 //! As DCTCP it takes alpha/2 of the window at a mark, once a round trip, and halves at a loss as Reno. What differs:
-//! - *Growth.* Each ACK of packets without a mark adds (R/R_virt)^2/W a packet, in the round trip of a reduction too: a packet a round trip
-//!   but for the share p that is marked. Where W p alpha/2 equals that, p = 2/(W+2).
-//! - *RTT independence.* alpha is averaged, and the window reduced, once in R_virt. With the factor above, W/R_virt is what a flow of
-//!   RTT R_virt has as its rate, and flows of RTTs below `reference_rtt` have the same. It begins four round trips after slow start.
+//! - *Growth.* Each ACK of packets without a mark adds (R/R_virt)^2/W a packet, in the round trip of a reduction too: a
+//!   packet a round trip but for the share p that is marked. Where W p alpha/2 equals that, p = 2/(W+2).
+//! - *RTT independence.* alpha is averaged, and the window reduced, once in R_virt. With the factor above, W/R_virt is
+//!   what a flow of RTT R_virt has as its rate, and flows of RTTs below `reference_rtt` have the same. It begins four
+//!   round trips after slow start.
 //! - *Pacing.* W/R, twice that while W is below half of ssthresh.
-//! - *Beginning.* The first mark ends slow start and halves the window; alpha is 0 until then, since nothing was measured.
+//! - *Beginning.* The first mark ends slow start and halves the window; alpha is 0 until then, since nothing was
+//!   measured.
 //!
-//! So W p is 1 + sqrt(3) and not 2 where packets are marked with probability p: a reduction takes p W/2, comes once a round trip, and then waits for
-//! the next mark, while the window grows. Beside Reno in a `dualpi2` of k = 2 that is 1.4 times Reno's rate at RTTs of 20 ms, 1.5 at 50 ms and 1.8 to 2.3 at 100 ms,
-//! where the probability swings: marks come in clusters, each is answered once, and their mean is less than k times the root of the mean of
-//! the other queue's. Linux' module reduces as often (CWR is left with the ACK of what was sent when it was entered), and a user of it measured
-//! what comes out here (tests/crosscheck/test_dualpi2.py).
+//! So W p is 1 + sqrt(3) and not 2 where packets are marked with probability p: a reduction takes p W/2, comes once a
+//! round trip, and then waits for the next mark, while the window grows. Beside Reno in a `dualpi2` of k = 2 that is
+//! 1.4 times Reno's rate at RTTs of 20 ms, 1.5 at 50 ms and 1.8 to 2.3 at 100 ms, where the probability swings: marks
+//! come in clusters, each is answered once, and their mean is less than k times the root of the mean of the other
+//! queue's. Linux' module reduces as often (CWR is left with the ACK of what was sent when it was entered), and a user
+//! of it measured what comes out here (tests/crosscheck/test_dualpi2.py).
 //!
 //! Packets carry ECT(1), and receivers echo the marks of each ACK's own packets: `l4s` is on by default.
 //!
-//! Left out: windows below two packets (smaller packets, a rate below W/R), rates that vary by 3 % within a round trip, fallback where a
-//! queue marks as RFC 3168 says (off by default in Linux too), undoing a reduction for packets that were reordered.
+//! Left out: windows below two packets (smaller packets, a rate below W/R), rates that vary by 3 % within a round trip,
+//! fallback where a queue marks as RFC 3168 says (off by default in Linux too), undoing a reduction for packets that
+//! were reordered.
 //!
-//! Read: the authors' Linux module (net/ipv4/tcp_prague.c, as of 5.4 and 0.7 of 6.18) and their implementation over UDP, for formulas and
-//! constants; of the draft the abstract only.
+//! Read: the authors' Linux module (net/ipv4/tcp_prague.c, as of 5.4 and 0.7 of 6.18) and their implementation over
+//! UDP, for formulas and constants; of the draft the abstract only.
 
 use crate::window_based::{window_in_use, WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Signal, Start};
@@ -203,20 +207,21 @@ mod tests {
         control.on_congestion(&CongestionEvent { now, signal: Signal::Ecn, in_flight: 1 });
     }
 
-    /// Round trips of congestion avoidance in which each packet is marked with probability `p`. As from the endpoint, a mark is a
-    /// congestion event if the last one that was answered is a round trip ago. The mean of W and of alpha in the second half.
+    /// Round trips of congestion avoidance in which each packet is marked with probability `p`. As from the endpoint, a
+    /// mark is a congestion event if the last one that was answered is a round trip ago. The mean of W and of alpha in
+    /// the second half.
     fn course(control: &mut Prague, rtt: Duration, p: f64, rounds: u32) -> (f64, f64) {
         let (mut now, mut random) = (Instant::ZERO, Choices::new(7));
-        let (mut window, mut alpha, mut told) = (0.0, 0.0, Instant::ZERO);
+        let (mut window, mut alpha, mut reduced) = (0.0, 0.0, Instant::ZERO);
         for round in 0..rounds {
             let packets = control.window() as u64;
             for i in 0..packets {
                 now += rtt.over(packets);
                 let marked = (random.below(1 << 30) as f64) < p * f64::from(1 << 30);
-                if marked && now >= told + rtt {
+                if marked && now >= reduced + rtt {
                     let before = control.window();
                     mark(control, now);
-                    told = if control.window() < before { now } else { told };
+                    reduced = if control.window() < before { now } else { reduced };
                 }
                 control.on_ack(&AckEvent { round_ended: i == 0, ..ack(now, rtt, marked) });
             }

@@ -1,4 +1,5 @@
-//! Rate-based linear increase and exponential decrease (Park & Tuan, ACM TOMACS 10(2), 2000, §3.6.4 and the last row of Table I).
+//! Rate-based linear increase and exponential decrease (Park & Tuan, ACM TOMACS 10(2), 2000, §3.6.4 and the last row of
+//! Table I).
 //!
 //! | symbol | here | unit |
 //! | --- | --- | --- |
@@ -8,15 +9,15 @@
 //! | b | `decrease` | 1/s |
 //!
 //! d lambda / dt = delta, or -b lambda under congestion. It is decided once a round trip, from what arrived in it: over
-//! datagrams from one report of the receiver, over TCP from the ACKs of a round. Between decisions the rate stands still, so that
-//! a round trip of length T adds delta T, or leaves exp(-b T).
+//! datagrams from one report of the receiver, over TCP from the ACKs of a round. Between decisions the rate stands
+//! still, so that a round trip of length T adds delta T, or leaves exp(-b T).
 //!
 //! Readings.
-//! - *Congestion.* The source has d gamma / d lambda < 0, and allows "various measures" in its place. The default is a loss. In a
-//!   queue that serves in order of arrival, who sends more always gets more: the gradient is positive up to any rate, and its
-//!   sign near capacity is that of the rounding to whole packets. `gradient` is there to see that; unchanged rates or
-//!   throughputs count as no congestion.
-//! - *Beginning.* The source says nothing: the initial window a round trip. There is no slow start.
+//! - *Congestion.* The source has d gamma / d lambda < 0, and allows "various measures" in its place. The default is a
+//!   loss. In a queue that serves in order of arrival, who sends more always gets more: the gradient is positive up to
+//!   any rate, and its sign near capacity is that of the rounding to whole packets. `gradient` is there to see that;
+//!   unchanged rates or throughputs count as no congestion.
+//! - *Beginning.* The source has none: the initial window a round trip. There is no slow start.
 //! - *Over TCP* what is lost is sent again at the same rate, and the window only keeps a silent network from being
 //!   flooded: it holds two round trips. After a timeout the rate is a packet a round trip.
 //!
@@ -27,7 +28,7 @@ use crate::{AckEvent, CongestionControl, CongestionEvent, Needs, Start, MIN_SSTH
 use parshall_units::parameters::{Reader, Variable};
 
 parshall_units::choice! {
-    /// What tells of congestion.
+    /// The signal of congestion.
     pub enum CongestionSignal {
         /// A lost packet.
         Loss = "loss",
@@ -63,9 +64,9 @@ pub struct RateBased {
     srtt_s: f64,
     /// 0 before the first round trip ended.
     rate: f64,
-    /// The rate before: that of the packets of which this round trip tells.
+    /// The rate before: that of the packets that were acknowledged in this round trip.
     rate_before: f64,
-    /// Rate and throughput of the packets of which the last round trip told.
+    /// Rate and throughput of the packets that were acknowledged in the last round trip.
     last: Option<(f64, f64)>,
     report: Report,
 }

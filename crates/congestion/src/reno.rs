@@ -6,9 +6,10 @@
 //! | b | `decrease` | factor kept at a congestion event |
 //! | beta_ecn | `ecn_decrease` | least factor kept at a mark in congestion avoidance |
 //!
-//! RFC 5681 has a = 1 and b = 1/2. Alternative backoff with ECN (ABE, RFC 8511) has beta_ecn = 0.8: who marks keeps its queue short, and
-//! half of the window would leave the link idle. In slow start a mark is answered as a loss. What happens during loss recovery (window inflation, partial
-//! ACKs) is the endpoint's business, so this one file serves Tahoe, Reno, NewReno and SACK.
+//! RFC 5681 has a = 1 and b = 1/2. Alternative backoff with ECN (ABE, RFC 8511) has beta_ecn = 0.8: who marks keeps its
+//! queue short, and half of the window would leave the link idle. In slow start a mark is answered as a loss. What
+//! happens during loss recovery (window inflation, partial ACKs) is the endpoint's business, so this one file serves
+//! Tahoe, Reno, NewReno and SACK.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};

@@ -5,8 +5,9 @@
 //! | `tcp_reno_cong_avoid` | slow start, then a packet for a whole window acknowledged ([`TowardsNext`]) |
 //! | `tcp_reno_ssthresh` | half of the window, without the half packet of an odd one, and two packets at least |
 //!
-//! What differs from RFC 5681 ([`Reno`](crate::Reno)): the window is reduced, not what is in flight (eq. (4)); and a part of a packet, up to which
-//! the window has grown, is lost in a reduction: half a packet of a window on average, which is much of the windows of few packets.
+//! What differs from RFC 5681 ([`Reno`](crate::Reno)): the window is reduced, not what is in flight (eq. (4)); and a
+//! part of a packet, up to which the window has grown, is lost in a reduction: half a packet of a window on average,
+//! which is much of the windows of few packets.
 //!
 //! Read for these facts: net/ipv4/tcp_cong.c of Linux 6.18; held against recordings of it (docs/kernel_recordings.md).
 

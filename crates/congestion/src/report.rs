@@ -1,5 +1,5 @@
-//! What arrived in a round trip, for controls that set a rate once a round trip: over datagrams one report of the receiver, over TCP
-//! the ACKs of a round.
+//! What arrived in a round trip, for controls that set a rate once a round trip: over datagrams one report of the
+//! receiver, over TCP the ACKs of a round.
 
 use crate::AckEvent;
 use parshall_units::{Duration, Instant};
@@ -29,8 +29,8 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) const NONE: Self = Self { began: Instant::ZERO, delivered: 0.0, lost: 0.0, unused: false };
 
-    /// Counts an ACK; the length of the round trip in s, if it ends one that says something of the rate.
-    pub(crate) fn hear(&mut self, ack: &AckEvent) -> Option<f64> {
+    /// Counts an ACK; the length of the round trip in s, if it ends one with a rate sample.
+    pub(crate) fn count(&mut self, ack: &AckEvent) -> Option<f64> {
         if let Some(sample) = &ack.sample {
             self.delivered += sample.newly_delivered as f64;
             self.lost += sample.newly_lost as f64;
@@ -44,10 +44,10 @@ impl Report {
         (ack.round_ended && says_something).then_some(length_s)
     }
 
-    /// Counts an ACK. At the end of a round trip the next one begins: the RTT is read, and what arrived is given, if it says
-    /// something of the rate.
+    /// Counts an ACK. At the end of a round trip the next one begins: the RTT is read, and what arrived is given, if it
+    /// has a rate sample.
     pub(crate) fn round(&mut self, ack: &AckEvent, rtt_s: &mut f64) -> Option<Round> {
-        let length_s = self.hear(ack);
+        let length_s = self.count(ack);
         if !ack.round_ended {
             return None;
         }
@@ -59,7 +59,7 @@ impl Report {
         length_s.map(|length_s| Round { length_s, delivered, lost })
     }
 
-    /// Packets of which it tells.
+    /// Packets that it covers.
     pub(crate) fn packets(&self) -> f64 {
         self.delivered + self.lost
     }

@@ -1,8 +1,9 @@
 //! How many packets are queued, by the RTTs of the last packets (Brakmo & Peterson, IEEE JSAC 13(8), 1995).
 //!
-//! A round trip begins with an ACK, and what is sent from then on is acknowledged from the ACK on that ends it. So the first samples after
-//! a round trip's end are those of packets that were sent since it began, while all samples before are of packets that were sent in the round
-//! trip before: in slow start when the window was half of what it is, so that the smallest of them would tell of an empty queue.
+//! A round trip begins with an ACK, and what is sent from then on is acknowledged from the ACK on that ends it. So the
+//! first samples after a round trip's end are those of packets that were sent since it began, while all samples before
+//! are of packets that were sent in the round trip before: in slow start when the window was half of what it is, so
+//! that the smallest of them would show an empty queue.
 
 use crate::AckEvent;
 use parshall_units::parameters::Variable;
@@ -12,7 +13,8 @@ use parshall_units::Duration;
 pub(crate) const ROUND_RTT: Variable =
     Variable::new("round_rtt", "s", "smallest of the last three RTT samples");
 
-/// Samples that are believed together: of two, both may be those of delayed ACKs, which only add to an RTT, as bursts do.
+/// Samples that are believed together: of two, both may be those of delayed ACKs, which only add to an RTT, as bursts
+/// do.
 const ENOUGH: usize = 3;
 
 /// The last RTT samples, and where in a round trip they stand.
@@ -45,7 +47,7 @@ impl Default for RoundRtt {
 
 impl RoundRtt {
     /// An ACK arrived, in whatever phase.
-    pub(crate) fn hear(&mut self, ack: &AckEvent) {
+    pub(crate) fn count(&mut self, ack: &AckEvent) {
         self.at = Moment::Other;
         if ack.round_ended {
             if self.samples < ENOUGH {
@@ -62,8 +64,8 @@ impl RoundRtt {
         }
     }
 
-    /// Whether the ACK at hand is the one, once a round trip, with which [`smallest`](Self::smallest) is of the first packets that were sent
-    /// since the round trip began.
+    /// Whether the ACK at hand is the one, once a round trip, with which [`smallest`](Self::smallest) is of the first
+    /// packets that were sent since the round trip began.
     pub(crate) fn is_known(&self) -> bool {
         self.at == Moment::Known
     }
@@ -95,19 +97,19 @@ mod tests {
     use super::*;
     use parshall_units::Instant;
 
-    fn hear(round: &mut RoundRtt, rtt_ms: u64, round_ended: bool) {
+    fn feed(round: &mut RoundRtt, rtt_ms: u64, round_ended: bool) {
         let ack = AckEvent::of_one_packet(Instant::ZERO, Duration::from_millis(rtt_ms));
-        round.hear(&AckEvent { round_ended, min_rtt: Duration::from_millis(100), ..ack });
+        round.count(&AckEvent { round_ended, min_rtt: Duration::from_millis(100), ..ack });
     }
 
     #[test]
     fn a_round_trip_is_known_by_the_first_packets_sent_in_it() {
         let mut round = RoundRtt::default();
         // What was sent in slow start: the queue grows while these are sent.
-        (0..10).for_each(|i| hear(&mut round, 100 + i, i == 0));
+        (0..10).for_each(|i| feed(&mut round, 100 + i, i == 0));
         let known: Vec<_> = [(120, true), (123, false), (121, false), (100, false)]
             .map(|(rtt_ms, ended)| {
-                hear(&mut round, rtt_ms, ended);
+                feed(&mut round, rtt_ms, ended);
                 round.is_known().then(|| round.smallest()).flatten()
             })
             .into();
@@ -117,13 +119,13 @@ mod tests {
     #[test]
     fn a_round_trip_of_two_samples_is_not_known() {
         let mut round = RoundRtt::default();
-        (0..3).for_each(|i| hear(&mut round, 100, i == 0));
+        (0..3).for_each(|i| feed(&mut round, 100, i == 0));
         for _ in 0..2 {
-            hear(&mut round, 100, true);
-            hear(&mut round, 100, false);
+            feed(&mut round, 100, true);
+            feed(&mut round, 100, false);
             assert!(!round.is_known() && !round.had_too_few());
         }
-        hear(&mut round, 100, true);
+        feed(&mut round, 100, true);
         assert!(round.had_too_few());
     }
 
@@ -132,7 +134,7 @@ mod tests {
         let mut round = RoundRtt::default();
         assert_eq!(round.queued(100.0), None);
         for rtt_ms in [100, 125, 140, 130] {
-            hear(&mut round, rtt_ms, false);
+            feed(&mut round, rtt_ms, false);
         }
         assert!((round.queued(100.0).unwrap() - 20.0).abs() < 1e-9);
     }

@@ -6,8 +6,8 @@
 //! | 1 - b | `decrease` | factor kept at a congestion event |
 //! | lwnd | `legacy_window` | packets; up to here the control is Reno |
 //!
-//! A round trip multiplies the window by 1 + a, so the time between two losses does not depend on the rate. With a and b as
-//! in the paper a window of a/(b lwnd) = 0.5 % losses is where Scalable TCP and Reno meet.
+//! A round trip multiplies the window by 1 + a, so the time between two losses does not depend on the rate. With a and
+//! b as in the paper a window of a/(b lwnd) = 0.5 % losses is where Scalable TCP and Reno meet.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Start};

@@ -1,4 +1,5 @@
-//! SCReAM, version 2: self-clocked rate adaptation for media (draft-ietf-ccwg-rfc8298bis-screamv2-01, which obsoletes RFC 8298).
+//! SCReAM, version 2: self-clocked rate adaptation for media (draft-ietf-ccwg-rfc8298bis-screamv2-01, which obsoletes
+//! RFC 8298).
 //!
 //! | draft | here | unit |
 //! | --- | --- | --- |
@@ -8,21 +9,24 @@
 //! | s_rtt, VIRTUAL_RTT | `rtt_s`, [`VIRTUAL_RTT_S`] | s |
 //! | target_bitrate | `rate` | packets/s |
 //!
-//! The rate is that of a window: (5/6) ref_wnd/s_rtt, less where the window is small. Each packet that is reported adds ref_wnd^-1 packets:
-//! less in short RTTs, less near `inflection`, more the longer congestion is ago (a fiftieth of the window a round trip at most). Once in
-//! min(25 ms, s_rtt) a loss leaves 0.7; qdelay_avg above half of its target takes up to a half of the window, in proportion to how far
-//! it is on the way to the target, and less in long RTTs. Beside flows that fill the queue the target rises, to 400 ms at most (§4.5.4):
-//! if losses come, or the queue is long and steady.
+//! The rate is that of a window: (5/6) ref_wnd/s_rtt, less where the window is small. Each packet that is reported adds
+//! ref_wnd^-1 packets: less in short RTTs, less near `inflection`, more the longer congestion is ago (a fiftieth of the
+//! window a round trip at most). Once in min(25 ms, s_rtt) a loss leaves 0.7; qdelay_avg above half of its target takes
+//! up to a half of the window, in proportion to how far it is on the way to the target, and less in long RTTs. Beside
+//! flows that fill the queue the target rises, to 400 ms at most (§4.5.4): if losses come, or the queue is long and
+//! steady.
 //!
-//! Readings. §4.5.4 hears of the delay every 50 ms; of round trips with losses, the mean of the last 64 or so counts. A silence
-//! halves the window. All packets are full, so MSS is one packet, and MIN_REF_WND two.
+//! Readings. §4.5.4 has a sample of the delay every 50 ms; of round trips with losses, the mean of the last 64 or so
+//! counts. A silence halves the window. All packets are full, so MSS is one packet, and MIN_REF_WND two.
 //!
-//! *What was found.* Alone it uses 78 to 99 % of 1 to 20 Mbit/s, with 18 to 35 ms queued. §4.5.4 does not keep it from being starved by Reno (9 % of
-//! 10 Mbit/s with a buffer of a BDP, 1 % with four): a target that follows the delay is not twice the delay, from which reductions begin.
+//! *What was found.* Alone it uses 78 to 99 % of 1 to 20 Mbit/s, with 18 to 35 ms queued. §4.5.4 does not keep it from
+//! being starved by Reno (9 % of 10 Mbit/s with a buffer of a BDP, 1 % with four): a target that follows the delay is
+//! not twice the delay, from which reductions begin.
 //!
-//! Left out: marks (datagrams carry none here), jitter (REDUCE_JITTER, off in the draft), clocks that drift, policers, and the margins for
-//! frames of varying size: media come as an even stream at the rate asked for, which the sender's queue never holds back. The window limits
-//! what is sent over TCP only (three times ref_wnd, as in the draft), where RTTs stand for the delays and what is lost is sent again.
+//! Left out: marks (datagrams carry none here), jitter (REDUCE_JITTER, off in the draft), clocks that drift, policers,
+//! and the margins for frames of varying size: media come as an even stream at the rate asked for, which the sender's
+//! queue never holds back. The window limits what is sent over TCP only (three times ref_wnd, as in the draft), where
+//! RTTs stand for the delays and what is lost is sent again.
 //!
 //! Read: the draft. RFC 8298 was not.
 
@@ -77,7 +81,7 @@ pub struct Scream {
     least_target: f64,
     largest_target: f64,
     kept: f64,
-    told: bool,
+    has_arrivals: bool,
     base: SmallestRtt,
     queueing: f64,
     average: f64,
@@ -124,7 +128,7 @@ impl Scream {
             least_target,
             largest_target: config.largest_target.as_secs_f64().max(least_target),
             kept: config.kept,
-            told: false,
+            has_arrivals: false,
             base: SmallestRtt::new(),
             queueing: 0.0,
             average: 0.0,
@@ -297,7 +301,7 @@ impl CongestionControl for Scream {
     }
 
     fn on_arrival(&mut self, sent: Instant, arrived: Instant) {
-        self.told = true;
+        self.has_arrivals = true;
         self.arrive(arrived, arrived.since(sent).as_secs_f64());
     }
 
@@ -306,10 +310,10 @@ impl CongestionControl for Scream {
             return;
         }
         self.rtt_s = ack.srtt.as_secs_f64();
-        if let Some(rtt) = ack.rtt.filter(|_| !self.told) {
+        if let Some(rtt) = ack.rtt.filter(|_| !self.has_arrivals) {
             self.arrive(ack.now, rtt.as_secs_f64());
         }
-        self.report.hear(ack);
+        self.report.count(ack);
         self.lost |= self.report.lost > 0.0;
         let packets = self.report.packets();
         self.report.restart(ack.now);
@@ -365,7 +369,7 @@ mod tests {
     }
 
     /// A report of a packet that was queued for so long, at an RTT of 50 ms.
-    fn hear(control: &mut Scream, ms: u64, queued_ms: u64) {
+    fn feed(control: &mut Scream, ms: u64, queued_ms: u64) {
         control.on_arrival(at(ms), at(ms + 20 + queued_ms));
         let rtt = Duration::from_millis(50);
         control.on_ack(&AckEvent { in_flight: 1000, ..AckEvent::of_one_packet(at(ms), rtt) });
@@ -374,15 +378,15 @@ mod tests {
     #[test]
     fn a_round_trip_adds_a_packet_and_more_when_congestion_is_long_ago() {
         let mut control = scream(50.0);
-        hear(&mut control, 10_000, 0);
+        feed(&mut control, 10_000, 0);
         let before = control.reference;
-        hear(&mut control, 10_001, 0);
+        feed(&mut control, 10_001, 0);
         // Far from the inflection point, and 100 RTTs after the beginning: 1/W (1 + W/50).
         let expected = (1.0 + 0.02 * before) / before;
         assert!((control.reference - before - expected).abs() < 1e-9, "{}", control.reference - before);
         let mut control = scream(50.0);
         control.inflection = 50.0;
-        hear(&mut control, 1, 0);
+        feed(&mut control, 1, 0);
         assert!(
             (control.reference - 50.0 - 0.25 / 50.0).abs() < 1e-4,
             "near it a quarter: {}",
@@ -393,12 +397,12 @@ mod tests {
     #[test]
     fn a_loss_leaves_seven_tenths_once_in_25_ms() {
         let mut control = scream(100.0);
-        hear(&mut control, 100, 0);
+        feed(&mut control, 100, 0);
         let event = CongestionEvent { now: at(100), signal: crate::Signal::Loss, in_flight: 100 };
         for (ms, kept) in [(130, 0.7), (140, 1.0), (155, 0.7)] {
             control.on_congestion(&event);
             let before = control.reference;
-            hear(&mut control, ms, 0);
+            feed(&mut control, ms, 0);
             assert!(
                 (control.reference / before - kept).abs() < 0.001,
                 "{ms} ms: {}",
@@ -424,7 +428,7 @@ mod tests {
         let mut control = scream(100.0);
         let mut found = Vec::new();
         for (ms, queued_ms) in [(100, 0), (130, 40), (160, 40), (190, 10)] {
-            hear(&mut control, ms, queued_ms);
+            feed(&mut control, ms, queued_ms);
             found.push(control.average);
         }
         for (found, expected) in found.iter().zip([0.0, 0.010, 0.0175, 0.010]) {

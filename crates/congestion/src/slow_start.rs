@@ -1,11 +1,10 @@
-//! Which slow start a connection has: the control's own, or one of those that stand before a control with the standard one.
+//! Which slow start a connection has: the control's own, or one of those that stand before a control with the standard
+//! one.
 
+use crate::hooks;
 use crate::hystart::HyStartRule;
 use crate::limited_slow_start::LimitedRule;
-use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Control, ControlConfig, Kind, Needs, Start,
-    TransmissionStart,
-};
+use crate::{AckEvent, CongestionControl, Control, ControlConfig, Kind, Start};
 use parshall_units::parameters::Reader;
 use std::fmt::Debug;
 
@@ -45,14 +44,7 @@ impl ControlConfig {
         let control = self.build(start);
         match slow_start.kind {
             SlowStart::Standard => control,
-            SlowStart::HyStart => {
-                let rule = HyStartRule::new(slow_start.paced);
-                Control::plain(Kind::HyStart(Box::new(Behind { rule, control: control.kind })))
-            }
-            SlowStart::Limited => {
-                let rule = LimitedRule { max_ssthresh: slow_start.max_ssthresh };
-                Control::plain(Kind::LimitedSlowStart(Box::new(Behind { rule, control: control.kind })))
-            }
+            SlowStart::HyStart | SlowStart::Limited => Control::plain(slow_start.before(control.kind)),
         }
     }
 
@@ -65,7 +57,23 @@ impl ControlConfig {
     }
 }
 
-/// What a slow start of another kind does with ACKs before the control hears of them.
+impl SlowStartChoice {
+    /// A control behind this slow start.
+    pub(crate) fn before(self, control: Kind) -> Kind {
+        match self.kind {
+            SlowStart::Standard => control,
+            SlowStart::HyStart => {
+                Kind::HyStart(Box::new(Behind { rule: HyStartRule::new(self.paced), control }))
+            }
+            SlowStart::Limited => {
+                let rule = LimitedRule { max_ssthresh: self.max_ssthresh };
+                Kind::LimitedSlowStart(Box::new(Behind { rule, control }))
+            }
+        }
+    }
+}
+
+/// A slow start of another kind, which gets ACKs before the control does.
 pub trait SlowStartRule: Debug {
     /// What the ACK counts for, packets; `None`: as it is.
     fn credit(&mut self, ack: &AckEvent, control: &mut Kind) -> Option<f64>;
@@ -81,64 +89,24 @@ pub struct Behind<R> {
     control: Kind,
 }
 
-impl<R: SlowStartRule> CongestionControl for Behind<R> {
-    fn needs(&self) -> Needs {
-        self.control.needs()
+impl<R: SlowStartRule> hooks::Wrapper for Behind<R> {
+    type Inner = Kind;
+
+    fn inner(&self) -> &Kind {
+        &self.control
     }
 
-    fn window(&self) -> f64 {
-        self.control.window()
+    fn inner_mut(&mut self) -> &mut Kind {
+        &mut self.control
     }
 
-    fn ssthresh(&self) -> f64 {
-        self.control.ssthresh()
-    }
+    fn on_changed(&mut self) {}
 
     fn on_ack(&mut self, ack: &AckEvent) {
         match self.rule.credit(ack, &mut self.control) {
             Some(credit) => self.control.on_ack(&AckEvent { credit, ..*ack }),
             None => self.control.on_ack(ack),
         }
-    }
-
-    fn on_congestion(&mut self, event: &CongestionEvent) {
-        self.control.on_congestion(event);
-    }
-
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.control.on_timeout(event);
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.control.on_idle_restart(restart_window);
-    }
-
-    fn on_transmission_start(&mut self, start: &TransmissionStart) {
-        self.control.on_transmission_start(start);
-    }
-
-    fn on_recovered(&mut self) {
-        self.control.on_recovered();
-    }
-
-    fn on_undo(&mut self, window: f64, ssthresh: f64) {
-        self.control.on_undo(window, ssthresh);
-    }
-
-    fn set_ssthresh(&mut self, ssthresh: f64) {
-        self.control.set_ssthresh(ssthresh);
-    }
-
-    fn set_window(&mut self, window: f64) {
-        self.control.set_window(window);
-    }
-
-    fn pacing_rate(&self) -> Option<f64> {
-        self.control.pacing_rate()
-    }
-
-    fn end_slow_start(&mut self) -> bool {
-        self.control.end_slow_start()
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {

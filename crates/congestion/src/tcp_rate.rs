@@ -1,5 +1,5 @@
-//! TCP Rate: Reno whose congestion avoidance follows the RTT's changes, with paced packets (Park & Tuan, ACM TOMACS 10(2), 2000,
-//! §3.6.3 and Table I).
+//! TCP Rate: Reno whose congestion avoidance follows the RTT's changes, with paced packets (Park & Tuan, ACM TOMACS
+//! 10(2), 2000, §3.6.3 and Table I).
 //!
 //! | symbol | here | unit |
 //! | --- | --- | --- |
@@ -12,12 +12,12 @@
 //! An ACK whose RTT is shorter than the one before adds a / cwnd; one whose RTT is longer takes
 //! (b / cwnd) (Delta RTT / tau): what the queue grew by while the ACKs' packets were sent.
 //!
-//! Readings. Table I prints the decrease as a quotient times b in which tau, which the text defines for it, does not occur, and
-//! which depends on the unit of time; the reading here is the one that uses tau and has no unit. By default it is divided by
-//! cwnd, as the increase is: b is taken by the round trip. With `decrease_per = "ack"` it is not, as the table prints no cwnd
-//! there; then b packets by ACK at a gradient of 1 keep cwnd small whatever the path.
-//! An unchanged RTT counts as shorter (the table says longer, with a decrease of 0): else an empty network would never
-//! be tried. Losses, timeouts and slow start are Reno's. The pacing rate is cwnd / SRTT, twice that in slow start.
+//! Readings. Table I prints the decrease as a quotient times b in which tau, which the text defines for it, does not
+//! occur, and which depends on the unit of time; the reading here is the one that uses tau and has no unit. By default
+//! it is divided by cwnd, as the increase is: b is taken by the round trip. With `decrease_per = "ack"` it is not, as
+//! the table prints no cwnd there; then b packets by ACK at a gradient of 1 keep cwnd small whatever the path. An
+//! unchanged RTT counts as shorter (the table says longer, with a decrease of 0): else an empty network would never be
+//! tried. Losses, timeouts and slow start are Reno's. The pacing rate is cwnd / SRTT, twice that in slow start.
 
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
 use crate::{AckEvent, CongestionEvent, Needs, Start};

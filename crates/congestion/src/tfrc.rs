@@ -9,15 +9,17 @@
 //! | p | [`LossIntervals::event_rate`] | loss events a packet |
 //! | I_0, I_1, ... | `open`, `closed` | packets from one loss event to the next, the newest first |
 //!
-//! X_calc = 1/(R sqrt(2p/3) + 4R 3 sqrt(3p/8) p (1 + 32 p^2)) (§3.1, with t_RTO = 4R and b = 1). Each report sets X to X_calc, but no more
-//! than twice what arrived, the larger of the last two reports (§4.3); before the first loss X doubles within that bound. p is the
-//! inverse of a weighted mean of the last eight intervals, with the open one if that makes the mean larger (§5.4). Losses within an RTT
-//! of the first are one event. The first interval is the one of which X_calc is what arrived (§6.3.1). Without reports X is halved (§4.4).
+//! X_calc = 1/(R sqrt(2p/3) + 4R 3 sqrt(3p/8) p (1 + 32 p^2)) (§3.1, with t_RTO = 4R and b = 1). Each report sets X to
+//! X_calc, but no more than twice what arrived, the larger of the last two reports (§4.3); before the first loss X
+//! doubles within that bound. p is the inverse of a weighted mean of the last eight intervals, with the open one if
+//! that makes the mean larger (§5.4). Losses within an RTT of the first are one event. The first interval is the one of
+//! which X_calc is what arrived (§6.3.1). Without reports X is halved (§4.4).
 //!
-//! Readings. Events are found by the sender from what a report counts; where in the report's round trip the first loss was is not told, and
-//! taken as its middle. Left out: history discounting (§5.5) and the correction of the rate by sqrt(RTT) (§4.5), both of which the RFC
-//! leaves open, and the rules for senders with little data. A mark counts as a loss. Over TCP, the ACKs of a round trip are the report, what is
-//! lost is sent again at the same rate, and the window only keeps a silent network from being flooded: it holds two round trips.
+//! Readings. Events are found by the sender from what a report counts; the first loss is taken to be in the middle of
+//! the report's round trip. Left out: history discounting (§5.5) and the correction of the rate by sqrt(RTT) (§4.5),
+//! both of which the RFC leaves open, and the rules for senders with little data. A mark counts as a loss. Over TCP,
+//! the ACKs of a round trip are the report, what is lost is sent again at the same rate, and the window only keeps a
+//! silent network from being flooded: it holds two round trips.
 //!
 //! The RFC's text was not at hand: its rules stand here as they are commonly quoted, and section numbers with them.
 
@@ -80,10 +82,14 @@ impl LossIntervals {
         self.known = (self.known + 1).min(self.length);
     }
 
-    /// w_i: 1 for the newer half, then down in equal steps.
+    /// w_i = 1 for i < n/2, else 2 (n - i) / (n + 2), here as 1 - (i - (n/2 - 1)) / (n/2 + 1).
     fn weight(&self, i: usize) -> f64 {
-        let (n, half) = (self.length as f64, (self.length / 2) as f64);
-        (1.0 - (i as f64 - (half - 1.0)).max(0.0) / (n - half + 1.0)).max(0.0)
+        let (i, half) = (i as f64, self.length as f64 / 2.0);
+        if i < half {
+            1.0
+        } else {
+            1.0 - (i - (half - 1.0)) / (half + 1.0)
+        }
     }
 
     /// p; 0 before the first event.
@@ -141,7 +147,7 @@ impl Tfrc {
     }
 
     /// A report. RFC 5348 §4.3
-    fn hear(&mut self, now: Instant, round: Round) {
+    fn on_report(&mut self, now: Instant, round: Round) {
         let first_rate = self.window / self.rtt_s;
         if self.rate == 0.0 {
             self.rate = first_rate;
@@ -193,7 +199,7 @@ impl CongestionControl for Tfrc {
 
     fn on_ack(&mut self, ack: &AckEvent) {
         if let Some(round) = self.report.round(ack, &mut self.rtt_s) {
-            self.hear(ack.now, round);
+            self.on_report(ack.now, round);
         }
     }
 
@@ -264,10 +270,18 @@ mod tests {
 
     #[test]
     fn the_weights_are_the_rfcs() {
-        let intervals = tfrc().intervals;
-        let weights: Vec<f64> = (0..8).map(|i| intervals.weight(i)).collect();
-        for (found, expected) in weights.iter().zip([1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]) {
-            assert!((found - expected).abs() < 1e-12, "{weights:?}");
+        let weights = |intervals| {
+            let tfrc = Tfrc::new(&TfrcConfig { intervals }, Start::NEW);
+            (0..intervals as usize).map(|i| tfrc.intervals.weight(i)).collect::<Vec<f64>>()
+        };
+        for (found, expected) in weights(8).iter().zip([1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2]) {
+            assert!((found - expected).abs() < 1e-12, "{:?}", weights(8));
+        }
+        for n in 2..=32 {
+            let rfc = |i: u64| if 2 * i < n { 1.0 } else { 2.0 * (n - i) as f64 / (n + 2) as f64 };
+            for (found, expected) in weights(n).iter().zip((0..n).map(rfc)) {
+                assert!((found - expected).abs() < 1e-12, "n = {n}: {:?}", weights(n));
+            }
         }
     }
 

@@ -7,14 +7,14 @@
 //! | BaseRTT | `AckEvent::min_rtt` | smallest RTT seen |
 //! | Diff | `queued` | packets: cwnd (1 - BaseRTT/RTT) |
 //!
-//! Decides once a round trip, by the smallest RTT of the first three packets that were sent since it began ([`RoundRtt`]): delayed ACKs and
-//! bursts only add to an RTT. In slow start the window doubles every other round trip, and those in which it is constant decide, so that
-//! the RTT is that of the window at hand. A round trip with fewer than three samples says nothing about the queue: then Vegas grows as
-//! Reno. Losses are answered as Reno does; the paper's fine-grained retransmission timer is left out,
-//! which SACK and modern timers replace.
+//! Decides once a round trip, by the smallest RTT of the first three packets that were sent since it began
+//! ([`RoundRtt`]): delayed ACKs and bursts only add to an RTT. In slow start the window doubles every other round trip,
+//! and those in which it is constant decide, so that the RTT is that of the window at hand. A round trip with fewer
+//! than three samples is no measure of the queue: then Vegas grows as Reno. Losses are answered as Reno does; the
+//! paper's fine-grained retransmission timer is left out, which SACK and modern timers replace.
 //!
-//! Linux' net/ipv4/tcp_vegas.c takes the smallest RTT of all ACKs of a round trip, whose packets were sent in the one before, and doubles in each: so it leaves slow start
-//! later.
+//! Linux' net/ipv4/tcp_vegas.c takes the smallest RTT of all ACKs of a round trip, whose packets were sent in the one
+//! before, and doubles in each: so it leaves slow start later.
 
 use crate::round_rtt::{RoundRtt, ROUND_RTT};
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
@@ -87,7 +87,7 @@ impl WindowRule for VegasRule {
     }
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
-        self.round.hear(ack);
+        self.round.count(ack);
     }
 
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {

@@ -1,4 +1,5 @@
-//! Veno: Reno that tells random losses from congestion by the packets it has queued (Fu & Liew, IEEE JSAC 21(2), 2003).
+//! Veno: Reno that distinguishes random losses from congestion by the packets it has queued (Fu & Liew, IEEE JSAC
+//! 21(2), 2003).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -6,13 +7,14 @@
 //! | beta | `beta` | packets queued from which on the path counts as congested |
 //! | BaseRTT | `AckEvent::min_rtt` | smallest RTT seen |
 //!
-//! While N < beta the window grows as Reno's, and a loss counts as random: it takes a fifth. From N = beta on the window grows by a
-//! packet every second round trip, and a loss halves. N is Vegas' (1995). What the window grows by follows from the first packets of a round
-//! trip, what a loss takes from the last three samples before it: a slow start that fills the queue within a round trip ends by congestion.
+//! While N < beta the window grows as Reno's, and a loss counts as random: it takes a fifth. From N = beta on the
+//! window grows by a packet every second round trip, and a loss halves. N is Vegas' (1995). What the window grows by
+//! follows from the first packets of a round trip, what a loss takes from the last three samples before it: a slow
+//! start that fills the queue within a round trip ends by congestion.
 //!
-//! Readings. "Every other ACK" adds 1/cwnd under congestion; here each adds half of that. Slow start is Reno's; a timeout sets
-//! ssthresh as a loss would. Before the first sample a loss is congestion. Linux takes the smallest RTT since the last ACK, and
-//! counts N in halves of a packet.
+//! Readings. "Every other ACK" adds 1/cwnd under congestion; here each adds half of that. Slow start is Reno's; a
+//! timeout sets ssthresh as a loss would. Before the first sample a loss is congestion. Linux takes the smallest RTT
+//! since the last ACK, and counts N in halves of a packet.
 //!
 //! Read: Linux' net/ipv4/tcp_veno.c (2.6), of which a source's author is one. Not read: the paper itself.
 
@@ -65,7 +67,7 @@ impl WindowRule for VenoRule {
     }
 
     fn observe(&mut self, windows: &mut Windows, ack: &AckEvent) {
-        self.round.hear(ack);
+        self.round.count(ack);
         if self.round.is_known() || self.round.had_too_few() {
             self.queued = self.round.queued(windows.window).unwrap_or(self.queued);
         }

@@ -1,4 +1,5 @@
-//! Westwood+: Reno's increase; after a loss, the window that the measured bandwidth needs (Grieco & Mascolo, CCR 34(2), 2004).
+//! Westwood+: Reno's increase; after a loss, the window that the measured bandwidth needs (Grieco & Mascolo, CCR 34(2),
+//! 2004).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -8,20 +9,20 @@
 //! | alpha | `memory` | weight of what was known before |
 //! | RTT_min | `AckEvent::min_rtt` | smallest RTT seen |
 //!
-//! A loss sets ssthresh to BWE RTT_min, what fits on the path without a queue: it takes what is queued, and nothing where a
-//! loss says nothing of congestion. Each RTT has one sample; samples by ACK, as in the Westwood of 2001, overestimate where ACKs
-//! come in bunches. Packets that duplicate ACKs report count as delivered.
+//! A loss sets ssthresh to BWE RTT_min, what fits on the path without a queue: it takes what is queued, and nothing
+//! where a loss is no sign of congestion. Each RTT has one sample; samples by ACK, as in the Westwood of 2001,
+//! overestimate where ACKs come in bunches. Packets that duplicate ACKs report count as delivered.
 //!
-//! In the mean the window stays where the packet that an RTT adds is what losses take, W = sqrt((1-p)/p RTT/T_q), T_q being the
-//! queueing delay: without a queue it grows at any loss rate, until there is one.
+//! In the mean the window stays where the packet that an RTT adds is what losses take, W = sqrt((1-p)/p RTT/T_q), T_q
+//! being the queueing delay: without a queue it grows at any loss rate, until there is one.
 //!
-//! Readings. A sample is never shorter than `shortest_sample`, as in the authors' implementation in Linux; the first sample is the
-//! first BWE. The window never grows at a loss. Before the first sample a loss halves. A mark counts as a loss. An ACK counts for
-//! all packets that it acknowledges, whatever `byte_counting` says. Linux averages twice, with alpha = 7/8, and takes the smallest
-//! *smoothed* RTT.
+//! Readings. A sample is never shorter than `shortest_sample`, as in the authors' implementation in Linux; the first
+//! sample is the first BWE. The window never grows at a loss. Before the first sample a loss halves. A mark counts as a
+//! loss. An ACK counts for all packets that it acknowledges, whatever `byte_counting` says. Linux averages twice, with
+//! alpha = 7/8, and takes the smallest *smoothed* RTT.
 //!
-//! Read: Linux' net/ipv4/tcp_westwood.c (2.6.22 and earlier). alpha = 0.9 and the mean window are as the paper is commonly quoted; it
-//! was not read itself.
+//! Read: Linux' net/ipv4/tcp_westwood.c (2.6.22 and earlier). alpha = 0.9 and the mean window are as the paper is
+//! commonly quoted; it was not read itself.
 
 use crate::window_based::{WindowBased, WindowRule, Windows};
 use crate::{AckEvent, CongestionEvent, Needs, Start};
@@ -38,7 +39,7 @@ parshall_units::configuration! {
     }
 }
 
-/// Bandwidth measured from ACKs says what a loss leaves.
+/// A loss leaves the window of the bandwidth measured from ACKs.
 pub type Westwood = WindowBased<WestwoodRule>;
 
 /// Reno's increase, and a decrease to BWE RTT_min.
@@ -201,7 +202,8 @@ mod tests {
         assert_eq!(control.window(), 2.0, "slow start after a timeout, a packet an ACK");
     }
 
-    /// The mean window of Grieco & Mascolo 2004, for independent losses and a queueing delay that does not depend on the window.
+    /// The mean window of Grieco & Mascolo 2004, for independent losses and a queueing delay that does not depend on
+    /// the window.
     #[test]
     fn the_mean_window_is_the_sources() {
         for (p, rtt_ms) in [(1e-3, 150.0), (1e-3, 125.0), (1e-3, 110.0), (1e-4, 150.0), (1e-4, 125.0)] {

@@ -31,10 +31,12 @@ impl Windows {
         self.window < self.ssthresh
     }
 
-    /// Slow start: what is left of the packets acknowledged when the window has come to ssthresh, for congestion avoidance.
+    /// Slow start: what is left of the packets acknowledged when the window has come to ssthresh, for congestion
+    /// avoidance.
     ///
-    /// An ACK of several packets does what an ACK for each of them would do (RFC 5681 eq. (2) and (3)), and so does not carry
-    /// the window beyond ssthresh by its whole length, after lost ACKs for instance. Linux divides an ACK likewise.
+    /// An ACK of several packets does what an ACK for each of them would do (RFC 5681 eq. (2) and (3)), and so does not
+    /// carry the window beyond ssthresh by its whole length, after lost ACKs for instance. Linux divides an ACK
+    /// likewise.
     #[inline]
     pub(crate) fn slow_start(&mut self, acked: f64) -> f64 {
         let taken = if acked <= 1.0 { acked } else { acked.min(libm::ceil(self.ssthresh - self.window)) };
@@ -43,9 +45,9 @@ impl Windows {
     }
 }
 
-/// The window that a congestion event reduces: the congestion window, or what is really in flight if the sender does not use
-/// it all (RFC 5681 §3.1, FlightSize). A sender whose window is not a whole number is using all of it when no whole packet
-/// more would fit.
+/// The window that a congestion event reduces: the congestion window, or what is really in flight if the sender does
+/// not use it all (RFC 5681 §3.1, FlightSize). A sender whose window is not a whole number is using all of it when no
+/// whole packet more would fit.
 pub(crate) fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
     let in_flight = event.in_flight as f64;
     if in_flight + 1.0 > window {
@@ -64,7 +66,8 @@ pub trait WindowRule: Clone + Debug {
     const SUMMARY: &'static str;
     /// Where it is specified.
     const REFERENCE: &'static str;
-    /// Whether [`MultipleTimeScale`](crate::MultipleTimeScale) can steer it: what it adds is an increase, which a slope multiplies.
+    /// Whether [`MultipleTimeScale`](crate::MultipleTimeScale) can steer it: what it adds is an increase, which a slope
+    /// multiplies.
     const STEERABLE: bool = false;
     /// Whether its slow start is the standard one, which another can replace.
     const STANDARD_SLOW_START: bool = true;
@@ -100,7 +103,8 @@ pub trait WindowRule: Clone + Debug {
         }
     }
 
-    /// Congestion avoidance: `acked` packets of the ACK count. Not called for rules that [`grow`](Self::grow) in another way.
+    /// Congestion avoidance: `acked` packets of the ACK count. Not called for rules that [`grow`](Self::grow) in
+    /// another way.
     fn avoid_congestion(&mut self, _windows: &mut Windows, _ack: &AckEvent, _acked: f64, _slope: f64) {}
 
     /// The window that a congestion event reduces: the one in use, but for rules that say otherwise.

@@ -1,5 +1,5 @@
-//! YeAH: Scalable TCP while the queue is short, Reno beyond, and a queue emptied before it overflows (Baiocchi, Castellani &
-//! Vacirca, PFLDnet 2007).
+//! YeAH: Scalable TCP while the queue is short, Reno beyond, and a queue emptied before it overflows (Baiocchi,
+//! Castellani & Vacirca, PFLDnet 2007).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -11,19 +11,22 @@
 //! | cwnd_reno | `reno_window` | packets: the window that a Reno flow in its place would have |
 //! | rho | `competition` | round trips in slow mode after which others are taken to compete |
 //!
-//! Once a round trip the mode is decided: fast where Q < Q_max and L < phi, as Scalable TCP; slow beyond, as Reno. In slow mode a
-//! round trip that finds Q > Q_max takes Q from the window, half of it at most and never below `reno_window` (precautionary
-//! decongestion); `reno_window` grows by a packet a round trip in slow mode, so that flows which do not yield get no
-//! more than a Reno flow would leave them. A loss takes Q as it is then, between 1/8 and half of the window; half, if the mode has been slow for rho
-//! round trips. After `forgiven` round trips in fast mode the window of a Reno flow is forgotten.
+//! Once a round trip the mode is decided: fast where Q < Q_max and L < phi, as Scalable TCP; slow beyond, as Reno. In
+//! slow mode a round trip that finds Q > Q_max takes Q from the window, half of it at most and never below
+//! `reno_window` (precautionary decongestion); `reno_window` grows by a packet a round trip in slow mode, so that flows
+//! which do not yield get no more than a Reno flow would leave them. A loss takes Q as it is then, between 1/8 and half
+//! of the window; half, if the mode has been slow for rho round trips. After `forgiven` round trips in fast mode the
+//! window of a Reno flow is forgotten.
 //!
-//! Readings are those of Linux, whose module a source's author wrote: alpha = 80 packets, phi = 1/8, rho = 16, 50 round trips; a round trip
-//! with fewer than three samples decides nothing; the count of round trips in fast mode begins anew at a loss only. Scalable's
-//! increase is a packet for `min(cwnd, 100)` acknowledged, so that small windows grow as Reno's; Linux needs one ACK more. Linux takes the
-//! smallest RTT of all ACKs of a round trip, whose packets were sent in the one before, and at a loss the Q of the last round trip: of a slow start that
-//! overflows a queue it takes 1/8 of the window, and loses the more.
+//! Readings are those of Linux, whose module a source's author wrote: alpha = 80 packets, phi = 1/8, rho = 16, 50 round
+//! trips; a round trip with fewer than three samples decides nothing; the count of round trips in fast mode begins anew
+//! at a loss only. Scalable's increase is a packet for `min(cwnd, 100)` acknowledged, so that small windows grow as
+//! Reno's; Linux needs one ACK more. Linux takes the smallest RTT of all ACKs of a round trip, whose packets were sent
+//! in the one before, and at a loss the Q of the last round trip: of a slow start that overflows a queue it takes 1/8
+//! of the window, and loses the more.
 //!
-//! Read: Linux' net/ipv4/tcp_yeah.c (2.6). Not read: the paper itself, so its symbols are those that the module and ns-3 name.
+//! Read: Linux' net/ipv4/tcp_yeah.c (2.6). Not read: the paper itself, so its symbols are those that the module and
+//! ns-3 name.
 
 use crate::round_rtt::RoundRtt;
 use crate::window_based::{WindowBased, WindowRule, Windows, MIN_SSTHRESH};
@@ -119,7 +122,7 @@ impl WindowRule for YeahRule {
     }
 
     fn observe(&mut self, _: &mut Windows, ack: &AckEvent) {
-        self.round.hear(ack);
+        self.round.count(ack);
     }
 
     fn grow(&mut self, windows: &mut Windows, ack: &AckEvent, slope: f64) {

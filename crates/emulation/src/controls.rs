@@ -17,7 +17,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Controls {
-    /// BPF objects by the names that the scenario has for their controls; `None`: the one of that name that Parshall has.
+    /// BPF objects by the names that the scenario has for their controls; `None`: the one of that name that Parshall
+    /// has.
     pub objects: BTreeMap<String, Option<PathBuf>>,
     /// Where the calls of all controls are written; `None`: nowhere.
     pub recording: Option<PathBuf>,
@@ -30,7 +31,8 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Loads what the groups of a plan need, `programs` with parameters among them, and changes the names in the plan to those that the kernel has.
+    /// Loads what the groups of a plan need, `programs` with parameters among them, and changes the names in the plan
+    /// to those that the kernel has.
     pub(crate) fn load(
         asked: &Controls,
         programs: &BTreeMap<usize, Program>,

@@ -1,13 +1,14 @@
 //! Which CPU does what, where there are many flows.
 //!
-//! To write a packet into a TUN device is to run the receiving host's TCP, and its answer, before the write returns. Segments of a few flows are
-//! merged to few writes; those of many flows cannot be, and the emulator's thread was full at 1 Gbit/s. Receive packet steering
-//! (Documentation/networking/scaling.rst, RPS) has the kernel do this work on the other CPUs: the write only queues the packet there. Then
-//! the emulator has a CPU for itself.
+//! To write a packet into a TUN device is to run the receiving host's TCP, and its answer, before the write returns.
+//! Segments of a few flows are merged to few writes; those of many flows cannot be, and the emulator's thread was full
+//! at 1 Gbit/s. Receive packet steering (Documentation/networking/scaling.rst, RPS) has the kernel do this work on the
+//! other CPUs: the write only queues the packet there. Then the emulator has a CPU for itself.
 //!
-//! A few flows are left as they are: to hand each packet over to another CPU takes longer than to receive it at once. So are flows whose
-//! control is a BPF program: a kernel may leave out its calls where the interrupt of another process handles a packet (docs/emulation.md), and did, at one
-//! reduction in a hundred; the sender then took for its threshold what stood on the stack. In the emulator's own thread none is left out.
+//! A few flows are left as they are: to hand each packet over to another CPU takes longer than to receive it at once.
+//! So are flows whose control is a BPF program: a kernel may leave out its calls where the interrupt of another process
+//! handles a packet (docs/emulation.md), and did, at one reduction in a hundred; the sender then took for its threshold
+//! what stood on the stack. In the emulator's own thread none is left out.
 
 use parshall_hosts::has_sysctl;
 use rustix::thread::{sched_getaffinity, CpuSet};
@@ -27,7 +28,8 @@ pub(crate) struct Cpus {
 }
 
 impl Cpus {
-    /// For so many flows of real hosts; `None`: there are few, or this machine has one CPU, or its kernel steers nothing.
+    /// For so many flows of real hosts; `None`: there are few, or this machine has one CPU, or its kernel steers
+    /// nothing.
     pub(crate) fn for_flows(flows: usize) -> Option<Self> {
         let allowed = sched_getaffinity(None).ok().filter(|_| flows > FEW_FLOWS && has_sysctl(STEERING))?;
         let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect();

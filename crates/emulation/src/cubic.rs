@@ -1,10 +1,11 @@
-//! Groups with `cubic_linux` and `cubic_2005`: what the kernel's programs of these names are told, which is `struct parameters` of
-//! bpf/cubic_linux.bpf.c and bpf/cubic_2005.bpf.c.
+//! Groups with `cubic_linux` and `cubic_2005`: the parameters of the kernel's programs of these names, `struct
+//! parameters` of bpf/cubic_linux.bpf.c and bpf/cubic_2005.bpf.c.
 //!
-//! `cubic_linux` is the kernel's own CUBIC, whose module has its parameters for all connections of the machine at once; the program can leave out
-//! HyStart for its own connections, and nothing else. `cubic_2005` has two constants in whole numbers. What they cannot do is refused.
+//! `cubic_linux` is the kernel's own CUBIC, whose module has its parameters for all connections of the machine at once;
+//! the program can leave out HyStart for its own connections, and nothing else. `cubic_2005` has two constants in whole
+//! numbers. What they cannot do is refused.
 
-use crate::parameters::Refusal;
+use crate::refusal::Refusal;
 use parshall_congestion::{Cubic2005Config, CubicLinuxConfig};
 
 /// Of `cubic_linux`.

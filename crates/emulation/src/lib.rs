@@ -1,8 +1,8 @@
 //! A scenario with the kernel's own TCP at both ends of its flows.
 //!
-//! Groups that are `external` in the resolved scenario are of real hosts ([`parshall_hosts`]); their packets cross the simulated
-//! network in real time ([`parshall_emulator`]), where they meet those of simulated groups. What comes of it has the records
-//! and the totals of a simulation, and a verdict on how far it can be believed ([`Validity`]).
+//! Groups that are `external` in the resolved scenario are of real hosts ([`parshall_hosts`]); their packets cross the
+//! simulated network in real time ([`parshall_realtime`]), where they meet those of simulated groups. What comes of it
+//! has the records and the totals of a simulation, and a verdict on how far it can be believed ([`Validity`]).
 //!
 //! | file | what |
 //! | --- | --- |
@@ -13,11 +13,11 @@
 //! | [`running`] | hosts and emulator, from the start to the end |
 //! | [`reporting`] | what the hosts know, into the records |
 //! | [`parameters`] | programs of `bpf/` that have the scenario's parameters |
-//! | [`steering`], [`cubic`] | the kernel's multiple time scale TCP, and its CUBICs: what they are told |
+//! | [`steering`], [`cubic`] | parameters of the kernel's multiple time scale TCP and of its CUBICs |
 //! | [`validity`] | what was measured of the emulation itself, and the verdict |
 //!
-//! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a user namespace, and
-//! never leaves it. Linux only; elsewhere the crate is empty.
+//! The process that calls [`emulate`] must have a single thread, unless it is the machine's administrator: it enters a
+//! user namespace, and never leaves it. Linux only; elsewhere the crate is empty.
 
 #![cfg(target_os = "linux")]
 
@@ -27,6 +27,7 @@ mod cubic;
 mod parameters;
 mod planning;
 mod programs;
+mod refusal;
 mod reporting;
 mod running;
 mod steering;
@@ -38,8 +39,8 @@ pub use running::{emulate, emulate_and_replay, Emulated, Extras};
 pub use validity::Validity;
 
 use parshall_bpf::BpfError;
-use parshall_emulator::EmulatorError;
 use parshall_hosts::HostsError;
+use parshall_realtime::EmulatorError;
 use parshall_sim::SimError;
 use thiserror::Error;
 

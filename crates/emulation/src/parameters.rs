@@ -1,22 +1,20 @@
 //! Groups whose control is a program of `bpf/` with parameters of the scenario.
 //!
-//! | control | what it is told |
+//! | control | parameters |
 //! | --- | --- |
 //! | `multiple_time_scale` | [`steering`] |
 //! | `cubic_linux`, `cubic_2005` | [`cubic`] |
 //!
-//! A program has one set of parameters. Groups with the same share one, unless the connections of a group share what they learn, which is for
-//! that group.
+//! A program has one set of parameters. Groups with the same share one, unless the connections of a group share what
+//! they learn, which is for that group.
 
+use crate::refusal::Refusal;
 use crate::{cubic, steering};
 use parshall_congestion::{ControlConfig, Sharing};
 use parshall_hosts::HostsError;
 use parshall_sim::Scenario;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A key, what was found, and what the program does.
-pub(crate) type Refusal = (&'static str, String, &'static str);
 
 /// A group's program.
 #[derive(Clone)]
@@ -60,7 +58,7 @@ pub(crate) fn programs(scenario: &Scenario) -> Result<BTreeMap<usize, Program>, 
     Ok(found)
 }
 
-/// What the program of a control is told; `None`: it has none with parameters.
+/// The parameters of a control's program; `None`: it has no program with parameters.
 fn parameters(control: &ControlConfig) -> Option<Result<Vec<u8>, Refusal>> {
     match control {
         ControlConfig::MultipleTimeScale(config) => Some(steering::parameters(config)),

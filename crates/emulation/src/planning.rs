@@ -34,12 +34,13 @@ use std::sync::Arc;
 /// The kernel's initial window, packets (RFC 6928).
 const KERNELS_INITIAL_WINDOW: u64 = 10;
 
-/// The plan of the external groups of a scenario, whose network is `simulation`; `told` are those groups whose control is a program with parameters.
+/// The plan of the external groups of a scenario, whose network is `simulation`; `kernel_programs` are those of
+/// groups whose control is a BPF program with parameters.
 pub(crate) fn plan(
     scenario: &Scenario,
     simulation: &Simulation,
     programs: Option<&Programs>,
-    told: &BTreeMap<usize, Program>,
+    kernel_programs: &BTreeMap<usize, Program>,
 ) -> Result<Plan, EmulationError> {
     let groups = || scenario.flows.iter().enumerate().filter(|(_, group)| group.external);
     let mut flows = Vec::new();
@@ -50,7 +51,7 @@ pub(crate) fn plan(
             .map_err(|(key, problem)| SimError::Invalid { key: format!("flows.{number}.{key}"), problem })?;
         let of_programs = programs.is_some_and(|programs| programs.group as usize == number);
         let mut transport = if of_programs { transport_of_programs(group) } else { transport(group) };
-        if let (Some(control), Some(program)) = (control_of(&mut transport), told.get(&number)) {
+        if let (Some(control), Some(program)) = (control_of(&mut transport), kernel_programs.get(&number)) {
             *control = program.name.clone();
         }
         let pair = pairs.of(sysctls(group));
@@ -72,7 +73,7 @@ pub(crate) fn plan(
         }
     }
     if groups().any(|(_, group)| group.tcp.is_some() && group.dscp > 0) && has_sysctl(REFLECTED) {
-        pairs.tell_all(&(REFLECTED.into(), "1".into()));
+        pairs.add_to_all(&(REFLECTED.into(), "1".into()));
     }
     Ok(Plan {
         mtu: groups().map(|(_, group)| group.packet_bytes).max().unwrap_or(0),
@@ -144,10 +145,11 @@ fn receive_buffers(first: u64) -> (String, String) {
     ("net.ipv4.tcp_rmem".to_owned(), format!("4096 {first} {}", first.max(268_435_456)))
 }
 
-/// Has a listener's answers, and its connections, use the DSCP with which a SYN came (Documentation/networking/ip-sysctl.rst; Linux 5.10).
+/// Has a listener's answers, and its connections, use the DSCP with which a SYN came
+/// (Documentation/networking/ip-sysctl.rst; Linux 5.10).
 const REFLECTED: &str = "net.ipv4.tcp_reflect_tos";
 
-/// What the hosts of a group are told; `None`: any will do.
+/// The sysctls of the hosts of a group; `None`: any hosts will do.
 fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
     let mut all = BTreeMap::new();
     if let Some(tcp) = &group.tcp {
@@ -168,7 +170,8 @@ fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
 pub(crate) struct OwnLimits {
     /// Send buffers: `kernel.send_buffer`, or less in the sysctl tcp_wmem than hosts have anyway.
     pub(crate) send: Vec<bool>,
-    /// Receive windows: `receive_window`, `kernel.receive_buffer`, or less in the sysctl tcp_rmem than hosts have anyway.
+    /// Receive windows: `receive_window`, `kernel.receive_buffer`, or less in the sysctl tcp_rmem than hosts have
+    /// anyway.
     pub(crate) receive: Vec<bool>,
     /// Receive windows where packets are missing: by Linux's rules those limit simulated flows as well.
     pub(crate) receive_behind_holes: Vec<bool>,
@@ -188,17 +191,18 @@ impl OwnLimits {
     }
 }
 
-/// Whether the hosts of each flow are told less of a sysctl than they have anyway, or its sockets have an option.
+/// Whether the hosts of each flow have a sysctl below its usual value, or its sockets have an option.
 fn limited(plan: &Plan, sysctl: &str, option: fn(&TcpOptions) -> bool) -> Vec<bool> {
     let less = |value: &str| is_less(value, usual_sysctl(sysctl).unwrap_or_default());
-    let told = |flow: &FlowPlan| {
+    let lowered = |flow: &FlowPlan| {
         plan.pairs[flow.pair as usize].iter().any(|(name, value)| name == sysctl && less(value))
     };
     let has = |flow: &FlowPlan| matches!(&flow.transport, Transport::Tcp(options) if option(options));
-    plan.flows.iter().map(|flow| has(flow) || told(flow)).collect()
+    plan.flows.iter().map(|flow| has(flow) || lowered(flow)).collect()
 }
 
-/// Whether one of the sizes of a sysctl of buffers (the smallest, the first, the largest) is smaller than usual, or none that can be read.
+/// Whether one of the sizes of a sysctl of buffers (the smallest, the first, the largest) is smaller than usual, or
+/// none that can be read.
 fn is_less(value: &str, usual: &str) -> bool {
     let mut pairs = value.split_whitespace().zip(usual.split_whitespace());
     pairs.any(|(given, usual)| match (given.parse::<u64>(), usual.parse::<u64>()) {
@@ -212,12 +216,12 @@ fn is_less(value: &str, usual: &str) -> bool {
 pub(crate) struct Pairs(Vec<Sysctls>);
 
 impl Pairs {
-    /// The pair that is told this.
+    /// The pair with these sysctls.
     fn of(&mut self, sysctls: Option<Sysctls>) -> u32 {
         let place = match sysctls {
             None if self.0.is_empty() => self.add(Sysctls::new()),
             None => 0,
-            Some(wanted) => match self.0.iter().position(|told| *told == wanted) {
+            Some(wanted) => match self.0.iter().position(|sysctls| *sysctls == wanted) {
                 Some(place) => place,
                 None => self.add(wanted),
             },
@@ -230,8 +234,8 @@ impl Pairs {
         self.0.len() - 1
     }
 
-    fn tell_all(&mut self, sysctl: &(String, String)) {
-        self.0.iter_mut().for_each(|told| told.push(sysctl.clone()));
+    fn add_to_all(&mut self, sysctl: &(String, String)) {
+        self.0.iter_mut().for_each(|sysctls| sysctls.push(sysctl.clone()));
     }
 }
 
@@ -240,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_receive_buffer_that_is_told_has_the_usual_bounds() {
+    fn a_receive_buffer_has_the_usual_bounds() {
         let (name, value) = receive_buffers(131_072);
         assert_eq!(usual_sysctl(&name), Some(value.as_str()));
     }

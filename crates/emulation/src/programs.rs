@@ -1,4 +1,5 @@
-//! Programs in the place of a group's workload: any client and any server, with the group's addresses, path and round-trip time.
+//! Programs in the place of a group's workload: any client and any server, with the group's addresses, path and
+//! round-trip time.
 
 use parshall_hosts::plan::{address, RECEIVERS, SENDERS};
 use parshall_hosts::{Begins, Ended, Hosts, HostsError, Program, Running, Side};
@@ -14,7 +15,8 @@ pub struct Programs {
     pub client: Vec<String>,
     /// The server, which listens before the client starts, and is killed at the end.
     pub server: Option<Vec<String>>,
-    /// Whether the client is the one who receives: what it downloads takes the path of data, what it sends the way back.
+    /// Whether the client is the one who receives: what it downloads takes the path of data, what it sends the way
+    /// back.
     pub download: bool,
 }
 
@@ -27,7 +29,7 @@ pub struct ProgramsEnded {
     pub server: Option<u8>,
 }
 
-/// An end of the path as programs are told of it.
+/// An end of the path, as programs get it.
 struct End {
     /// The environment variable of its address.
     variable: &'static str,
@@ -49,7 +51,8 @@ pub(crate) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    /// Starts the server, and waits until it listens. `flow`: the first one of the group, by its place in the hosts' plan.
+    /// Starts the server, and waits until it listens. `flow`: the first one of the group, by its place in the hosts'
+    /// plan.
     pub(crate) fn begin(programs: &'a Programs, hosts: &Hosts, flow: u32) -> Result<Self, HostsError> {
         let ends = [(Side::Senders, SENDERS), (Side::Receivers, RECEIVERS)];
         let (at_client, at_server) = if programs.download { (ends[1], ends[0]) } else { (ends[0], ends[1]) };

@@ -16,7 +16,8 @@ impl Numbers {
         self.0.len() as u32
     }
 
-    /// The number of the hosts' flow of this number. Connections of an open loop have numbers above those of the plan, and are their own.
+    /// The number of the hosts' flow of this number. Connections of an open loop have numbers above those of the plan,
+    /// and are their own.
     pub(crate) fn of_flow(&self, flow: u32) -> u32 {
         self.0.get(flow as usize).copied().unwrap_or(flow)
     }

@@ -8,9 +8,9 @@ use crate::programs::{Programs, ProgramsEnded, Visit};
 use crate::reporting::{report, Numbers};
 use crate::validity::Validity;
 use crate::EmulationError;
-use parshall_emulator::{monotonic_ns, Emulator, Journal, Pair, Prefix, Ran, Replayed, Settings, Side};
 use parshall_hosts::plan::{PREFIX_BITS, RECEIVERS, SENDERS};
 use parshall_hosts::{Hosts, HostsError, Row, Tuns};
+use parshall_realtime::{monotonic_ns, Emulator, Journal, Pair, Prefix, Ran, Replayed, Settings, Side};
 use parshall_records::{RecordsError, Tables};
 use parshall_replay::End;
 use parshall_sim::{Monitor, Scenario, SimError, Simulation, Summary};
@@ -48,8 +48,8 @@ pub struct Extras {
     pub controls: Controls,
 }
 
-/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be completed. With programs it ends
-/// when their client does, if that is before the scenario's end.
+/// Runs one repetition of a scenario in real time, and writes its records to `tables`, which it gives back to be
+/// completed. With programs it ends when their client does, if that is before the scenario's end.
 ///
 /// # Errors
 /// [`EmulationError`]: the scenario asks for what cannot be emulated, the kernel refuses, or the run was cancelled.
@@ -64,8 +64,8 @@ pub fn emulate(
     Ok((emulated, tables))
 }
 
-/// Emulates one repetition of a scenario, without records, and hands what came from the hosts once more into its network: in one go, without
-/// a clock. The queues must decide the same.
+/// Emulates one repetition of a scenario, without records, and hands what came from the hosts once more into its
+/// network: in one go, without a clock. The queues must decide the same.
 ///
 /// # Errors
 /// As [`emulate`].
@@ -94,14 +94,14 @@ fn run(
     let numbers = Numbers::of(&simulation);
     let (sender, rows) = mpsc::channel();
     let programs = extras.programs.as_ref();
-    let told = parameters::programs(scenario)?;
-    let mut plan = plan(scenario, &simulation, programs, &told)?;
+    let kernel_programs = parameters::programs(scenario)?;
+    let mut plan = plan(scenario, &simulation, programs, &kernel_programs)?;
     let pair_of = plan.flows.iter().map(|flow| flow.pair).collect();
     let own_limits = OwnLimits::of(scenario, &plan);
-    let mut controls = Loaded::load(&extras.controls, &told, &mut plan)?;
+    let mut controls = Loaded::load(&extras.controls, &kernel_programs, &mut plan)?;
     let cpus = if controls.is_empty() { Cpus::for_flows(plan.connections()) } else { None };
     if let Some(cpus) = &cpus {
-        plan.pairs.iter_mut().for_each(|told| told.push(cpus.sysctl.clone()));
+        plan.pairs.iter_mut().for_each(|sysctls| sysctls.push(cpus.sysctl.clone()));
     }
     let mut hosts = Hosts::begin(plan, sender)?;
     simulation.capture_in_background()?; // not before: a user namespace is for a process with a single thread
@@ -138,7 +138,8 @@ fn run(
                     .filter(|&flow| hosts.is_done(flow))
                     .for_each(|flow| simulation.finished(flow, now));
             }
-            if visit.as_ref().is_some_and(Visit::is_over) {
+            // Nobody has stopped the hosts: if they are, one of them has failed, and `finish` returns its error.
+            if hosts.is_stopped() || visit.as_ref().is_some_and(Visit::is_over) {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())

@@ -1,9 +1,10 @@
-//! Groups with `multiple_time_scale`: what the kernel's program of that name is told, which is `struct parameters` of
+//! Groups with `multiple_time_scale`: the parameters of the kernel's program of that name, `struct parameters` of
 //! bpf/multiple_time_scale.bpf.c.
 //!
-//! Factors and levels are whole numbers of 1/1024 there. The program steers Reno by its slope; what else the simulator's control can do is refused.
+//! Factors and levels are whole numbers of 1/1024 there. The program steers Reno by its slope; what else the
+//! simulator's control can do is refused.
 
-use crate::parameters::Refusal;
+use crate::refusal::Refusal;
 use parshall_congestion::{
     ControlConfig, CouplingKind, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind, Sharing,
 };
@@ -30,7 +31,8 @@ pub(crate) fn parameters(config: &MultipleTimeScaleConfig) -> Result<Vec<u8>, Re
         ScheduleKind::Inverse => 2,
         ScheduleKind::Generalised => 3,
     };
-    // Of a destination's address, nothing tells hosts of a group apart that is one destination, and all of it those of other flows.
+    // Of a destination's address, nothing tells hosts of a group apart that is one destination, and all of it those of
+    // other flows.
     let (shared, destinations) = match config.shared {
         Sharing::None => (0, 0),
         Sharing::Flow => (1, u32::MAX),

@@ -16,8 +16,8 @@
 //! | CPU time of a host, share of a CPU | 90 % | 98 % | it cannot send or answer faster |
 
 use crate::planning::OwnLimits;
-use parshall_emulator::{Finding, Level, Measured, Verdict};
 use parshall_hosts::{FlowOutcome, Outcome};
+use parshall_realtime::{Finding, Level, Measured, Verdict};
 use serde::Serialize;
 
 /// Packets of 64 bytes in 256 MB: a window that is in use grows to twice what the buffers hold at most.
@@ -49,16 +49,18 @@ pub struct HostsMeasured {
     /// Largest share of the time with data to send in which a flow was limited by its send buffer, where the
     /// scenario gives none; `None`: the kernel does not say.
     pub send_buffer_share: Option<f64>,
-    /// The same, by the receiver's window, without flows of Linux's rules that lost packets: simulated ones are limited as well.
+    /// The same, by the receiver's window, without flows of Linux's rules that lost packets: simulated ones are limited
+    /// as well.
     pub receive_window_share: Option<f64>,
     /// Datagrams that were lost in the hosts.
     pub datagrams_lost: u64,
     /// Packets that the hosts' devices dropped; `None`: the kernel does not say.
     pub devices_dropped: Option<u64>,
-    /// The most of the kernel's memory for TCP that was in use, by all TCP of this machine, of what may be before the kernel saves; `None`: it
-    /// does not say.
+    /// The most of the kernel's memory for TCP that was in use, by all TCP of this machine, of what may be before the
+    /// kernel saves; `None`: it does not say.
     pub tcp_memory_share: Option<f64>,
-    /// Largest share of a flow's datagrams that were due and not sent, because the host had no time for them; `None`: no flow has datagrams.
+    /// Largest share of a flow's datagrams that were due and not sent, because the host had no time for them; `None`:
+    /// no flow has datagrams.
     pub unsent_share: Option<f64>,
     /// Largest mean congestion window of a flow, packets; `None`: the kernel does not say.
     pub largest_window: Option<f64>,
@@ -77,7 +79,8 @@ impl HostsMeasured {
             let flows = outcome.flows.iter().filter(|flow| !left_out(flow));
             let shares = flows.filter_map(|flow| {
                 let busy_s = flow.limited.busy_s.filter(|&busy_s| busy_s > 0.0)?;
-                Some((part(&flow.limited)? / busy_s).min(1.0)) // readings may find more than the kernel's count of busy time
+                // Readings may find more than the kernel's count of busy time.
+                Some((part(&flow.limited)? / busy_s).min(1.0))
             });
             shares.reduce(f64::max)
         };

@@ -73,8 +73,8 @@ impl Page {
         }?;
         // SAFETY: the function that is handed over does one store to an atomic.
         unsafe { libc::pthread_atfork(None, None, Some(is_copy)) };
-        // SAFETY: the mapping is never undone, begins at a multiple of the page size, has `BYTES` bytes, and is reached by atomic
-        // words alone, in this process and in the other. Any bits are a valid word.
+        // SAFETY: the mapping is never undone, begins at a multiple of the page size, has `BYTES` bytes, and is reached
+        // by atomic words alone, in this process and in the other. Any bits are a valid word.
         Ok(Self(unsafe { &*start.cast::<[AtomicU64; WORDS]>() }))
     }
 
@@ -86,7 +86,8 @@ impl Page {
         self.count();
     }
 
-    /// Notes that it was left. A copy of the process that foreign code made by `fork` ends here: it would write the same tables.
+    /// Notes that it was left. A copy of the process that foreign code made by `fork` ends here: it would write the
+    /// same tables.
     #[inline]
     pub(crate) fn leave(self) {
         if COPY.load(Relaxed) {

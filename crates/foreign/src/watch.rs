@@ -22,7 +22,7 @@ impl Watch {
     /// Begins to watch.
     ///
     /// # Parameters
-    /// * `page`: told of `progress` and of the process's memory.
+    /// * `page`: it gets `progress` and the process's memory.
     /// * `parent`: number of the parent's process; the process ends when it has another parent.
     /// * `most_bytes`: memory that the process may take.
     /// * `progress`: simulated time in ps, and packets.
@@ -67,11 +67,12 @@ impl Drop for Watch {
     }
 }
 
-/// Bytes that the process has written to and that belong to it alone, in memory or swapped out; `None` where the system does not say.
+/// Bytes that the process has written to and that belong to it alone, in memory or swapped out; `None` where the system
+/// does not say.
 ///
-/// That is what the machine loses to the process. Address space (`RLIMIT_AS`) is not: NumPy's threads, PyTorch and Go reserve gigabytes of it that
-/// they never touch. Nor is writable memory that was mapped (`RLIMIT_DATA`): a thread's stack counts 8 MB there, and an
-/// address sanitizer terabytes.
+/// That is what the machine loses to the process. Address space (`RLIMIT_AS`) is not: NumPy's threads, PyTorch and Go
+/// reserve gigabytes of it that they never touch. Nor is writable memory that was mapped (`RLIMIT_DATA`): a thread's
+/// stack counts 8 MB there, and an address sanitizer terabytes.
 fn memory_of_this_process() -> Option<u64> {
     let status = of_kernel("/proc/self/status").ok()?;
     let kilobytes = |name: &str| -> Option<u64> {

@@ -1,7 +1,7 @@
 //! Makers of controls that note in a page when foreign code is entered and left.
 
 use crate::page::{Page, NO_GROUP};
-use parshall_congestion::external::{External, Maker, Makers, Said, Says};
+use parshall_congestion::external::{Answer, External, Maker, Makers, Response};
 use parshall_congestion::{AckEvent, CongestionEvent, Start};
 use parshall_units::parameters::Reader;
 use parshall_units::Instant;
@@ -36,15 +36,15 @@ struct Watched {
 }
 
 impl Maker for Watched {
-    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String> {
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Answer), String> {
         let at = start.at;
         self.page.enter(at.as_ps(), self.group);
         let made = self.maker.make(parameters, start);
         self.page.leave();
-        made.map(|(control, says)| {
+        made.map(|(control, answer)| {
             let (page, group) = (self.page, self.group);
             let watched = WatchedControl { control: Some(control), page, group, now: at };
-            (Box::new(watched) as Box<dyn External>, says)
+            (Box::new(watched) as Box<dyn External>, answer)
         })
     }
 
@@ -59,7 +59,7 @@ struct WatchedControl {
     control: Option<Box<dyn External>>,
     page: Page,
     group: u64,
-    /// Of the last event that it heard of.
+    /// Of the last event.
     now: Instant,
 }
 
@@ -74,48 +74,48 @@ impl WatchedControl {
         Some(answer)
     }
 
-    fn call(&mut self, call: impl FnOnce(&mut dyn External) -> Said) -> Said {
+    fn call(&mut self, call: impl FnOnce(&mut dyn External) -> Response) -> Response {
         self.note(call).unwrap_or_else(|| Err("it has ended".into()))
     }
 }
 
 impl External for WatchedControl {
-    fn on_ack(&mut self, ack: &AckEvent) -> Said {
+    fn on_ack(&mut self, ack: &AckEvent) -> Response {
         self.now = ack.now;
         self.call(|control| control.on_ack(ack))
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) -> Said {
+    fn on_congestion(&mut self, event: &CongestionEvent) -> Response {
         self.now = event.now;
         self.call(|control| control.on_congestion(event))
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) -> Said {
+    fn on_timeout(&mut self, event: &CongestionEvent) -> Response {
         self.now = event.now;
         self.call(|control| control.on_timeout(event))
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) -> Said {
+    fn on_idle_restart(&mut self, restart_window: f64) -> Response {
         self.call(|control| control.on_idle_restart(restart_window))
     }
 
-    fn on_recovered(&mut self) -> Said {
+    fn on_recovered(&mut self) -> Response {
         self.call(|control| control.on_recovered())
     }
 
-    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Said {
+    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Response {
         self.call(|control| control.on_undo(window, ssthresh))
     }
 
-    fn end_slow_start(&mut self) -> Option<Said> {
+    fn end_slow_start(&mut self) -> Option<Response> {
         self.note(|control| control.end_slow_start()).flatten()
     }
 
-    fn set_slope(&mut self, slope: f64) -> Said {
+    fn set_slope(&mut self, slope: f64) -> Response {
         self.call(|control| control.set_slope(slope))
     }
 
-    fn set_ssthresh(&mut self, ssthresh: f64) -> Said {
+    fn set_ssthresh(&mut self, ssthresh: f64) -> Response {
         self.call(|control| control.set_ssthresh(ssthresh))
     }
 
@@ -142,54 +142,54 @@ mod tests {
     use crate::page::of_zeros;
     use parshall_units::Duration;
 
-    /// Answers what the page says while it is called.
+    /// Answers the state of the page while it is called.
     #[derive(Debug)]
     struct Reads(Page);
 
     impl Reads {
-        fn says(&self) -> Says {
+        fn answer(&self) -> Answer {
             let [calls, at_ps, group, ..] = self.0.words();
             assert_eq!(calls % 2, 1, "a call is under way");
-            Says { window: at_ps as f64, ssthresh: group as f64, pacing_rate: Some(calls as f64) }
+            Answer { window: at_ps as f64, ssthresh: group as f64, pacing_rate: Some(calls as f64) }
         }
     }
 
     impl External for Reads {
-        fn on_ack(&mut self, _: &AckEvent) -> Said {
-            Ok(self.says())
+        fn on_ack(&mut self, _: &AckEvent) -> Response {
+            Ok(self.answer())
         }
-        fn on_congestion(&mut self, _: &CongestionEvent) -> Said {
-            Ok(self.says())
+        fn on_congestion(&mut self, _: &CongestionEvent) -> Response {
+            Ok(self.answer())
         }
-        fn on_timeout(&mut self, _: &CongestionEvent) -> Said {
-            Ok(self.says())
+        fn on_timeout(&mut self, _: &CongestionEvent) -> Response {
+            Ok(self.answer())
         }
-        fn on_idle_restart(&mut self, _: f64) -> Said {
-            Ok(self.says())
+        fn on_idle_restart(&mut self, _: f64) -> Response {
+            Ok(self.answer())
         }
-        fn on_recovered(&mut self) -> Said {
-            Ok(self.says())
+        fn on_recovered(&mut self) -> Response {
+            Ok(self.answer())
         }
-        fn on_undo(&mut self, _: f64, _: f64) -> Said {
-            Ok(self.says())
+        fn on_undo(&mut self, _: f64, _: f64) -> Response {
+            Ok(self.answer())
         }
-        fn end_slow_start(&mut self) -> Option<Said> {
-            Some(Ok(self.says()))
+        fn end_slow_start(&mut self) -> Option<Response> {
+            Some(Ok(self.answer()))
         }
-        fn set_slope(&mut self, _: f64) -> Said {
-            Ok(self.says())
+        fn set_slope(&mut self, _: f64) -> Response {
+            Ok(self.answer())
         }
-        fn set_ssthresh(&mut self, _: f64) -> Said {
-            Ok(self.says())
+        fn set_ssthresh(&mut self, _: f64) -> Response {
+            Ok(self.answer())
         }
         fn read_variables(&self, reader: &mut Reader<'_>) {
-            reader("calls", self.says().pacing_rate.unwrap());
+            reader("calls", self.answer().pacing_rate.unwrap());
         }
     }
 
     impl Drop for Reads {
         fn drop(&mut self) {
-            self.says();
+            self.answer();
         }
     }
 
@@ -197,10 +197,10 @@ mod tests {
     struct MakesReads(Page);
 
     impl Maker for MakesReads {
-        fn make(&self, _: &str, _: Start) -> Result<(Box<dyn External>, Says), String> {
+        fn make(&self, _: &str, _: Start) -> Result<(Box<dyn External>, Answer), String> {
             let control = Reads(self.0);
-            let says = control.says();
-            Ok((Box::new(control), says))
+            let answer = control.answer();
+            Ok((Box::new(control), answer))
         }
     }
 
@@ -212,17 +212,17 @@ mod tests {
         assert_eq!(maker.largest_window(), 50.0);
         let at = Instant::from_ps(7);
         let start = Start { at, ..Start::NEW };
-        let (mut control, says) = maker.make("{}", start).unwrap();
-        assert_eq!((says.window, says.ssthresh, says.pacing_rate), (7.0, 3.0, Some(1.0)));
+        let (mut control, answer) = maker.make("{}", start).unwrap();
+        assert_eq!((answer.window, answer.ssthresh, answer.pacing_rate), (7.0, 3.0, Some(1.0)));
         let event = CongestionEvent {
             now: at + Duration::from_ps(2),
             signal: parshall_congestion::Signal::Loss,
             in_flight: 1,
         };
         let mut calls = 3.0;
-        let mut check = |said: Said, window: f64| {
-            let says = said.unwrap();
-            assert_eq!((says.window, says.ssthresh, says.pacing_rate), (window, 3.0, Some(calls)));
+        let mut check = |response: Response, window: f64| {
+            let answer = response.unwrap();
+            assert_eq!((answer.window, answer.ssthresh, answer.pacing_rate), (window, 3.0, Some(calls)));
             calls += 2.0;
         };
         check(control.set_slope(2.0), 7.0);

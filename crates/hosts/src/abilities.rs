@@ -1,7 +1,6 @@
 //! What this machine permits, for those who want to know before they try.
 
-use crate::hosts::available_controls;
-use crate::namespace::{is_administrator, open_tun_file};
+use crate::namespace::{available_controls, is_administrator, open_tun_file};
 use parshall_reading::of_kernel;
 use rustix::process::{getrlimit, Resource};
 use rustix::thread::{capabilities, CapabilitySet};
@@ -9,9 +8,10 @@ use rustix::thread::{capabilities, CapabilitySet};
 /// The abilities that were found. Nothing is changed by looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user namespace.
+    /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user
+    /// namespace.
     pub administrator: bool,
-    /// Whether the kernel lets ordinary users make user namespaces; `None`: it does not say.
+    /// Whether the kernel lets ordinary users make user namespaces; `None`: it does not report it.
     pub user_namespaces: Option<bool>,
     /// Why `/dev/net/tun` cannot be opened; `None`: it can.
     pub tun_problem: Option<String>,
@@ -45,7 +45,8 @@ impl Abilities {
     }
 }
 
-/// user_namespaces(7), and what distributions added: Debian's `unprivileged_userns_clone`, Ubuntu's restriction by AppArmor.
+/// user_namespaces(7), and what distributions added: Debian's `unprivileged_userns_clone`, Ubuntu's restriction by
+/// AppArmor.
 fn user_namespaces() -> Option<bool> {
     let number = |name: &str| of_kernel(name).ok()?.trim().parse::<u64>().ok();
     let most = number("/proc/sys/user/max_user_namespaces")?;

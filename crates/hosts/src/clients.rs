@@ -1,15 +1,16 @@
 //! Clients of exchanges, at the receivers' host: each asks its server, at the senders' host, over one connection.
 //!
-//! Both draw what the source says, from the same random numbers: the client how long it thinks and how much it will be
-//! answered, the server how much it answers. The client tells the server's host when an exchange began and when it was
+//! Both draw from the same source with the same random numbers: the client its think time and the size of the response,
+//! the server the size of the response. The client reports to the server's host when an exchange began and when it was
 //! complete; that host writes the row, since its socket knows what was sent.
 
 use crate::clock::{nanos, span, Clock, Nanos};
+use crate::connection::{configure, ZEROS};
 use crate::error::{HostsError, Tried};
 use crate::events::Events;
-use crate::plan::{address, FlowPlan, Plan, Transport, RECEIVERS, SENDERS};
-use crate::sender::tcp::{configure, NOTHING};
-use crate::sender::Stream;
+use crate::exchange::{ClientReport, Exchange};
+use crate::plan::{address, FlowPlan, Plan, Stream, Transport, RECEIVERS, SENDERS};
+use crate::ports::SERVERS_PORT;
 use crate::{socket, sys};
 use parshall_workload::{Source, TransferSource};
 use rand_core::SeedableRng;
@@ -22,34 +23,13 @@ use std::collections::BinaryHeap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{mpsc, Arc};
 
-/// The port at which servers listen.
-pub(crate) const SERVERS_PORT: u16 = 60_000;
-
 /// More than a readable socket ever holds.
 const ALL: usize = 1 << 30;
-
-/// What a client tells of an exchange.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    /// The flow's place in the plan.
-    pub(crate) flow: u32,
-    pub(crate) at: Nanos,
-    pub(crate) what: Exchanged,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Exchanged {
-    /// The request is handed over; the response will have so many bytes.
-    Begun(u64),
-    /// The last byte of the response is there.
-    Completed,
-}
 
 /// The clients of a host.
 pub(crate) struct Clients {
     plan: Arc<Plan>,
-    told: mpsc::Sender<Told>,
+    reports: mpsc::Sender<ClientReport>,
     each: Vec<Client>,
     /// When which client has thought.
     due: BinaryHeap<Reverse<(Nanos, usize)>>,
@@ -69,8 +49,8 @@ struct Client {
 }
 
 impl Clients {
-    pub(crate) fn new(plan: &Arc<Plan>, pair: u32, told: mpsc::Sender<Told>) -> Self {
-        let mut all = Self { plan: plan.clone(), told, each: Vec::new(), due: BinaryHeap::new() };
+    pub(crate) fn new(plan: &Arc<Plan>, pair: u32, reports: mpsc::Sender<ClientReport>) -> Self {
+        let mut all = Self { plan: plan.clone(), reports, each: Vec::new(), due: BinaryHeap::new() };
         for (index, flow) in plan.of_pair(pair) {
             let Source::Exchanges(request, source) = &flow.source else { continue };
             let mut client = Client {
@@ -103,7 +83,7 @@ impl Clients {
                 return Ok(at.min(end));
             }
             self.due.pop();
-            self.tell(index, at, Exchanged::Begun(self.each[index].awaited));
+            self.report(index, at, Exchange::Begun(self.each[index].awaited));
             let client = &mut self.each[index];
             client.unsent = client.request;
             if client.socket.is_none() {
@@ -114,9 +94,9 @@ impl Clients {
         Ok(end)
     }
 
-    fn tell(&self, index: usize, at: Nanos, what: Exchanged) {
+    fn report(&self, index: usize, at: Nanos, exchange: Exchange) {
         // A host that has ended does not listen.
-        let _ = self.told.send(Told { flow: self.each[index].plan, at, what });
+        let _ = self.reports.send(ClientReport { flow: self.each[index].plan, at, exchange });
     }
 
     /// A client's socket is ready for something; how many bytes came.
@@ -130,7 +110,7 @@ impl Clients {
         let Some(socket) = &client.socket else { return Ok(0) };
         if flags.intersects(EventFlags::ERR | EventFlags::HUP) {
             let _ = socket_error(socket).tried("ask for the error of a socket")?;
-            client.socket = None; // the server knows, and says so
+            client.socket = None; // the server finds out, and records it
             return Ok(0);
         }
         client.connected |= flags.contains(EventFlags::OUT);
@@ -139,7 +119,7 @@ impl Clients {
         if came > 0 && client.awaited == 0 {
             let now = clock.now();
             let next = now + client.draw();
-            self.tell(index, now, Exchanged::Completed);
+            self.report(index, now, Exchange::Completed);
             self.due.push(Reverse((next, index)));
         }
         Ok(came)
@@ -188,13 +168,13 @@ impl Client {
     fn send(&mut self) -> Result<(), HostsError> {
         let (Some(socket), true) = (&self.socket, self.connected) else { return Ok(()) };
         while self.unsent > 0 {
-            let most = self.unsent.min(NOTHING.len() as u64) as usize;
-            match send(socket, &NOTHING[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            let most = self.unsent.min(ZEROS.len() as u64) as usize;
+            match send(socket, &ZEROS[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(written) => self.unsent -= written as u64,
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(Errno::PIPE | Errno::CONNRESET) => {
-                    self.socket = None; // the server knows, and says so
+                    self.socket = None; // the server finds out, and records it
                     return Ok(());
                 }
                 Err(error) => return Err(error).tried("send a request"),

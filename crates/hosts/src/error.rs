@@ -28,7 +28,7 @@ pub enum HostsError {
         /// What to change, from a semicolon on; empty if nothing is known.
         remedy: &'static str,
     },
-    /// A host's thread ended before it had said what became of it.
+    /// A host's thread ended without a result.
     #[error("the {0} host ended unexpectedly")]
     Died(&'static str),
 }
@@ -43,9 +43,9 @@ impl HostsError {
     }
 }
 
-/// Says what was tried when the kernel refuses.
+/// Adds the action to an error of the kernel.
 pub(crate) trait Tried<T> {
-    /// The error says "cannot `what`".
+    /// The message is "cannot `what`".
     fn tried(self, what: impl Into<String>) -> Result<T, HostsError>;
 
     /// As [`tried`](Self::tried), and what to change.

@@ -1,7 +1,8 @@
 //! Waiting for sockets and for a time, whichever comes first (epoll(7)).
 //!
-//! The wait is ppoll(2)'s, of the epoll instance itself: epoll_wait(2) counts milliseconds and would end up to one of them too late, in which
-//! a sender of 120 Mbit/s has ten packets to send at once. epoll_pwait2(2) counts nanoseconds, but Linux has it since 5.11 only.
+//! The wait is ppoll(2)'s, of the epoll instance itself: epoll_wait(2) counts milliseconds and would end up to one of
+//! them too late, in which a sender of 120 Mbit/s has ten packets to send at once. epoll_pwait2(2) counts nanoseconds,
+//! but Linux has it since 5.11 only.
 
 use crate::clock::{Clock, Nanos};
 use crate::error::{HostsError, Tried};

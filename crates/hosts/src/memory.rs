@@ -1,8 +1,8 @@
 //! The kernel's memory for TCP, of which there is one for all network namespaces.
 //!
-//! Above a limit the kernel saves (tcp(7), tcp_mem): windows shrink, and send buffers grow no more. Who runs out of it measures the
-//! memory of this machine and not a TCP: connections of an emulation had a quarter of their goodput while others, of runs that had ended, still
-//! held 800 MB.
+//! Above a limit the kernel saves (tcp(7), tcp_mem): windows shrink, and send buffers grow no more. Who runs out of it
+//! measures the memory of this machine and not a TCP: connections of an emulation had a quarter of their goodput while
+//! others, of runs that had ended, still held 800 MB.
 
 use parshall_reading::of_kernel;
 
@@ -14,7 +14,8 @@ pub(crate) struct TcpMemory {
 }
 
 impl TcpMemory {
-    /// That of this machine, whose limits only its first network namespace shows; `None`: this thread is in another one.
+    /// That of this machine, whose limits only its first network namespace shows; `None`: this thread is in another
+    /// one.
     pub(crate) fn of_this_machine() -> Option<Self> {
         Self::limited(&of_kernel("/proc/sys/net/ipv4/tcp_mem").ok()?)
     }
@@ -25,7 +26,7 @@ impl TcpMemory {
         Some(Self { saves_from })
     }
 
-    /// What is in use now, by whomever, of what may be before the kernel saves; `None`: it does not say.
+    /// What is in use now, by whomever, of what may be before the kernel saves; `None`: it does not report it.
     pub(crate) fn share(self) -> Option<f64> {
         Some(used(&of_kernel("/proc/net/sockstat").ok()?)? as f64 / self.saves_from as f64)
     }

@@ -1,7 +1,8 @@
 //! Namespaces: places of our own for links, routes, sockets and sysctls (namespaces(7), user_namespaces(7)).
 //!
-//! A user namespace makes an ordinary user the administrator of what is made within it. It is entered first, by a process
-//! with a single thread; with the capabilities of root none is needed. Then each host's thread takes a network namespace.
+//! A user namespace makes an ordinary user the administrator of what is made within it. It is entered first, by a
+//! process with a single thread; with the capabilities of root none is needed. Then each host's thread takes a network
+//! namespace.
 
 use crate::error::{HostsError, Tried};
 use crate::netlink::{Netlink, Prefix, RouteOptions};
@@ -19,14 +20,14 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
-/// Packets that wait in a TUN device for its reader. A device drops what comes when it is full and tells nobody, so there
-/// is room for more than windows are long.
+/// Packets that wait in a TUN device for its reader. A device that is full drops packets silently, so
+/// there is room for more than windows are long.
 const TUN_QUEUE_PACKETS: u32 = 20_000;
 
 /// The name of the device within its namespace.
 const TUN_NAME: &str = "parshall";
 
-/// What hosts have unless the plan says otherwise (Documentation/networking/ip-sysctl.rst).
+/// Sysctls of hosts, unless the plan has others (Documentation/networking/ip-sysctl.rst).
 const SYSCTLS: [(&str, &str); 7] = [
     // Many connections may open at once: no SYN finds a full queue.
     ("net.core.somaxconn", "65535"),
@@ -35,14 +36,15 @@ const SYSCTLS: [(&str, &str); 7] = [
     // connections were closed more than a second ago.
     ("net.ipv4.ip_local_port_range", "1024 65535"),
     ("net.ipv4.tcp_tw_reuse", "1"),
-    // A window ends where the scenario says, not at the 4 and 6 MB of ordinary hosts: 128 MB fit, as of 10 Gbit/s over 100 ms.
+    // A window ends at the limits of the scenario, not at the 4 and 6 MB of ordinary hosts: 128 MB fit, as of 10 Gbit/s
+    // over 100 ms.
     ("net.ipv4.tcp_wmem", "4096 16384 268435456"),
     ("net.ipv4.tcp_rmem", "4096 131072 268435456"),
     // No connection starts from what an earlier one learned.
     ("net.ipv4.tcp_no_metrics_save", "1"),
 ];
 
-/// What all hosts have of a sysctl unless the plan says otherwise; `None`: what the kernel gives a new namespace.
+/// The value of a sysctl that all hosts have unless the plan has another; `None`: the kernel's for a new namespace.
 pub fn usual_sysctl(name: &str) -> Option<&'static str> {
     SYSCTLS.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
@@ -100,7 +102,7 @@ impl Device {
         Ok(())
     }
 
-    /// Packets that it dropped, in either direction; `None`: the kernel does not say.
+    /// Packets that it dropped, in either direction; `None`: the kernel does not report it.
     pub(crate) fn dropped(&mut self) -> Option<u64> {
         self.netlink.dropped(self.link)
     }
@@ -178,7 +180,8 @@ pub(crate) fn own_namespace() -> Result<OwnedFd, HostsError> {
         .tried("open a network namespace")
 }
 
-/// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the reader.
+/// A TUN device whose packets have virtio headers, and may be unfinished: checksums and segments are left to the
+/// reader.
 fn open_tun() -> Result<OwnedFd, HostsError> {
     let tun = open_tun_file()?;
     let kind = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
@@ -219,6 +222,13 @@ fn set_sysctl(name: &str, value: &str) -> Result<(), HostsError> {
 /// Reads a sysctl of the calling thread's network namespace.
 pub(crate) fn read_sysctl(name: &str) -> io::Result<String> {
     of_kernel(sysctl_path(name)).map(|text| text.trim().to_string())
+}
+
+/// The congestion controls that sockets can have.
+pub(crate) fn available_controls() -> Result<Vec<String>, HostsError> {
+    let names = read_sysctl("net.ipv4.tcp_available_congestion_control")
+        .tried("read the sysctl net.ipv4.tcp_available_congestion_control")?;
+    Ok(names.split_whitespace().map(String::from).collect())
 }
 
 /// Whether this kernel has a sysctl of that name, with dots.

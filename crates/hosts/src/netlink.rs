@@ -26,7 +26,7 @@ const ANSWER_BYTES: usize = 1 << 15;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prefix(pub(crate) Ipv4Addr, pub(crate) u8);
 
-/// What a route says of the connections that take it.
+/// Properties of a route for the connections that take it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RouteOptions {
     /// Initial window of TCP, in packets.
@@ -91,8 +91,8 @@ impl Netlink {
         self.add(message).tried(format!("add a route to {}/{}", prefix.0, prefix.1))
     }
 
-    /// Packets that a link dropped: sent by the host while the transmit queue was full, or refused when they arrived; `None`:
-    /// the kernel does not say.
+    /// Packets that a link dropped: sent by the host while the transmit queue was full, or refused when they arrived;
+    /// `None`: the kernel does not report it.
     pub(crate) fn dropped(&mut self, link: u32) -> Option<u64> {
         let mut message = LinkMessage::default();
         message.header.index = link;

@@ -4,14 +4,16 @@
 //! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
 //! delay and queue class. All connections of a flow, or of an open loop, have its addresses.
 //!
-//! All senders that are told the same are one host, and so are their receivers: a *pair* of hosts. Flows whose hosts are told otherwise (sysctls) have
-//! another pair. Each host has all addresses of its side, but the flows of a pair are only there.
+//! Senders with the same sysctls share a host, and so do their receivers: a *pair* of hosts. Each host has all
+//! addresses of its side, but only the flows of its pair.
 //!
-//! In the records a flow's number is its place in the plan, from 0. All connections of an open loop have that of the loop.
+//! In the records a flow's number is its place in the plan, from 0. All connections of an open loop have that of the
+//! loop.
 
 use crate::error::HostsError;
 use parshall_units::{Duration, Instant, Rate};
 use parshall_workload::Source;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -48,7 +50,7 @@ pub fn flow_of(address: Ipv4Addr) -> Option<u32> {
     (network == SENDERS || network == RECEIVERS).then_some(number).and_then(|number| number.checked_sub(1))
 }
 
-/// All that the hosts are told before they begin.
+/// The plan of a run, complete before the hosts begin.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The flows; the place of each decides its addresses.
@@ -59,13 +61,17 @@ pub struct Plan {
     pub warm_up: Instant,
     /// When everything ends.
     pub end: Instant,
-    /// What each pair of hosts is told; at least one pair.
+    /// The sysctls of each pair of hosts; at least one pair.
     pub pairs: Vec<Sysctls>,
 }
 
-/// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces of a pair, later ones last.
-/// `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one learned.
+/// Names below `/proc/sys` with dots, as `net.ipv4.tcp_sack`, and values; set in both namespaces of a pair, later ones
+/// last. `net.ipv4.tcp_no_metrics_save` is 1 unless it is given, so that no connection starts from what an earlier one
+/// learned.
 pub type Sysctls = Vec<(String, String)>;
+
+/// Random numbers of a source; the generator that the simulator uses, so that the same seed draws the same.
+pub(crate) type Stream = Xoshiro256PlusPlus;
 
 /// A flow, or an open loop that opens connections.
 #[derive(Clone, Debug)]
@@ -84,7 +90,8 @@ pub struct FlowPlan {
     pub source: Source,
     /// Where the random numbers of its source start.
     pub seed: u64,
-    /// The differentiated services code point of its packets: 0 to 63. (Answers of TCP have it if the sysctl net.ipv4.tcp_reflect_tos is 1.)
+    /// The differentiated services code point of its packets: 0 to 63. (Answers of TCP have it if the sysctl
+    /// net.ipv4.tcp_reflect_tos is 1.)
     pub dscp: u8,
     /// TCP or UDP, and the options of its sockets.
     pub transport: Transport,
@@ -94,7 +101,8 @@ pub struct FlowPlan {
     pub rounds: bool,
 }
 
-/// Time between samples; at least a millisecond, and no less than lets all flows together be read 20,000 times a second.
+/// Time between samples; at least a millisecond, and no less than lets all flows together be read 20,000 times a
+/// second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampling {
     /// At multiples of an interval.
@@ -114,8 +122,8 @@ pub enum Transport {
     Programs {
         /// Initial window of TCP connections between them, by routes.
         initial_window: Option<u32>,
-        /// Their congestion control unless their sockets name another, by routes too: a network namespace may have a default of its own only
-        /// of those that any user may have (net.ipv4.tcp_allowed_congestion_control).
+        /// Their congestion control unless their sockets name another, by routes too: a network namespace may have a
+        /// default of its own only of those that any user may have (net.ipv4.tcp_allowed_congestion_control).
         congestion_control: Option<Arc<str>>,
     },
 }
@@ -147,7 +155,7 @@ pub struct TcpOptions {
     pub sets_rate: bool,
     /// Whether all transfers of the flow are sent on one connection, or each on its own.
     pub persistent: bool,
-    /// Connections side by side, each of which does all that the source says; of an open loop 1.
+    /// Connections side by side, each with a source of its own; of an open loop 1.
     pub streams: u32,
     /// At most this rate (SO_MAX_PACING_RATE).
     pub pacing: Option<Rate>,

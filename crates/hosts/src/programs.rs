@@ -1,8 +1,9 @@
 //! Programs at one of the hosts: any client, any server.
 //!
-//! A program has the network of its host and nothing else of it: the files are those of the machine. It is in a process namespace of
-//! its own (pid_namespaces(7)), whose first process is a shell that waits for it. When the shell ends, the kernel kills all that
-//! the program has started, servers in the background included; and the shell is killed when this process is.
+//! A program has the network of its host and nothing else of it: the files are those of the machine. It is in a process
+//! namespace of its own (pid_namespaces(7)), whose first process is a shell that waits for it. When the shell ends, the
+//! kernel kills all that the program has started, servers in the background included; and the shell is killed when this
+//! process is.
 
 use crate::clock::Clock;
 use crate::error::{HostsError, Tried};
@@ -33,9 +34,11 @@ pub struct Program {
 /// When a program has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
-    /// A client: at that time, nanoseconds of CLOCK_MONOTONIC; now, if it is past. It has our standard input and output.
+    /// A client: at that time, nanoseconds of CLOCK_MONOTONIC; now, if it is past. It has our standard input and
+    /// output.
     At(u64),
-    /// A server: when it listens at a port. It reads nothing from our standard input, and what it prints goes to our standard error.
+    /// A server: when it listens at a port. It reads nothing from our standard input, and what it prints goes to our
+    /// standard error.
     Listening,
 }
 
@@ -61,8 +64,8 @@ const POLL: Duration = Duration::from_millis(5);
 /// A server that does not listen by then may be none that ever does: it counts as begun.
 const SERVER_BEGINS: Duration = Duration::from_secs(5);
 
-/// Waits for its arguments as a program, and ends as it did. A shell that had no more to do would become the program, and the first
-/// process of a namespace hears no signals but those that it asked for.
+/// Waits for its arguments as a program, and ends as it did. A shell that had no more to do would become the program,
+/// and the first process of a namespace gets no signals but those that it asked for.
 const WAITING_SHELL: [&str; 4] = ["/bin/sh", "-c", "\"$@\"; exit $?", "sh"];
 
 impl Running {
@@ -162,7 +165,8 @@ fn exit_status(status: ExitStatus) -> u8 {
     status.code().or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// The sockets of the calling thread's network namespace that wait for somebody, as the kernel lists them (proc_net(5)): protocol and local address.
+/// The sockets of the calling thread's network namespace that wait for somebody, as the kernel lists them
+/// (proc_net(5)): protocol and local address.
 fn listening() -> BTreeSet<(&'static str, String)> {
     let mut all = BTreeSet::new();
     for (protocol, state) in

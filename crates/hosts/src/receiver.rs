@@ -1,35 +1,36 @@
-//! The receivers' host: takes what arrives, counts it and discards it, without copying; of exchanges it is the [clients](crate::clients).
+//! The receivers' host: reads, counts and discards data, without copying; of exchanges it has the
+//! [clients](crate::clients).
 //!
-//! Connections come to a listening socket, datagrams to one socket; whose they are the sender's address tells. Sockets that
-//! are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale of a
-//! connection is fixed when it opens (RFC 7323, section 2.2).
+//! Connections come to a listening socket, datagrams to one socket; the sender's address identifies the flow. Sockets
+//! that are to have a receive buffer of their own size come to a listening socket with that buffer, as the window scale
+//! of a connection is fixed when it opens (RFC 7323, section 2.2).
 
-use crate::clients::{Clients, Told};
-use crate::clock::{nanos, seconds, span, Clock, Nanos};
-use crate::datagram::{Stamp, HEADER_BYTES};
+use crate::clients::Clients;
+use crate::clock::{nanos, span, Clock, Nanos};
+use crate::datagram::{Arrived, Stamp};
 use crate::error::{HostsError, Tried};
 use crate::events::Events;
-use crate::hosts::{cpu_s, Shared, Work};
+use crate::exchange::ClientReport;
+use crate::host::{cpu_s, Work};
 use crate::namespace::{Device, Side};
 use crate::plan::{flow_of, FlowPlan, Plan, Transport};
+use crate::ports::Ports;
+use crate::shared::Shared;
 use crate::{socket, sys};
 use parshall_workload::Source;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{accept_with, listen, recvfrom, RecvFlags, SocketAddrV4, SocketFlags, SocketType};
-use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{mpsc, Arc};
 
-/// The port of datagrams, and the first one of connections: high, so that programs find free what they are used to.
-const FIRST_PORT: u16 = 60_001;
-
 /// This host looks at its connections so often in the shortest RTT at least, ...
 const LOOKS_IN_RTT: Nanos = 200;
 
-/// ... and that often in any case. Without a rest it would be woken for nearly each packet of many flows, which costs more than to
-/// take them; data that waits so short a time changes neither windows nor, but for the last byte of a transfer, ACKs.
+/// ... and that often in any case. Without a rest it would be woken for nearly each packet of many flows, which costs
+/// more than to take them; data that waits so short a time changes neither windows nor, but for the last byte of a
+/// transfer, ACKs.
 const LONGEST_REST: Nanos = 200_000;
 
 /// More than a readable socket ever holds.
@@ -43,18 +44,8 @@ const DATAGRAM_BUFFER: u32 = 16 << 20;
 
 const BACKLOG: i32 = 65_535;
 
-/// The receive buffers that the plan asks for; connections to port `FIRST_PORT + i` have the i-th.
-fn buffers(plan: &Plan) -> Vec<Option<u32>> {
-    let buffer = |transport: &Transport| match transport {
-        Transport::Tcp(options) => Some(options.receive_buffer),
-        Transport::Datagrams | Transport::Programs { .. } => None,
-    };
-    let all: BTreeSet<Option<u32>> = plan.flows.iter().filter_map(|flow| buffer(&flow.transport)).collect();
-    all.into_iter().collect()
-}
-
-/// Time between two looks at the sockets, at least. The delays of datagrams and the ends of exchanges are measured here, so these are taken
-/// at once.
+/// Time between two looks at the sockets, at least. The delays of datagrams and the ends of exchanges are measured
+/// here, so these are taken at once.
 fn rest(plan: &Plan, pair: u32) -> Nanos {
     let flows = || plan.of_pair(pair).map(|(_, flow)| flow);
     let measured_here = |flow: &FlowPlan| {
@@ -62,71 +53,6 @@ fn rest(plan: &Plan, pair: u32) -> Nanos {
     };
     let shortest = flows().map(|flow| span(flow.rtt_base)).min().filter(|_| !flows().any(measured_here));
     shortest.map_or(0, |rtt| (rtt / LOOKS_IN_RTT).min(LONGEST_REST))
-}
-
-/// The ports of the receivers' host.
-pub(crate) struct Ports(Vec<Option<u32>>);
-
-impl Ports {
-    pub(crate) const DATAGRAMS: u16 = FIRST_PORT;
-
-    pub(crate) fn new(plan: &Plan) -> Self {
-        Self(buffers(plan))
-    }
-
-    /// The port of connections with that receive buffer.
-    pub(crate) fn of(&self, receive_buffer: Option<u32>) -> u16 {
-        let index = self.0.binary_search(&receive_buffer).unwrap_or(0); // the plan's buffers are all there
-        FIRST_PORT + index as u16
-    }
-}
-
-/// What became of a flow's datagrams since the warm-up.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Arrived {
-    pub(crate) packets: u64,
-    /// Payload, bytes.
-    pub(crate) bytes: u64,
-    /// One-way delays of those that have stamps, nanoseconds.
-    stamped: u64,
-    delay_sum: Nanos,
-    delay_max: Nanos,
-    delay_before: Option<Nanos>,
-    /// Sum of the differences between delays of one packet and the next, and how many.
-    jitter_sum: Nanos,
-    jitters: u64,
-}
-
-impl Arrived {
-    fn count(&mut self, bytes: usize, delay: Option<Nanos>) {
-        self.packets += 1;
-        self.bytes += bytes as u64;
-        let Some(delay) = delay else { return };
-        self.stamped += 1;
-        self.delay_sum += delay;
-        self.delay_max = self.delay_max.max(delay);
-        if let Some(before) = self.delay_before.replace(delay) {
-            self.jitter_sum += (delay - before).abs();
-            self.jitters += 1;
-        }
-    }
-
-    /// With the headers of IP and UDP.
-    pub(crate) fn wire_bytes(&self) -> u64 {
-        self.bytes + self.packets * u64::from(HEADER_BYTES)
-    }
-
-    pub(crate) fn mean_delay_s(&self) -> Option<f64> {
-        (self.stamped > 0).then(|| seconds(self.delay_sum) / self.stamped as f64)
-    }
-
-    pub(crate) fn max_delay_s(&self) -> Option<f64> {
-        (self.stamped > 0).then(|| seconds(self.delay_max))
-    }
-
-    pub(crate) fn jitter_s(&self) -> Option<f64> {
-        (self.jitters > 0).then(|| seconds(self.jitter_sum) / self.jitters as f64)
-    }
 }
 
 /// What the host knows in the end.
@@ -173,22 +99,21 @@ impl Receivers {
         plan: &Arc<Plan>,
         pair: u32,
         shared: Arc<Shared>,
-        told: mpsc::Sender<Told>,
+        reports: mpsc::Sender<ClientReport>,
         mut device: Device,
     ) -> Result<Self, HostsError> {
         device.reach_flows(plan, pair, Side::Receivers)?;
         let events = Events::new()?;
         events.watch(&shared.wake, WAKE, EventFlags::IN)?;
         let mut listeners = Vec::new();
-        for (index, buffer) in buffers(plan).into_iter().enumerate() {
-            let listener =
-                socket::open(SocketType::STREAM, Ipv4Addr::UNSPECIFIED, FIRST_PORT + index as u16)?;
+        for (port, buffer) in Ports::new(plan).of_connections() {
+            let listener = socket::open(SocketType::STREAM, Ipv4Addr::UNSPECIFIED, port)?;
             if let Some(bytes) = buffer {
                 socket::set_receive_buffer(&listener, bytes)?;
             }
             socket::end_when_closed(&listener, true)?;
             listen(&listener, BACKLOG).tried("listen")?;
-            events.watch(&listener, LISTENERS + index as u64, EventFlags::IN)?;
+            events.watch(&listener, LISTENERS + listeners.len() as u64, EventFlags::IN)?;
             listeners.push(listener);
         }
         let datagrams = socket::open(SocketType::DGRAM, Ipv4Addr::UNSPECIFIED, Ports::DATAGRAMS)?;
@@ -202,7 +127,7 @@ impl Receivers {
             datagrams,
             connections: Vec::new(),
             free: Vec::new(),
-            clients: Clients::new(plan, pair, told),
+            clients: Clients::new(plan, pair, reports),
             arrived: vec![Arrived::default(); plan.flows.len()],
             tcp_bytes: 0,
             rest: rest(plan, pair),
@@ -313,22 +238,5 @@ impl Work for Receivers {
             cpu_s: cpu_s(),
             connections: self.connections.into_iter().chain(self.clients.into_sockets().map(Some)).collect(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delays_are_of_datagrams_that_say_when_they_were_sent() {
-        let mut arrived = Arrived::default();
-        assert_eq!((arrived.mean_delay_s(), arrived.max_delay_s(), arrived.jitter_s()), (None, None, None));
-        for delay in [Some(1_000), Some(3_000), None, Some(2_000)] {
-            arrived.count(100, delay);
-        }
-        assert_eq!((arrived.packets, arrived.bytes, arrived.wire_bytes()), (4, 400, 512));
-        assert_eq!((arrived.mean_delay_s(), arrived.max_delay_s()), (Some(2e-6), Some(3e-6)));
-        assert_eq!(arrived.jitter_s(), Some(1.5e-6));
     }
 }

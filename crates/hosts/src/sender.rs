@@ -1,110 +1,55 @@
-//! The senders' host: workloads drive sockets, and what the kernel says of these is recorded.
+//! The senders' host: workloads drive sockets, whose TCP_INFO is recorded.
 //!
 //! | module | what |
 //! | --- | --- |
+//! | [`context`] | what flows share: the clock, what is due when |
 //! | [`tcp`] | a flow's connections and transfers |
 //! | [`probe`] | what is recorded of a flow: samples, rounds, totals |
 //! | [`rounds`] | its round trips |
 //! | [`totals`] | what its connections have counted |
 //! | [`datagrams`] | flows of datagrams |
 //!
-//! One thread waits for sockets and for the next time that something is due. What is due stands in a heap: a time that is
-//! no longer wanted is forgotten when it comes up.
+//! One thread waits for sockets and for the next time that something is due. What is due stands in a heap: a time that
+//! is no longer wanted is forgotten when it comes up.
 
-pub(crate) mod datagrams;
+mod context;
+mod datagrams;
 mod probe;
 mod recoveries;
 mod rounds;
-pub(crate) mod tcp;
+mod tcp;
 mod totals;
 
 pub use probe::FlowOutcome;
 pub use totals::Limited;
 
-use crate::clients::{Told, SERVERS_PORT};
 use crate::clock::{nanos, span, Clock, Nanos};
 use crate::error::{HostsError, Tried};
-use crate::events::Events;
-use crate::hosts::{cpu_s, Row, Shared, Work};
+use crate::exchange::ClientReport;
+use crate::host::{cpu_s, Work};
 use crate::memory::TcpMemory;
 use crate::namespace::{Device, Side};
-use crate::plan::{flow_of, FlowPlan, Plan, Transport};
-use crate::receiver::Ports;
+use crate::plan::{flow_of, FlowPlan, Plan, Stream, Transport};
+use crate::ports::SERVERS_PORT;
+use crate::row::Row;
+use crate::shared::Shared;
 use crate::socket;
+use context::{Context, Due};
 use datagrams::DatagramFlow;
 use parshall_workload::{ArrivalSource, Source};
 use rand_core::SeedableRng;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{acceptfrom_with, listen, SocketAddrV4, SocketFlags, SocketType};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::sync::{mpsc, Arc};
 use tcp::TcpFlow;
 
-/// Random numbers of a source; the generator that the simulator uses, so that the same seed draws the same.
-pub(crate) type Stream = Xoshiro256PlusPlus;
-
-/// Readings of TCP_INFO in a second, of all flows together; each takes about a microsecond.
-const READINGS_PER_S: f64 = 20_000.0;
-
 /// From one look at the kernel's memory to the next; one takes some ten microseconds.
 const MEMORY_EVERY: Nanos = 100_000_000;
-
-/// What is due at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Due {
-    /// The end of the warm-up.
-    WarmUp,
-    /// A TCP flow starts.
-    Start(u32),
-    /// A TCP flow's next transfer begins.
-    Transfer(u32),
-    /// An open loop's next transfer begins.
-    Arrival(u32),
-    /// A flow's next datagram leaves.
-    Datagram(u32),
-    /// A TCP flow, which let others have their turn, goes on to write.
-    Write(u32),
-    /// A look at a TCP flow's socket.
-    Look(u32),
-    /// A look at the kernel's memory.
-    Memory,
-}
-
-/// What all flows of the host need while they are handled.
-pub(crate) struct Context {
-    clock: Clock,
-    plan: Arc<Plan>,
-    ports: Ports,
-    events: Events,
-    rows: mpsc::Sender<Row>,
-    shared: Arc<Shared>,
-    due: BinaryHeap<Reverse<(Nanos, Due)>>,
-    warm_up: Nanos,
-    end: Nanos,
-    /// Least time between two readings of one flow's TCP_INFO.
-    least_interval: Nanos,
-}
-
-impl Context {
-    fn at(&mut self, time: Nanos, due: Due) {
-        if time < self.end {
-            self.due.push(Reverse((time, due)));
-        }
-    }
-
-    fn record(&self, row: Row) {
-        let _ = self.rows.send(row); // a caller that wants no rows has dropped its end
-    }
-
-    fn flow(&self, plan: u32) -> &FlowPlan {
-        &self.plan.flows[plan as usize]
-    }
-}
 
 /// Transfers that arrive on their own; each takes a connection that is idle, or a new one.
 struct ArrivalProcess {
@@ -128,7 +73,8 @@ pub(crate) struct Sent {
     pub(crate) cpu_s: f64,
     pub(crate) device_dropped: Option<u64>,
     pub(crate) latest: Nanos,
-    /// The most of the kernel's memory for TCP that was in use, of what may be before it saves; `None`: it does not say.
+    /// The most of the kernel's memory for TCP that was in use, of what may be before it saves; `None`: it does not
+    /// say.
     pub(crate) memory_share: Option<f64>,
 }
 
@@ -151,8 +97,8 @@ struct Servers {
     listener: Option<OwnedFd>,
     /// Their places among the flows, by those in the plan.
     flows: BTreeMap<u32, u32>,
-    /// What the clients say.
-    heard: mpsc::Receiver<Told>,
+    /// Of the clients.
+    reports: mpsc::Receiver<ClientReport>,
 }
 
 /// Who is ready: these, or else the TCP flow of that place.
@@ -167,26 +113,14 @@ impl Senders {
         plan: &Arc<Plan>,
         pair: u32,
         shared: Arc<Shared>,
-        (rows, heard): (mpsc::Sender<Row>, mpsc::Receiver<Told>),
+        (rows, reports): (mpsc::Sender<Row>, mpsc::Receiver<ClientReport>),
         device: Device,
     ) -> Result<Self, HostsError> {
-        let events = Events::new()?;
-        events.watch(&shared.wake, WAKE, EventFlags::IN)?;
-        let context = Context {
-            clock: Clock::new(0),
-            ports: Ports::new(plan),
-            events,
-            rows,
-            shared,
-            due: BinaryHeap::new(),
-            warm_up: nanos(plan.warm_up),
-            end: nanos(plan.end),
-            least_interval: (plan.connections() as f64 / READINGS_PER_S * 1e9) as Nanos,
-            plan: plan.clone(),
-        };
+        let context = Context::new(plan, shared, rows)?;
+        context.events.watch(&context.shared.wake, WAKE, EventFlags::IN)?;
         let (flows, datagrams, arrivals) = (Vec::new(), Vec::new(), Vec::new());
         let (latest, memory_share) = (0, None);
-        let servers = Servers { listener: None, flows: BTreeMap::new(), heard };
+        let servers = Servers { listener: None, flows: BTreeMap::new(), reports };
         let mut host = Self { context, device, flows, datagrams, arrivals, servers, latest, memory_share };
         for (index, flow) in plan.of_pair(pair) {
             if !matches!(flow.transport, Transport::Programs { .. }) {
@@ -302,11 +236,12 @@ impl Senders {
         Ok(())
     }
 
-    /// Takes note of what clients say. A client speaks before it asks, so what a request belongs to is known when it is there.
-    fn hear_clients(&mut self) -> Result<(), HostsError> {
-        while let Ok(told) = self.servers.heard.try_recv() {
-            let flow = self.servers.flows[&told.flow];
-            self.flows[flow as usize].hear_client(&self.context, told)?;
+    /// Takes the reports of clients. A client reports before it sends its request, so the exchange of a request is
+    /// known when it arrives.
+    fn take_reports(&mut self) -> Result<(), HostsError> {
+        while let Ok(report) = self.servers.reports.try_recv() {
+            let flow = self.servers.flows[&report.flow];
+            self.flows[flow as usize].on_client_report(&self.context, report)?;
         }
         Ok(())
     }
@@ -341,7 +276,7 @@ impl Senders {
     }
 
     fn end(mut self) -> Result<Sent, HostsError> {
-        self.hear_clients()?;
+        self.take_reports()?;
         let now = self.context.clock.now().min(self.context.end);
         let mut outcomes = Vec::with_capacity(self.flows.len() + self.datagrams.len());
         for flow in &mut self.flows {
@@ -387,7 +322,7 @@ impl Work for Senders {
                     self.accept_all()?;
                     continue;
                 }
-                self.hear_clients()?;
+                self.take_reports()?;
                 self.flows[token as usize].on_ready(&mut self.context, token as u32, flags)?;
                 self.rest(token as u32);
             }

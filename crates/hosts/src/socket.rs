@@ -43,9 +43,10 @@ pub(crate) fn open(
     open().tried(format!("make a socket at {address}, port {port}"))
 }
 
-/// What becomes of a connection whose socket is closed, also because its process was killed. `now`: it is gone at once, with all that it has
-/// not sent (SO_LINGER of 0 s, socket(7)). Else the kernel goes on sending for minutes, to a host that is gone, and the data stays in the
-/// memory that all TCP of the machine shares, and the network namespace with it. Sockets that a listening one accepts have the same.
+/// What becomes of a connection whose socket is closed, also because its process was killed. `now`: it is gone at once,
+/// with all that it has not sent (SO_LINGER of 0 s, socket(7)). Else the kernel goes on sending for minutes, to a host
+/// that is gone, and the data stays in the memory that all TCP of the machine shares, and the network namespace with
+/// it. Sockets that a listening one accepts have the same.
 pub(crate) fn end_when_closed(socket: &OwnedFd, now: bool) -> std::result::Result<(), HostsError> {
     set_socket_linger(socket, now.then_some(Duration::ZERO)).tried("set SO_LINGER")
 }
@@ -75,7 +76,7 @@ pub(crate) fn enlarge_receive_buffer(socket: &OwnedFd, bytes: u32) -> std::resul
         .tried("enlarge a receive buffer")
 }
 
-/// The kernel doubles what it is told, to have room for its own data (socket(7), SO_RCVBUF).
+/// The kernel doubles the size that is set, to have room for its own data (socket(7), SO_RCVBUF).
 fn half(bytes: u32) -> usize {
     bytes.div_ceil(2) as usize
 }

@@ -1,7 +1,7 @@
 //! The system calls for which no library in use has a safe function: the only `unsafe` code of the crate.
 //!
 //! Each function passes the kernel pointers to memory that it owns or borrows for the time of the call, with the length
-//! of that memory, and reads back only what the kernel says it wrote.
+//! of that memory, and reads back only as much as the kernel reports to have written.
 
 #![allow(unsafe_code)]
 
@@ -15,7 +15,8 @@ pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
     check(unsafe { libc::unshare(flags) })
 }
 
-/// Says what is done in the child that `command` starts, before its program begins: it is killed when the thread that started it ends.
+/// Prepares the child that `command` starts, before its program begins: it is killed when the thread that
+/// started it ends.
 pub(crate) fn die_with_starter(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt;
     // SAFETY: prctl(2) allocates nothing and takes no lock, so that it may be called between fork and exec.
@@ -37,7 +38,7 @@ pub(crate) fn tun_create(file: BorrowedFd<'_>, name: &str, flags: c_int) -> io::
     check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })
 }
 
-/// Says which unfinished packets the reader of a TUN device takes.
+/// Sets which unfinished packets the reader of a TUN device takes.
 pub(crate) fn tun_offload(file: BorrowedFd<'_>, features: c_uint) -> io::Result<()> {
     // SAFETY: TUNSETOFFLOAD takes its argument by value.
     check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(features)) })
@@ -59,7 +60,7 @@ pub(crate) fn get_option(
     into: &mut [u8],
 ) -> io::Result<usize> {
     let mut length = into.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes into `into`, and says how many.
+    // SAFETY: the kernel writes at most `length` bytes into `into`, and returns their number.
     check(unsafe {
         libc::getsockopt(socket.as_raw_fd(), level, name, into.as_mut_ptr().cast::<c_void>(), &raw mut length)
     })?;
@@ -90,14 +91,15 @@ pub(crate) fn discard(socket: BorrowedFd<'_>, most: usize) -> io::Result<usize> 
     usize::try_from(taken).map_err(|_| io::Error::last_os_error())
 }
 
-/// Takes one notice from a socket's error queue, whatever it says; whether there was one.
+/// Discards one notice of a socket's error queue; returns whether there was one.
 pub(crate) fn discard_notice(socket: BorrowedFd<'_>) -> bool {
     let mut control = [0_u64; 32];
     // SAFETY: all zeros is a valid `msghdr`.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_control = control.as_mut_ptr().cast::<c_void>();
     message.msg_controllen = size_of_val(&control) as _;
-    // SAFETY: the kernel writes at most `msg_controllen` bytes to `control`, and nothing else, as there is no `msg_iov`.
+    // SAFETY: the kernel writes at most `msg_controllen` bytes to `control`, and nothing else, as there is no
+    // `msg_iov`.
     unsafe {
         libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) >= 0
     }

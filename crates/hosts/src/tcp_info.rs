@@ -1,14 +1,14 @@
-//! What the kernel says of a TCP socket: `struct tcp_info` of `linux/tcp.h` (tcp(7), TCP_INFO).
+//! The kernel's state of a TCP socket: `struct tcp_info` of `linux/tcp.h` (tcp(7), TCP_INFO).
 //!
-//! The structure grows with the kernel, and what an older one does not have is `None`. Fields are read by their offsets,
-//! which never change, from the bytes that the kernel wrote.
+//! The structure grows with the kernel, and what an older one does not have is `None`. Fields are read by their
+//! offsets, which never change, from the bytes that the kernel wrote.
 
 use crate::clock::Nanos;
 use crate::sys;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// Loss recovery by fast retransmit, as `ca_state` says it (`TCP_CA_Recovery`).
+/// Loss recovery by fast retransmit, a value of `ca_state` (`TCP_CA_Recovery`).
 pub(crate) const RECOVERY: u8 = 3;
 
 /// After a retransmission timeout (`TCP_CA_Loss`).

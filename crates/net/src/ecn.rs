@@ -1,16 +1,16 @@
 //! The ECN field of a packet (RFC 3168 §5; RFC 9331 §4 for ECT(1)).
 
-/// What a packet says about explicit congestion notification.
+/// The ECN field of a packet (RFC 3168 §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not-ECT: congestion can only be told by a drop.
+    /// Not-ECT: congestion can only be signalled by a drop.
     #[default]
     NotCapable,
     /// ECT(0): its sender answers a mark as it answers a loss.
     Ect0,
     /// ECT(1): its sender has a scalable control, and answers the share of marks (L4S).
     Ect1,
-    /// CE: an earlier queue has marked it; which of the two it was cannot be told any more.
+    /// CE: an earlier queue has marked it; which of the two codepoints it had is no longer known.
     Ce,
 }
 

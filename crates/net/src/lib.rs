@@ -1,6 +1,6 @@
 //! Network elements, sans-IO: what a packet meets on its way.
 //!
-//! A [`Link`](link::Link) is told of each packet's arrival and answers when it will have left, or that it is lost.
+//! A [`Link`](link::Link) gets each packet when it arrives, and returns when it will have left, or that it is lost.
 //! Nothing here reads a clock or owns a random generator: time and randomness are passed in, so that one queue
 //! serves the simulator (virtual time) and the emulator (real time).
 //!

@@ -5,12 +5,12 @@
 //! departure: their packets are held, and the link is asked for the next one when it falls free ([`Link::hold`],
 //! [`Link::transmit`]).
 //!
-//! A packet that arrives at the very moment of a departure finds the place still taken. In a strictly periodic network (no
-//! random processing time at the hosts) that moment is common, not rare: an ACK-clocked sender answers a departure exactly one
-//! RTT later, so with equal RTTs every arrival falls on one. Were the place free, a sender that has filled the buffer would
-//! keep its slots for ever and others would starve (the phase effects of Floyd & Jacobson 1992 at their extreme);
-//! event-driven simulators serve the arrival first too, as it was scheduled earlier. Of several packets that arrive at the
-//! same moment, the caller says which is first.
+//! A packet that arrives at the very moment of a departure finds the place still taken. In a strictly periodic network
+//! (no random processing time at the hosts) that moment is common, not rare: an ACK-clocked sender answers a departure
+//! exactly one RTT later, so with equal RTTs every arrival falls on one. Were the place free, a sender that has filled
+//! the buffer would keep its slots for ever and others would starve (the phase effects of Floyd & Jacobson 1992 at
+//! their extreme); event-driven simulators serve the arrival first too, as it was scheduled earlier. Of several packets
+//! that arrive at the same moment, the caller chooses which is first.
 
 mod departures;
 mod held;
@@ -37,7 +37,7 @@ use rand_core::RngCore;
 pub struct Offered {
     /// Its size on the wire.
     pub bytes: u32,
-    /// What it says about ECN.
+    /// Its ECN field.
     pub ecn: Ecn,
     /// Whether it is within its flow's profile.
     pub class: Class,
@@ -235,7 +235,7 @@ impl Link {
         Outcome::Forwarded { departure, waiting: waits, marked }
     }
 
-    /// What the queue says about an arriving packet; `None`: nothing yet.
+    /// The queue's decision about an arriving packet; `None`: it has not decided yet.
     #[inline(never)]
     fn ask_queue<R: RngCore>(&mut self, now: Instant, packet: Offered, random: &mut R) -> Option<Verdict> {
         let Service::Known(queue) = &mut self.service else { return None };

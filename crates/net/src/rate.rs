@@ -123,8 +123,8 @@ impl Transmitter {
         }))
     }
 
-    /// When a packet that arrives at `now` has left, if the one before it leaves at `free`, and how long it waits before
-    /// its transmission begins (on a trace: before it leaves).
+    /// When a packet that arrives at `now` has left, if the one before it leaves at `free`, and how long it waits
+    /// before its transmission begins (on a trace: before it leaves).
     #[inline]
     pub fn serve(&mut self, now: Instant, free: Instant, bytes: u32) -> (Instant, Duration) {
         match self {

@@ -6,9 +6,9 @@
 use crate::foreign::PyPage;
 use crate::inputs::{read, refused};
 use parshall_congestion::conformance::{check, Extent, Flight};
-use parshall_congestion::external::{kept, External, Maker, Makers, Said, Says};
+use parshall_congestion::external::{kept, Answer, External, Maker, Makers, Response};
 use parshall_congestion::{AckEvent, CongestionEvent, ControlConfig, Phase, Signal, Start};
-use parshall_library::Library;
+use parshall_foreign::Library;
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyValueError};
@@ -194,7 +194,7 @@ struct PyMaker {
 }
 
 impl Maker for PyMaker {
-    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String> {
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Answer), String> {
         Python::attach(|py| {
             PyControl::new(py, self.class.bind(py), parameters, start)
                 .and_then(|control| {
@@ -227,21 +227,21 @@ impl PyControl {
         Ok(Self { on_ack: object.getattr(intern!(py, "on_ack"))?.unbind(), object: object.unbind() })
     }
 
-    fn says(&self, py: Python<'_>) -> PyResult<Says> {
+    fn says(&self, py: Python<'_>) -> PyResult<Answer> {
         let object = self.object.bind(py);
         let window = number(object, intern!(py, "cwnd"))?
             .ok_or_else(|| PyValueError::new_err("cwnd is None; it must be a number"))?;
         let ssthresh = optional(object, intern!(py, "ssthresh"))?.unwrap_or(f64::INFINITY);
-        Ok(Says { window, ssthresh, pacing_rate: optional(object, intern!(py, "pacing_rate"))? })
+        Ok(Answer { window, ssthresh, pacing_rate: optional(object, intern!(py, "pacing_rate"))? })
     }
 
     /// Calls a method, and reads what the object says then.
-    fn call(&self, call: impl FnOnce(Python<'_>) -> PyResult<()>) -> Said {
+    fn call(&self, call: impl FnOnce(Python<'_>) -> PyResult<()>) -> Response {
         Python::attach(|py| call(py).and_then(|()| self.says(py)).map_err(|error| described(py, &error)))
     }
 
     /// Calls the first of these methods that the object has.
-    fn call_first<A>(&self, methods: &[&str], argument: A) -> Said
+    fn call_first<A>(&self, methods: &[&str], argument: A) -> Response
     where
         A: for<'py> pyo3::call::PyCallArgs<'py>,
     {
@@ -332,42 +332,42 @@ impl Drop for PyControl {
 }
 
 impl External for PyControl {
-    fn on_ack(&mut self, ack: &AckEvent) -> Said {
+    fn on_ack(&mut self, ack: &AckEvent) -> Response {
         self.call(|py| self.on_ack.call1(py, (PyAck::from(ack),)).map(drop))
     }
 
     /// `on_ecn` for marks, if there is one.
-    fn on_congestion(&mut self, event: &CongestionEvent) -> Said {
+    fn on_congestion(&mut self, event: &CongestionEvent) -> Response {
         let methods: &[&str] =
             if event.signal == Signal::Ecn { &["on_ecn", "on_loss"] } else { &["on_loss"] };
         self.call_first(methods, (PyCongestion::from(event),))
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) -> Said {
+    fn on_timeout(&mut self, event: &CongestionEvent) -> Response {
         self.call_first(&["on_timeout"], (PyCongestion::from(event),))
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) -> Said {
+    fn on_idle_restart(&mut self, restart_window: f64) -> Response {
         self.call_first(&["on_idle_restart"], (restart_window,))
     }
 
-    fn on_recovered(&mut self) -> Said {
+    fn on_recovered(&mut self) -> Response {
         self.call_first(&["on_recovered"], ())
     }
 
-    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Said {
+    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Response {
         self.call_first(&["on_undo"], (window, ssthresh))
     }
 
-    fn end_slow_start(&mut self) -> Option<Said> {
+    fn end_slow_start(&mut self) -> Option<Response> {
         self.has("end_slow_start").then(|| self.call_first(&["end_slow_start"], ()))
     }
 
-    fn set_slope(&mut self, slope: f64) -> Said {
+    fn set_slope(&mut self, slope: f64) -> Response {
         self.call_first(&["set_slope"], (slope,))
     }
 
-    fn set_ssthresh(&mut self, ssthresh: f64) -> Said {
+    fn set_ssthresh(&mut self, ssthresh: f64) -> Response {
         self.call_first(&["set_ssthresh"], (ssthresh,))
     }
 

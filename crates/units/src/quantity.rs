@@ -158,9 +158,9 @@ impl AddAssign<Duration> for Instant {
 
 impl Sub for Instant {
     type Output = Duration;
+    /// As [`since`](Self::since).
     fn sub(self, earlier: Self) -> Duration {
-        debug_assert!(earlier <= self, "time runs forward");
-        Duration(self.0.wrapping_sub(earlier.0))
+        self.since(earlier)
     }
 }
 
@@ -254,6 +254,13 @@ mod tests {
         assert_eq!(gigabit.time_for(1500), Duration::from_ps(12_000_000));
         let fast = Rate::from_bps(100_000_000_000).unwrap();
         assert_eq!(fast.time_for(40), Duration::from_ps(3200));
+    }
+
+    #[test]
+    fn a_span_that_would_be_negative_is_none() {
+        let (early, late) = (Instant::ZERO, Instant::ZERO + Duration::from_millis(1));
+        assert_eq!(late - early, Duration::from_millis(1));
+        assert_eq!(early - late, Duration::ZERO);
     }
 
     #[test]

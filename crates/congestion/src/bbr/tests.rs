@@ -16,7 +16,7 @@ fn bbr() -> Bbr {
 }
 
 /// In ProbeBW, with the pipe's measures known.
-fn in_probe_bw(feed: &mut Feed) -> Bbr {
+pub(crate) fn in_probe_bw(feed: &mut Feed) -> Bbr {
     let mut bbr = bbr();
     for _ in 0..4 {
         bbr.on_ack(&feed.round(|_| ()));

@@ -22,7 +22,7 @@ fn config() -> Bbr2Config {
 }
 
 /// Marks are answered, at the feed's RTT of 100 ms too.
-fn answering_marks() -> Bbr2Config {
+pub(crate) fn answering_marks() -> Bbr2Config {
     Bbr2Config { ecn: true, ecn_max_rtt: Duration::from_secs(1), ..config() }
 }
 
@@ -31,7 +31,7 @@ fn bbr2(config: &Bbr2Config) -> Bbr2 {
 }
 
 /// In Cruise, with a window of two BDP.
-fn cruising(config: &Bbr2Config, feed: &mut Feed) -> Bbr2 {
+pub(crate) fn cruising(config: &Bbr2Config, feed: &mut Feed) -> Bbr2 {
     let mut bbr = bbr2(config);
     for _ in 0..4 {
         bbr.on_ack(&feed.round(|_| ()));
@@ -45,7 +45,7 @@ fn cruising(config: &Bbr2Config, feed: &mut Feed) -> Bbr2 {
 }
 
 /// In Up, after a round of Refill.
-fn probing(bbr: &mut Bbr2, feed: &mut Feed) {
+pub(crate) fn probing(bbr: &mut Bbr2, feed: &mut Feed) {
     feed.wait(3001);
     bbr.on_ack(&feed.ack(|_| ()));
     assert_eq!(bbr.state, State::Refill);

@@ -10,7 +10,7 @@ use crate::{
 /// 1000 packets/s and 100 ms.
 const BDP: f64 = 100.0;
 
-fn bbr3() -> Bbr3 {
+pub(crate) fn bbr3() -> Bbr3 {
     let config = Bbr3Config {
         loss_threshold: 0.02,
         beta: 0.7,
@@ -21,7 +21,7 @@ fn bbr3() -> Bbr3 {
 }
 
 /// In Cruise, with a window of two BDP. The smallest RTT is just measured again.
-fn cruising(feed: &mut Feed) -> Bbr3 {
+pub(crate) fn cruising(feed: &mut Feed) -> Bbr3 {
     let mut bbr = bbr3();
     for _ in 0..4 {
         bbr.on_ack(&feed.round(|_| ()));
@@ -34,7 +34,7 @@ fn cruising(feed: &mut Feed) -> Bbr3 {
 }
 
 /// In Up, after a round of Refill.
-fn probing(feed: &mut Feed) -> Bbr3 {
+pub(crate) fn probing(feed: &mut Feed) -> Bbr3 {
     let mut bbr = cruising(feed);
     feed.wait(3001);
     bbr.on_ack(&feed.ack(|_| ()));

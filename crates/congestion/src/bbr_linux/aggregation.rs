@@ -35,7 +35,8 @@ impl Aggregation {
         (self.since, self.acked) = (now, 0);
     }
 
-    /// An ACK, while packets are expected to arrive at `rate`; `round_started`, and the window, which bounds the excess.
+    /// An ACK, while packets are expected to arrive at `rate`; `round_started`, and the window, which bounds the
+    /// excess.
     pub(super) fn update(
         &mut self,
         now: Instant,

@@ -1,4 +1,5 @@
-//! Token-bucket policers (Flach et al., SIGCOMM 2016): two intervals in a row that lose a fifth or more at about the same rate.
+//! Token-bucket policers (Flach et al., SIGCOMM 2016): two intervals in a row that lose a fifth or more at about the
+//! same rate.
 //!
 //! | kernel | field | unit |
 //! | --- | --- | --- |
@@ -47,7 +48,8 @@ impl Policer {
         self.used.then_some(self.rate)
     }
 
-    /// An ACK; `probes`: in ProbeBW. Whether the policer's rate was used for long enough, so that the cycle of gains begins again.
+    /// An ACK; `probes`: in ProbeBW. Whether the policer's rate was used for long enough, so that the cycle of gains
+    /// begins again.
     pub(super) fn update(
         &mut self,
         now: Instant,

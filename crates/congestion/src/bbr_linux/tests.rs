@@ -118,8 +118,8 @@ fn after_an_idle_time_it_paces_at_the_bandwidth_and_does_not_probe_the_rtt() {
     assert_eq!(bbr.mode, Mode::ProbeBw);
 }
 
-/// `bbr_init`: the smallest RTT is that of the handshake, and is as old as the connection is open, not as its SYN. `bbr_update_min_rtt`: an equal
-/// one later does not renew it.
+/// `bbr_init`: the smallest RTT is that of the handshake, and is as old as the connection is open, not as its SYN.
+/// `bbr_update_min_rtt`: an equal one later does not renew it.
 #[test]
 fn the_handshakes_rtt_expires_ten_seconds_after_it() {
     let rtt = Duration::from_millis(100);

@@ -1,5 +1,5 @@
-//! The changes that a loss made are taken back when it turns out to have been none (draft-ietf-ccwg-bbr-06 §5.5.11: `SaveStateUponLoss`,
-//! `HandleSpuriousLossDetection`).
+//! The changes that a loss made are taken back when it turns out to have been none (draft-ietf-ccwg-bbr-06 §5.5.11:
+//! `SaveStateUponLoss`, `HandleSpuriousLossDetection`).
 
 use super::{BoundedBbr, State, Version};
 

@@ -4,7 +4,7 @@ use super::events::{Flight, Happening, TAKEN};
 use super::{Findings, Outcome, Watched, Which, STARTING};
 use crate::{CongestionControl, Control, ControlConfig, Start};
 
-/// Each tells a new control of a course of events, and judges its check.
+/// Each applies a course of events to a new control, and judges its check.
 pub(super) const COURSES: [fn(&ControlConfig, &mut Findings); 7] =
     [unused, answers_losses, recovers, slope, ssthresh, undo, idle_restart];
 
@@ -26,9 +26,9 @@ impl<'a> Course<'a> {
     }
 
     /// An event; `None`: the control failed.
-    fn tell(&mut self, event: Happening) -> Option<()> {
+    fn apply(&mut self, event: Happening) -> Option<()> {
         self.events += 1;
-        self.watched.tell(event, self.events - 1, self.found).then_some(())
+        self.watched.apply(event, self.events - 1, self.found).then_some(())
     }
 
     /// Round trips without loss; `None`: the control failed.
@@ -72,7 +72,7 @@ fn unused(config: &ControlConfig, found: &mut Findings) {
     Course::new(Which::unused, config, found).walk(|course| {
         for i in 0..1000 {
             let (gap_us, rtt_us, round_ended) = (1001, 10_000, i % 10 == 0);
-            course.tell(Happening::Ack {
+            course.apply(Happening::Ack {
                 gap_us,
                 acked: 1,
                 rtt_us,
@@ -102,8 +102,8 @@ fn answers_losses(config: &ControlConfig, found: &mut Findings) {
         course.round_trips(8)?;
         let before = course.window();
         for _ in 0..20 {
-            course.tell(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
-            course.tell(Happening::Recovered)?;
+            course.apply(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
+            course.apply(Happening::Recovered)?;
             course.round_trips(1)?;
         }
         let window = course.window();
@@ -121,7 +121,7 @@ fn recovers(config: &ControlConfig, found: &mut Findings) {
     }
     Course::new(Which::recovers, config, found).walk(|course| {
         course.round_trips(8)?;
-        course.tell(Happening::Timeout { in_flight: course.in_flight() })?;
+        course.apply(Happening::Timeout { in_flight: course.in_flight() })?;
         course.round_trips(100)?;
         let window = course.window();
         course.expect(window > 10.0, "a timeout, and 100 round trips without loss", || {
@@ -140,8 +140,8 @@ fn slope(config: &ControlConfig, found: &mut Findings) {
     for slope in [1.0, 2.0] {
         Course::new(Which::slope, config, found).walk(|course| {
             course.round_trips(8)?;
-            course.tell(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
-            course.tell(Happening::Recovered)?;
+            course.apply(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
+            course.apply(Happening::Recovered)?;
             course.steer("a slope is set", |control| control.set_slope(slope))?;
             let before = course.window();
             course.round_trips(20)?;
@@ -164,11 +164,12 @@ fn ssthresh(config: &ControlConfig, found: &mut Findings) {
     for ssthresh in [4.0, 40.0] {
         Course::new(Which::ssthresh, config, found).walk(|course| {
             course.round_trips(8)?;
-            course.tell(Happening::Timeout { in_flight: course.in_flight() })?;
+            course.apply(Happening::Timeout { in_flight: course.in_flight() })?;
             course.steer("ssthresh is set", |control| control.set_ssthresh(ssthresh))?;
-            let told = course.watched.control.ssthresh();
-            course
-                .expect(told == ssthresh, "ssthresh is set", || format!("{ssthresh} packets became {told}"));
+            let found = course.watched.control.ssthresh();
+            course.expect(found == ssthresh, "ssthresh is set", || {
+                format!("{ssthresh} packets became {found}")
+            });
             course.round_trips(5)?;
             let window = course.window();
             let least = *short.get_or_insert(window);
@@ -184,7 +185,7 @@ fn undo(config: &ControlConfig, found: &mut Findings) {
     Course::new(Which::undo, config, found).walk(|course| {
         course.round_trips(8)?;
         let (before, ssthresh) = (course.window(), course.watched.control.ssthresh());
-        course.tell(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
+        course.apply(Happening::Congestion { in_flight: course.in_flight(), ecn: false })?;
         let reduced = course.window();
         let happened = "a reduction is undone";
         course.steer(happened, |control| control.on_undo(before, ssthresh))?;
@@ -201,7 +202,7 @@ fn idle_restart(config: &ControlConfig, found: &mut Findings) {
     Course::new(Which::idle_restart, config, found).walk(|course| {
         course.round_trips(12)?;
         let (before, ssthresh) = (course.window(), course.watched.control.ssthresh());
-        course.tell(Happening::IdleRestart { window: 5 })?;
+        course.apply(Happening::IdleRestart { window: 5 })?;
         let (window, after) = (course.window(), course.watched.control.ssthresh());
         let kept = config.needs().pacing && window == before;
         let happened = "a restart after a pause with 5 packets";

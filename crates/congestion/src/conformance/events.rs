@@ -1,4 +1,4 @@
-//! What a control is told: random events, and the path that they come from.
+//! Events for a control under test: random ones, and the path that they come from.
 
 use crate::path_model::Choices;
 use crate::{AckEvent, CongestionControl, CongestionEvent, Control, Needs, Phase, RateSample, Signal};
@@ -72,7 +72,8 @@ impl Draws {
     }
 }
 
-/// So many random events: of 25, 20 are ACKs, two congestion, and one each a timeout, the end of a recovery, and a pause.
+/// So many random events: of 25, 20 are ACKs, two congestion, and one each a timeout, the end of a recovery, and a
+/// pause.
 pub fn random_events(seed: u64, count: u32) -> Vec<Happening> {
     let mut draws = Draws::new(seed);
     let mut event = || match draws.below(25) {

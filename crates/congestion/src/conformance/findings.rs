@@ -100,7 +100,7 @@ impl Findings {
         true
     }
 
-    /// What holds after every event; whether the control can be told more.
+    /// Checks what holds after every event; returns whether the control can get more.
     pub(super) fn at_any_event(
         &mut self,
         config: &ControlConfig,

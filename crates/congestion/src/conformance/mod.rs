@@ -1,8 +1,8 @@
 //! The conformance kit: what every congestion control must keep, whatever happens to it.
 //!
-//! [`check`] tells a control of random [`events`](random_events) and of a few scripted courses ([`courses`]), and says of each of
-//! [`CHECKS`] whether it held, or where it was violated first. All follows from the seed. Controls of the catalog are held to it
-//! by `tests/conformance.rs`, those from outside by who asks: `parshall check-control`.
+//! [`check`] applies to a control random [`events`](random_events) and of a few scripted courses (`courses.rs`), and
+//! finds for each of [`CHECKS`] whether it held, or where it was violated first. All follows from the seed. Controls of
+//! the catalog are held to it by `tests/conformance.rs`, those from outside by who asks: `parshall check-control`.
 
 mod courses;
 mod events;
@@ -74,7 +74,7 @@ pub struct Extent {
     pub flight: Flight,
 }
 
-/// Tries a control, and says what it keeps: an answer to each of [`CHECKS`], in that order.
+/// Tries a control; returns the outcome of each of [`CHECKS`], in that order.
 pub fn check(config: &ControlConfig, extent: Extent) -> Vec<Checked> {
     let mut found = Findings::default();
     let mut draws = Draws::new(extent.seed);
@@ -106,7 +106,7 @@ pub fn under_events(
         return;
     }
     for (number, &event) in events.iter().enumerate() {
-        let (held, same) = (one.tell(event, number, found), two.tell(event, number, found));
+        let (held, same) = (one.apply(event, number, found), two.apply(event, number, found));
         if !(held && same) {
             return;
         }
@@ -142,8 +142,8 @@ impl Watched {
         self.control.window()
     }
 
-    /// Tells it, and checks what holds at every event; whether it can be told more.
-    fn tell(&mut self, event: Happening, number: usize, found: &mut Findings) -> bool {
+    /// Applies an event, and checks what holds at every event; returns whether the control can get more.
+    fn apply(&mut self, event: Happening, number: usize, found: &mut Findings) -> bool {
         let before = self.window();
         self.path.apply(&mut self.control, event);
         found.at_any_event(&self.config, &self.control, before, event, number)

@@ -1,5 +1,5 @@
-//! HyStart (Ha & Rhee, 2008) as Linux 6.18 has it: slow start ends when ACKs come in a train as long as half of the smallest RTT, or when the
-//! RTT of a round trip is above the smallest by more than an eighth.
+//! HyStart (Ha & Rhee, 2008) as Linux 6.18 has it: slow start ends when ACKs come in a train as long as half of the
+//! smallest RTT, or when the RTT of a round trip is above the smallest by more than an eighth.
 //!
 //! | kernel | here |
 //! | --- | --- |
@@ -8,7 +8,8 @@
 //! | `hystart_ack_delay` | [`slack`] |
 //! | `round_start`, `last_ack`, `curr_rtt`, `sample_cnt`, `found` | `round_start`, `last_ack`, `smallest`, `samples`, `found` |
 //!
-//! That is for senders that do not pace; for one that does, Linux has the train be as long as the smallest RTT. A round trip is the endpoint's.
+//! That is for senders that do not pace; for one that does, Linux has the train be as long as the smallest RTT. A round
+//! trip is the endpoint's.
 
 use parshall_units::{Duration, Instant};
 
@@ -81,7 +82,8 @@ impl HyStart {
     }
 }
 
-/// By how much a train may be longer, as segmentation offload delays packets: a millisecond, or four bursts at twice the window a round trip.
+/// By how much a train may be longer, as segmentation offload delays packets: a millisecond, or four bursts at twice
+/// the window a round trip.
 fn slack(sample: &Sample) -> Duration {
     let bursts_s = FOUR_BURSTS * sample.srtt.as_secs_f64() / (2.0 * sample.window);
     Duration::from_millis(1).min(Duration::from_secs_f64(bursts_s))

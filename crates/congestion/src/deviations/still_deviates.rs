@@ -1,13 +1,16 @@
-//! A test for each declared deviation: it fails when the control does what the source asks. Then the entry goes, and the test with it.
+//! A test for each declared deviation: it fails when the control does what the source asks. Then the entry goes, and
+//! the test with it.
 
+use crate::bbr::tests::in_probe_bw;
 use crate::bbr::{Bbr, BbrConfig};
 use crate::bbr3::{Bbr3, Bbr3Config};
 use crate::bic::{Bic, BicConfig};
+use crate::bounded_bbr::State;
 use crate::cubic_2005::{Cubic2005, Cubic2005Config};
 use crate::nv::{Nv, NvConfig};
 use crate::path_model::testing::Feed;
 use crate::{
-    AckEvent, CongestionControl, CongestionEvent, ControlConfig, RateSample, RenoConfig, Signal, SlowStart,
+    bbr2, bbr3, AckEvent, CongestionControl, CongestionEvent, ControlConfig, Phase, RateSample, RenoConfig, Signal, SlowStart,
     SlowStartChoice, Start,
 };
 use parshall_units::testing::defaults;
@@ -46,6 +49,82 @@ pub(super) fn bbr_window_grows_while_it_is_used() {
         bbr.window()
     });
     assert!(used > 10.0 && unused <= 10.0, "{used}, {unused}");
+}
+
+pub(super) fn bbr_quanta_are_packets() {
+    let mut feed = Feed::new();
+    let mut bbr = in_probe_bw(&mut feed);
+    (0..300).for_each(|_| bbr.on_ack(&feed.ack(|sample| sample.in_flight = 300)));
+    assert_eq!(bbr.window(), 203.0, "two BDP of 100 packets; a quantum of 12 Mbit/s is two packets");
+}
+
+pub(super) fn bbr2_judges_marks_by_round_trips() {
+    let (config, mut feed) = (bbr2::tests::answering_marks(), Feed::new());
+    let mut bbr = bbr2::tests::cruising(&config, &mut feed);
+    bbr2::tests::probing(&mut bbr, &mut feed);
+    for _ in 0..50 {
+        bbr.on_ack(&AckEvent { ecn_echo: true, ..feed.ack(|_| ()) });
+        assert_eq!(bbr.state, State::Up, "every packet was marked, but the round trip goes on");
+    }
+    bbr.on_ack(&AckEvent { ecn_echo: true, ..feed.round(|_| ()) });
+    assert_ne!(bbr.state, State::Up);
+}
+
+pub(super) fn bbr2_marks_leave_its_bandwidth() {
+    let (config, mut feed) = (bbr2::tests::answering_marks(), Feed::new());
+    let mut bbr = bbr2::tests::cruising(&config, &mut feed);
+    bbr2::tests::probing(&mut bbr, &mut feed);
+    (0..50).for_each(|_| bbr.on_ack(&AckEvent { ecn_echo: true, ..feed.ack(|_| ()) }));
+    bbr.on_ack(&AckEvent { ecn_echo: true, ..feed.round(|_| ()) });
+    assert!(bbr.inflight_hi.is_finite(), "what is in flight has a bound");
+    bbr.on_ack(&feed.round(|sample| sample.in_flight = 60));
+    feed.wait(3001);
+    (bbr.probe_rtt_min_at, bbr.min_rtt_at) = (feed.now, feed.now); // no ProbeRTT now
+    bbr.on_ack(&feed.ack(|_| ()));
+    assert_eq!((bbr.state, bbr.pacing_rate()), (State::Refill, Some(0.99 * 1000.0)), "the rate has none");
+}
+
+pub(super) fn bbr3_counts_acks_with_losses() {
+    let (mut bbr, mut feed) = (bbr3::tests::bbr3(), Feed::new());
+    bbr.on_ack(&feed.round(|sample| sample.in_flight = 300));
+    for _ in 0..6 {
+        // One packet behind the other: a single range.
+        bbr.on_ack(&feed.ack(|sample| (sample.newly_lost, sample.in_flight) = (1, 300)));
+    }
+    let last = feed.round(|sample| {
+        sample.rate = Some(1300.0); // it still grows
+        (sample.lost, sample.in_flight, sample.sent_in_flight) = (7, 300, 300);
+    });
+    assert_eq!(bbr.state, State::Startup);
+    bbr.on_ack(&AckEvent { phase: Phase::Recovery, ..last });
+    assert_eq!(bbr.state, State::Drain);
+}
+
+/// The state of a control that probes, after an ACK with these losses, of 200 packets in flight.
+fn after_losses_while_probing(newly_lost: u64, lost: u64) -> State {
+    let mut feed = Feed::new();
+    let mut bbr = bbr3::tests::probing(&mut feed);
+    bbr.on_ack(&feed.ack(|sample| {
+        (sample.newly_lost, sample.lost) = (newly_lost, lost);
+        (sample.sent_in_flight, sample.in_flight) = (200, 200);
+    }));
+    bbr.state
+}
+
+pub(super) fn bbr3_judges_losses_at_acks() {
+    assert_eq!(after_losses_while_probing(50, 4), State::Up, "the 50 are not judged themselves");
+    assert_ne!(after_losses_while_probing(5, 5), State::Up);
+}
+
+pub(super) fn bbr3_tolerates_losses_without_sack() {
+    assert_eq!(after_losses_while_probing(4, 4), State::Up);
+}
+
+pub(super) fn bbr3_has_no_budget_for_bursts() {
+    let mut feed = Feed::new();
+    let mut bbr = bbr3::tests::cruising(&mut feed);
+    bbr.on_ack(&feed.ack(|sample| (sample.newly_delivered, sample.in_flight) = (150, 200)));
+    assert_eq!(bbr.window(), 200.0, "two BDP of 100 packets, after an aggregate of 150");
 }
 
 pub(super) fn bbr3_timeout_leaves_one_packet() {

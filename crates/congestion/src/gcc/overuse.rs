@@ -1,5 +1,5 @@
-//! What GCC makes of arrival times: groups of packets, a Kalman filter of the variation of their delay, and the over-use detector
-//! (draft-ietf-rmcat-gcc-02 §5.2 to §5.4). Times are in ms, as in the draft.
+//! GCC's analysis of arrival times: groups of packets, a Kalman filter of the variation of their delay, and the
+//! over-use detector (draft-ietf-rmcat-gcc-02 §5.2 to §5.4). Times are in ms, as in the draft.
 
 use parshall_units::Instant;
 
@@ -21,7 +21,7 @@ const OVERUSE_TIME_MS: f64 = 10.0;
 /// Groups by whose number m is multiplied, at most.
 const MOST_GROUPS: u32 = 60;
 
-/// What the detector says.
+/// The finding of the detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Usage {
     Normal,
@@ -76,7 +76,7 @@ impl OveruseDetector {
         f64::from(self.compared) * self.estimate
     }
 
-    /// A packet; what the detector says, if a group was complete with that.
+    /// Takes a packet; returns the finding of the detector if a group was complete with that.
     pub(super) fn arrive(&mut self, sent: Instant, arrived: Instant) -> Option<Usage> {
         let (sent, arrived) = (1e3 * sent.as_secs_f64(), 1e3 * arrived.as_secs_f64());
         let new = Group { first_sent: sent, sent, arrived };

@@ -13,7 +13,8 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// A report every 100 ms, of packets that arrived and some that did not, and the time of which the detector said `usage`.
+/// A report every 100 ms, of packets that arrived and some that did not, and the time of which the detector said
+/// `usage`.
 fn report(control: &mut Gcc, number: u64, arrived: u64, lost: u64, usage: Usage) {
     let interval = 100 / arrived.max(1);
     for i in 0..arrived {

@@ -1,10 +1,10 @@
 //! How the module acts on the control it steers (Table I).
 //!
-//! *Congestion avoidance.* The control is told the slope epsilon, a factor of what it adds: an ACK counts for epsilon of them, a
-//! round trip adds epsilon times as much, and FAST, which steps towards a window that it computes, takes longer steps
-//! upwards. *Slow start* (§3.6.1): a timeout associates the window at that time with the contention of then, and slow start
-//! ends at the window associated with the contention predicted. The source keeps "the empirical association"; here it is
-//! the mean over the timeouts of a level.
+//! *Congestion avoidance.* The control gets the slope epsilon, a factor of what it adds: an ACK counts for epsilon
+//! of them, a round trip adds epsilon times as much, and FAST, which steps towards a window that it computes, takes
+//! longer steps upwards. *Slow start* (§3.6.1): a timeout associates the window at that time with the contention of
+//! then, and slow start ends at the window associated with the contention predicted. The source keeps "the empirical
+//! association"; here it is the mean over the timeouts of a level.
 
 use super::MultipleTimeScaleConfig;
 

@@ -1,13 +1,14 @@
 //! What connections know together: levels and counts of all connections to one destination (§5.5, "interconnection
 //! sharing").
 //!
-//! A connection that is too short to learn anything finds what others have learnt. Levels are shared with the counts, since
-//! these mean nothing without them: ranks are taken among the intervals of all. The chain of levels, A and the interval
-//! under way stay each connection's own.
+//! A connection that is too short to learn anything finds what others have learnt. Levels are shared with the counts,
+//! since these mean nothing without them: ranks are taken among the intervals of all. The chain of levels, A and the
+//! interval under way stay each connection's own.
 //!
-//! *Time.* What a connection learns counts one interval later, for itself too. So nobody knows what has not happened yet,
-//! in whatever order a simulator runs connections: each may be ahead of the others by its round trip, queue included, as
-//! long as that is shorter than an interval (T_L is ten of them, or more). It is also what it takes to tell a host's other connections.
+//! *Time.* What a connection learns counts one interval later, for itself too. So nobody knows what has not happened
+//! yet, in whatever order a simulator runs connections: each may be ahead of the others by its round trip, queue
+//! included, as long as that is shorter than an interval (T_L is ten of them, or more). It is also what it takes to
+//! tell a host's other connections.
 
 use super::predictor::Predictor;
 use super::quantiser::Quantiser;
@@ -47,7 +48,7 @@ struct Statistics {
     predictor: Predictor,
 }
 
-/// What an interval said.
+/// The finding of an interval.
 #[derive(Clone, Copy, Debug)]
 struct News {
     at: Instant,

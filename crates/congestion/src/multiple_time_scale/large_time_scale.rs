@@ -66,7 +66,8 @@ impl LargeTimeScale {
         }
     }
 
-    /// An interval that ends at `now` brought this many packets; the level that is predicted for the next one, if there is to be steered.
+    /// An interval that ends at `now` brought this many packets; the level that is predicted for the next one, if there
+    /// is to be steered.
     pub(super) fn on_interval(&mut self, now: Instant, delivered: f64) -> Option<f64> {
         let (level, predicted) = match &mut self.table {
             Table::Own(quantiser, predictor) => {

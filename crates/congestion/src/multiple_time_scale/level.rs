@@ -1,18 +1,17 @@
-//! Selective level control: the rate of a rate-based source, moved up or down by predicted contention (§3.1, Fig. 2(b)).
+//! Selective level control: the rate of a rate-based source, moved up or down by predicted contention (§3.1, Fig.
+//! 2(b)).
 //!
 //! The source adds to the output rate where contention is low and takes from it where it is high, and gives no formula
-//! (its own use is redundancy in video). Here the shift is linear in the predicted level and symmetric: + `largest` packets/s at
-//! level 1, - `largest` at level h, nothing in the middle. The control below keeps its own rate, to which the shift is
-//! added whenever it has heard of something; its window moves by the same factor. At least a tenth of the control's rate is left, since a
-//! source that falls silent learns nothing. Slow start is not shifted.
+//! (its own use is redundancy in video). Here the shift is linear in the predicted level and symmetric: + `largest`
+//! packets/s at level 1, - `largest` at level h, nothing in the middle. The control below keeps its own rate, to which
+//! the shift is added at each event; its window moves by the same factor. At least a tenth of the
+//! control's rate is left, since a source that falls silent learns nothing. Slow start is not shifted.
 //!
 //! A congestion event enlarges no window: the level that a reduced one is shifted by counts from the next ACK on.
 
 use super::MultipleTimeScaleConfig;
-use crate::{
-    AckEvent, CongestionControl, CongestionEvent, Kind, Needs, TransmissionStart, Windows, MIN_SSTHRESH,
-};
-use parshall_units::parameters::Reader;
+use crate::hooks;
+use crate::{CongestionControl, CongestionEvent, Kind, Windows, MIN_SSTHRESH};
 
 /// Share of the control's own rate that is always left.
 const LEAST_SHARE: f64 = 0.1;
@@ -59,7 +58,7 @@ impl Shift {
 }
 
 impl Level {
-    pub(super) fn new(config: &MultipleTimeScaleConfig, control: Kind) -> Self {
+    pub(crate) fn new(config: &MultipleTimeScaleConfig, control: Kind) -> Self {
         let (windows, pacing_rate) = (Windows::of(&control), control.pacing_rate());
         Self { shift: Shift::new(config), control, windows, pacing_rate }
     }
@@ -69,7 +68,7 @@ impl Level {
         self.shift.set(predicted);
     }
 
-    /// Reads what the control says now.
+    /// Takes over windows and rate of the control, shifted.
     fn read(&mut self) {
         self.windows = Windows::of(&self.control);
         self.pacing_rate = self.control.pacing_rate();
@@ -81,9 +80,19 @@ impl Level {
     }
 }
 
-impl CongestionControl for Level {
-    fn needs(&self) -> Needs {
-        self.control.needs()
+impl hooks::Wrapper for Level {
+    type Inner = Kind;
+
+    fn inner(&self) -> &Kind {
+        &self.control
+    }
+
+    fn inner_mut(&mut self) -> &mut Kind {
+        &mut self.control
+    }
+
+    fn on_changed(&mut self) {
+        self.read();
     }
 
     fn window(&self) -> f64 {
@@ -94,9 +103,8 @@ impl CongestionControl for Level {
         self.windows.ssthresh
     }
 
-    fn on_ack(&mut self, ack: &AckEvent) {
-        self.control.on_ack(ack);
-        self.read();
+    fn pacing_rate(&self) -> Option<f64> {
+        self.pacing_rate
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
@@ -106,26 +114,6 @@ impl CongestionControl for Level {
         self.windows.window = self.windows.window.min(before.max(MIN_SSTHRESH));
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) {
-        self.control.on_timeout(event);
-        self.read();
-    }
-
-    fn on_idle_restart(&mut self, restart_window: f64) {
-        self.control.on_idle_restart(restart_window);
-        self.read();
-    }
-
-    fn on_transmission_start(&mut self, start: &TransmissionStart) {
-        self.control.on_transmission_start(start);
-        self.read();
-    }
-
-    fn on_recovered(&mut self) {
-        self.control.on_recovered();
-        self.read();
-    }
-
     /// The control has a window that is not shifted.
     fn on_undo(&mut self, window: f64, ssthresh: f64) {
         let own = window * self.control.window() / self.windows.window;
@@ -133,25 +121,8 @@ impl CongestionControl for Level {
         self.read();
     }
 
-    fn pacing_rate(&self) -> Option<f64> {
-        self.pacing_rate
-    }
-
+    /// The level, which is shifted from the next event on, is not read anew.
     fn set_slope(&mut self, slope: f64) {
         self.control.set_slope(slope);
-    }
-
-    fn set_ssthresh(&mut self, ssthresh: f64) {
-        self.control.set_ssthresh(ssthresh);
-        self.read();
-    }
-
-    fn set_window(&mut self, window: f64) {
-        self.control.set_window(window);
-        self.read();
-    }
-
-    fn read_variables(&self, reader: &mut Reader<'_>) {
-        self.control.read_variables(reader);
     }
 }

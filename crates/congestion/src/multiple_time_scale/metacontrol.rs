@@ -1,4 +1,5 @@
-//! Symmetric metacontrol: A grows by nu an interval where throughput grew with it, and shrinks by nu where it fell (§3.5).
+//! Symmetric metacontrol: A grows by nu an interval where throughput grew with it, and shrinks by nu where it fell
+//! (§3.5).
 //!
 //! | symbol | here |
 //! | --- | --- |

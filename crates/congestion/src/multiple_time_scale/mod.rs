@@ -13,26 +13,28 @@
 //! | A | `aggressiveness` | largest slope |
 //! | nu | `adjustment` | what the metacontrol adds to A or takes, an interval |
 //!
-//! The module stands beside the control that it steers ([`Control`]), which is as it would be alone; between two congestion events, each ACK
-//! counts for epsilon ACKs ([`coupling`]), which is the source's cwnd + epsilon / cwnd. With A = a it is the plain control, bit by bit.
+//! The module stands beside the control that it steers ([`Control`]), which is as it would be alone; between two
+//! congestion events, each ACK counts for epsilon ACKs ([`coupling`]), which is the source's cwnd + epsilon / cwnd.
+//! With A = a it is the plain control, bit by bit.
 //!
 //! Readings, where the source leaves a choice:
-//! - *Level.* The source's L is a level of contention, and its X grows where contention is low (§3.3): level h + 1 - l of the
-//!   quantised throughput. The quantiser's range is not said: [`quantiser`].
-//! - *Bits transmitted* are packets delivered, as far as a control can know: those that ACKs bring outside loss recovery,
-//!   and at a recovery's end the flight at its beginning.
+//! - *Level.* The source's L is a level of contention, and its X grows where contention is low (§3.3): level h + 1 - l
+//!   of the quantised throughput. The source has no range of the quantiser: [`quantiser`].
+//! - *Bits transmitted* are packets delivered, as far as a control can know: those that ACKs bring outside loss
+//!   recovery, and at a recovery's end the flight at its beginning.
 //! - *Silence* of more than one interval says nothing of the network (the application may have paused): the chain of
 //!   levels begins anew, with the steered control's own slope.
 //! - *dA/dt* is by interval, not by second: [`metacontrol`].
 //!
 //! Selective *level* control (§3.1) leaves the slope alone and moves the rate of a control that sets one ([`level`]).
 //!
-//! Beyond the source: slopes below a (`conservativeness`), a table known beforehand (`prior`, Case I of Table II), and what
-//! §5.5 holds out for short connections (`shared`): one table for all connections of a group ([`Knowledge`]), or one module
-//! for those of a flow, one after another. There counts, levels and the interval under way go on, as if the flow had paused; a
-//! pause within an interval looks like contention. An [`oracle`] says what knowing the contention would gain.
-//! What is steered is an increase; BBR has none, it sends at the bandwidth that it measured, and cannot be steered. FAST's is a part of
-//! the way to the window that it computes: a slope makes that part larger, up to all of it, and leaves where it goes.
+//! Beyond the source: slopes below a (`conservativeness`), a table known beforehand (`prior`, Case I of Table II), and
+//! what §5.5 holds out for short connections (`shared`): one table for all connections of a group ([`Knowledge`]), or
+//! one module for those of a flow, one after another. There counts, levels and the interval under way go on, as if the
+//! flow had paused; a pause within an interval looks like contention. An [`oracle`] says what knowing the contention
+//! would gain. What is steered is an increase; BBR has none, it sends at the bandwidth that it measured, and cannot be
+//! steered. FAST's is a part of the way to the window that it computes: a slope makes that part larger, up to all of
+//! it, and leaves where it goes.
 
 mod coupling;
 mod knowledge;

@@ -1,7 +1,7 @@
 //! An oracle: the contention of each interval, known beforehand. It measures what any prediction could gain.
 //!
-//! Its intervals are multiples of T_L since the beginning of the simulation, those in which a link's traffic is measured,
-//! and do not begin with the connection.
+//! Its intervals are multiples of T_L since the beginning of the simulation, those in which a link's traffic is
+//! measured, and do not begin with the connection.
 
 use super::MultipleTimeScaleConfig;
 use parshall_units::{Duration, Instant};

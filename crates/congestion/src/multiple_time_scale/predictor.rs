@@ -1,8 +1,8 @@
 //! Explicit prediction: E[L_2 given L_1] from counts of consecutive levels (§3.3).
 //!
-//! The source's table CondProb has h rows of h + 1 columns, the last one being the row's total; an update touches two of
-//! its cells. A level that was never followed by another predicts itself, which the source's §5.5 names as what the estimator
-//! degenerates to.
+//! The source's table CondProb has h rows of h + 1 columns, the last one being the row's total; an update touches two
+//! of its cells. A level that was never followed by another predicts itself, which the source's §5.5 names as what the
+//! estimator degenerates to.
 
 /// The table.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Throughput as a level of contention: 1 where throughput is high, h where it is low (§2.2, §3.3).
 //!
-//! The source only says that the map is monotone. It matters: between the extremes so far, one lucky interval pins
-//! everything after it at high contention; a fixed range needs to be known; ranks use all levels equally.
+//! In the source the map is monotone, and no more is known of it. It matters: between the extremes so far, one lucky
+//! interval pins everything after it at high contention; a fixed range needs to be known; ranks use all levels equally.
 
 use super::MultipleTimeScaleConfig;
 

@@ -9,9 +9,10 @@ use super::schedule::Schedule;
 use super::{
     Block, CouplingKind, MultipleTimeScale, MultipleTimeScaleConfig, QuantiserKind, ScheduleKind, Sharing,
 };
+use crate::hooks::tests::{lost, probe};
 use crate::{
     AckEvent, CongestionControl, CongestionEvent, CongestionSignal, Control, ControlConfig, DctcpConfig,
-    Phase, RateBasedConfig, RenoConfig, Signal, Start, VegasConfig,
+    Kind, Phase, RateBasedConfig, RenoConfig, Signal, Start, VegasConfig,
 };
 use parshall_units::{ConfigError, Duration, Instant};
 use proptest::prelude::*;
@@ -47,6 +48,16 @@ pub(super) fn config() -> MultipleTimeScaleConfig {
         shared: Sharing::None,
         block: Block::Following,
         oracle: Vec::new(),
+    }
+}
+
+#[test]
+fn what_shifts_or_steers_a_control_forwards_every_hook() {
+    let shifted = || Kind::Level(Box::new(Level::new(&config(), probe())));
+    assert_eq!(lost(&mut shifted()), [""; 0]);
+    let module = || MultipleTimeScale::new(&config(), false);
+    for kind in [probe(), shifted()] {
+        assert_eq!(lost(&mut Control::steered(kind, module())), ["end_slow_start"], "the module's");
     }
 }
 

@@ -1,16 +1,16 @@
 //! Flows of datagrams: each leaves at its time, over UDP, and is never answered.
 //!
-//! This host sleeps at least [`SHORTEST_SLEEP`], so what falls due within it leaves together. A datagram's size counts the
-//! headers of IP and UDP, as in the simulator; one that is smaller than these is as large as they are.
+//! This host sleeps at least [`SHORTEST_SLEEP`], so what falls due within it leaves together. A datagram's size counts
+//! the headers of IP and UDP, as in the simulator; one that is smaller than these is as large as they are.
 
+use super::context::Context;
 use super::probe::{measured_s, FlowOutcome};
 use super::totals::Limited;
-use super::{Context, Stream};
 use crate::clock::{nanos, seconds, Nanos};
 use crate::datagram::{Stamp, HEADER_BYTES};
 use crate::error::{HostsError, Tried};
-use crate::plan::{address, FlowPlan, RECEIVERS, SENDERS};
-use crate::receiver::Ports;
+use crate::plan::{address, FlowPlan, Stream, RECEIVERS, SENDERS};
+use crate::ports::Ports;
 use crate::socket;
 use parshall_records::FlowRow;
 use parshall_workload::DatagramSource;

@@ -11,19 +11,20 @@
 //! | `min_rtt_s` | the least `tcpi_min_rtt`, which may be of the warm-up |
 //! | [`Limited`] | `tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited` |
 //!
-//! A flow is read four times a (smoothed) round trip, eight times for `rounds`; not more often than each millisecond, nor
-//! than lets all flows together be read 20,000 times a second. While readings are further apart than half a round trip,
-//! recoveries may be missed: if that is so for a tenth of the time, `loss_events` is null.
+//! A flow is read four times a (smoothed) round trip, eight times for `rounds`; not more often than each millisecond,
+//! nor than lets all flows together be read 20,000 times a second. While readings are further apart than half a round
+//! trip, recoveries may be missed: if that is so for a tenth of the time, `loss_events` is null.
 
+use super::context::Context;
 use super::recoveries::Recoveries;
 use super::rounds::Rounds;
 use super::totals::{Limited, Totals};
-use super::Context;
+
 use crate::clock::{seconds, span, Nanos};
+use crate::datagram::Arrived;
 use crate::error::{HostsError, Tried};
-use crate::hosts::Row;
 use crate::plan::{FlowPlan, Sampling, Transport};
-use crate::receiver::Arrived;
+use crate::row::Row;
 use crate::tcp_info::{TcpInfo, LOSS};
 use parshall_records::{FlowRow, FlowSampleRow};
 use std::os::fd::{AsFd, OwnedFd};

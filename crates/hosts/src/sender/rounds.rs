@@ -1,9 +1,9 @@
 //! The round trips of a flow, from readings of its socket's TCP_INFO.
 //!
-//! A round begins with the first packet sent after the round before has ended, and ends when a byte that was sent in it is
-//! acknowledged. A reading comes later than that; what had been sent by then is interpolated between two readings, in
-//! proportion to the bytes acknowledged, so that windows are not too large on average. While the sender recovers, the
-//! first byte that is not acknowledged belongs to a lost packet: the round in which it was sent had a loss.
+//! A round begins with the first packet sent after the round before has ended, and ends when a byte that was sent in it
+//! is acknowledged. A reading comes later than that; what had been sent by then is interpolated between two readings,
+//! in proportion to the bytes acknowledged, so that windows are not too large on average. While the sender recovers,
+//! the first byte that is not acknowledged belongs to a lost packet: the round in which it was sent had a loss.
 
 use crate::clock::{seconds, Nanos};
 use crate::tcp_info::{TcpInfo, LOSS, RECOVERY};

@@ -1,44 +1,38 @@
 //! A TCP flow: its application, and one connection after another.
 //!
-//! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as in the
-//! simulator. The kernel tells when that is: each write asks for a notice on the socket's error queue when the last of its
-//! bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
+//! A transfer begins when it is due, even if this host is late, and is complete when its last byte is acknowledged, as
+//! in the simulator. The kernel reports that moment: each write asks for a notice on the socket's error queue when the
+//! last of its bytes is acknowledged (SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_ACK).
 //!
 //! A connection that is not persistent ends with a FIN, which the simulator's do not send.
 //!
 //! A server of exchanges has the connection that its [client](crate::clients) opens, and answers each request; its
 //! transfers are the responses.
 
+use super::context::{Context, Due};
 use super::probe::{FlowOutcome, Probe};
 use super::totals::Totals;
-use super::{Context, Due, Stream};
-use crate::clients::{Exchanged, Told};
 use crate::clock::{nanos, seconds, span, Nanos, NEVER};
+use crate::connection::{configure, ZEROS};
 use crate::error::{HostsError, Tried};
-use crate::hosts::Row;
-use crate::plan::{address, FlowPlan, TcpOptions, Transport, RECEIVERS, SENDERS};
+use crate::exchange::{ClientReport, Exchange};
+use crate::plan::{address, FlowPlan, Stream, TcpOptions, Transport, RECEIVERS, SENDERS};
+use crate::row::Row;
 use crate::tcp_info::TcpInfo;
 use crate::{socket, sys};
 use parshall_records::TransferRow;
 use parshall_workload::TransferSource;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
-use rustix::net::sockopt::{set_tcp_congestion, set_tcp_nodelay, socket_error};
+use rustix::net::sockopt::socket_error;
 use rustix::net::{connect, send, SendFlags, SocketAddrV4, SocketType};
 use std::os::fd::{AsFd, OwnedFd};
-
-/// What is written at once, at most. Of a send buffer that the plan asks for it is a quarter: Linux 6.18 takes a write whole
-/// that begins while there is room, four times the buffer too.
-pub(crate) static NOTHING: [u8; 1 << 18] = [0; 1 << 18];
 
 /// A quarter of the smallest send buffer that the kernel gives.
 const SHORTEST_WRITE: usize = 1024;
 
 /// Writes of one flow before others have their turn.
 const WRITES_A_TURN: u32 = 32;
-
-/// Headers of IPv4 and TCP without options (RFC 791, RFC 9293), in bytes.
-const HEADER_BYTES: u32 = 40;
 
 /// More than a readable socket ever holds.
 const ALL: usize = 1 << 30;
@@ -124,7 +118,7 @@ impl TcpFlow {
     pub(super) fn plan_transfer(&mut self, context: &mut Context, index: u32, now: Nanos) {
         self.started = self.started.min(now);
         let Some((source, random)) = &mut self.source else { return };
-        let Some(transfer) = source.next(random) else { return context.shared.one_is_done(self.plan) };
+        let Some(transfer) = source.next(random) else { return context.shared.finish_source(self.plan) };
         self.pending = Some(transfer.bytes.unwrap_or(ENDLESS));
         context.at(now.saturating_add(span(transfer.wait)), Due::Transfer(index));
     }
@@ -166,13 +160,13 @@ impl TcpFlow {
         };
         let buffer = options(context.flow(self.plan)).send_buffer;
         let a_write =
-            buffer.map_or(NOTHING.len(), |bytes| NOTHING.len().min(bytes as usize / 4).max(SHORTEST_WRITE));
+            buffer.map_or(ZEROS.len(), |bytes| ZEROS.len().min(bytes as usize / 4).max(SHORTEST_WRITE));
         for _ in 0..WRITES_A_TURN {
             if transfer.left == 0 {
                 break;
             }
             let most = transfer.left.min(a_write as u64) as usize;
-            match send(socket, &NOTHING[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            match send(socket, &ZEROS[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(written) if transfer.bytes.is_some() => transfer.left -= written as u64,
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(()),
@@ -198,7 +192,8 @@ impl TcpFlow {
         let Some(transfer) = self.transfer.take() else { return Ok(()) };
         let totals = self.probe.totals(self.socket.as_ref())?;
         context.record(Row::Transfer(self.transfer_row(context, &transfer, Some(now), &totals)));
-        self.transfers += context.flow(self.plan).transport.streams(); // those of its neighbours are numbered in between
+        // The numbers in between are those of its neighbours.
+        self.transfers += context.flow(self.plan).transport.streams();
         if !options(context.flow(self.plan)).persistent {
             self.close(context)?;
         }
@@ -251,19 +246,28 @@ impl TcpFlow {
         Ok(())
     }
 
-    /// Its client says that an exchange begins, or is complete.
-    pub(super) fn hear_client(&mut self, context: &Context, told: Told) -> Result<(), HostsError> {
+    /// Its client reports that an exchange has begun, or is complete.
+    pub(super) fn on_client_report(
+        &mut self,
+        context: &Context,
+        report: ClientReport,
+    ) -> Result<(), HostsError> {
         let totals = self.probe.totals(self.socket.as_ref())?;
         let Some(served) = &mut self.served else { return Ok(()) };
-        match told.what {
-            Exchanged::Begun(bytes) => {
-                self.started = self.started.min(told.at);
-                let (begun, bytes) = (told.at, Some(bytes));
+        match report.exchange {
+            Exchange::Begun(bytes) => {
+                self.started = self.started.min(report.at);
+                let (begun, bytes) = (report.at, Some(bytes));
                 served.exchange = Some(Transfer { begun, bytes, left: 0, before: totals });
             }
-            Exchanged::Completed => {
+            Exchange::Completed => {
                 let Some(exchange) = served.exchange.take() else { return Ok(()) };
-                context.record(Row::Transfer(self.transfer_row(context, &exchange, Some(told.at), &totals)));
+                context.record(Row::Transfer(self.transfer_row(
+                    context,
+                    &exchange,
+                    Some(report.at),
+                    &totals,
+                )));
                 self.transfers += 1;
             }
         }
@@ -342,7 +346,7 @@ impl TcpFlow {
         Ok(())
     }
 
-    /// The connection broke; the flow ends, and says why.
+    /// The connection broke: the flow ends, and its outcome has the reason.
     fn fail(&mut self, context: &Context, error: Errno) -> Result<(), HostsError> {
         self.failure = Some(format!("the connection broke: {}", std::io::Error::from(error)));
         self.close(context)
@@ -421,33 +425,6 @@ fn options(flow: &FlowPlan) -> &TcpOptions {
             unreachable!("the plan's check keeps transfers to TCP")
         }
     }
-}
-
-/// Sets what the plan asks for, before the connection opens.
-pub(crate) fn configure(
-    socket: &OwnedFd,
-    flow: &FlowPlan,
-    options: &TcpOptions,
-    mtu: u32,
-) -> Result<(), HostsError> {
-    set_tcp_congestion(socket, &options.congestion_control)
-        .tried(format!("use the congestion control {}", options.congestion_control))?;
-    // What is left of a transfer is sent at once, as in the simulator, and does not wait for ACKs (RFC 896).
-    set_tcp_nodelay(socket, true).tried("set TCP_NODELAY")?;
-    if let Some(bytes) = options.send_buffer {
-        socket::set_send_buffer(socket, bytes)?;
-    }
-    if let Some(rate) = options.pacing {
-        let bytes_per_s = rate.as_bps().div_ceil(8).to_ne_bytes();
-        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &bytes_per_s)
-            .tried("set SO_MAX_PACING_RATE")?;
-    }
-    if flow.packet_bytes < mtu {
-        let payload = (flow.packet_bytes - HEADER_BYTES).to_ne_bytes();
-        sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, &payload)
-            .tried("set TCP_MAXSEG")?;
-    }
-    Ok(())
 }
 
 /// Asks for a notice when what a write handed over is acknowledged.

@@ -2,16 +2,16 @@
 
 use crate::tcp_info::TcpInfo;
 
-/// For how long a flow's connections were busy, and what limited them; `None`: the kernel does not say.
+/// For how long a flow's connections were busy, and what limited them; `None`: the kernel does not report it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limited {
     /// Time with data to send, in seconds.
     pub busy_s: Option<f64>,
     /// Of that, limited by the receive window.
     pub receive_window_s: Option<f64>,
-    /// Of that, limited by the send buffer. The kernel's count stays 0 for writers that do not block, as here: this is the
-    /// larger one of its count and of the time in which readings found an open window, nothing to send, and an application
-    /// that had more.
+    /// Of that, limited by the send buffer. The kernel's count stays 0 for writers that do not block, as here: this is
+    /// the larger one of its count and of the time in which readings found an open window, nothing to send, and an
+    /// application that had more.
     pub send_buffer_s: Option<f64>,
 }
 

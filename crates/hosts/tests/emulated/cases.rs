@@ -65,6 +65,7 @@ pub const CASES: &[Case] = &[
     case("flows_keep_their_packet_size", packet_size),
     case("totals_start_after_the_warm_up", warm_up),
     case("a_run_can_be_stopped", refusals::stopped),
+    case("a_host_that_fails_ends_the_run", refusals::failing),
     case("silent_hosts_send_nothing", refusals::silence),
     as_nobody("a_user_knows_what_is_permitted", || {
         refusals::abilities();

@@ -3,6 +3,8 @@
 use crate::forwarder::Forwarder;
 use crate::support::{flow, monotonic_ns, options, plan, tcp, BULK};
 use parshall_hosts::{Abilities, Hosts, HostsError, Plan, Transport};
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+use std::os::fd::AsRawFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -30,6 +32,27 @@ pub fn stopped() -> Result<(), HostsError> {
     assert!(outcome.flows[0].row.goodput_bps.is_some_and(|goodput| goodput > 1e6));
     drop(Hosts::begin(plan, mpsc::channel().0)?); // never started
     assert!(begun.elapsed() < Duration::from_secs(3));
+    Ok(())
+}
+
+/// The receivers' host fails, as it may open no file for a connection: the senders do not run on to the planned end.
+pub fn failing() -> Result<(), HostsError> {
+    let mut plan = plan(20.0);
+    plan.flows.push(tcp("cubic", BULK));
+    let mut hosts = Hosts::begin(plan, mpsc::channel().0)?;
+    let _forwarder =
+        Forwarder::start(hosts.take_tuns().expect("nobody took them"), crate::forwarder::Wire::default());
+    let begun = Instant::now();
+    let next = std::fs::File::open("/dev/null").expect("a free place").as_raw_fd().cast_unsigned();
+    let limit = Rlimit { current: Some(u64::from(next) + 1), ..getrlimit(Resource::Nofile) };
+    setrlimit(Resource::Nofile, limit).expect("fewer files are always allowed"); // one more: the sender's
+    hosts.start(monotonic_ns());
+    while !hosts.is_stopped() && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let error = hosts.finish().expect_err("a connection cannot be accepted").to_string();
+    assert!(error.starts_with("cannot accept a connection"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! A test for each declared deviation: it fails when the queue does what the source asks. Then the entry goes, and the test with it.
+//! A test for each declared deviation: it fails when the queue does what the source asks. Then the entry goes, and the
+//! test with it.
 
 use crate::ecn::Ecn;
 use crate::link::{Link, Offered, Outcome};

@@ -14,8 +14,9 @@ pub(super) struct Departure {
 
 /// Departures still ahead, in their order.
 ///
-/// A ring whose size is a power of two, so that a place in it is found without a comparison, and with the time of the first departure
-/// at hand: each packet on a link asks whether it is over. With a `VecDeque` these questions were a fifth of what a link does for a packet.
+/// A ring whose size is a power of two, so that a place in it is found without a comparison, and with the time of the
+/// first departure at hand: each packet on a link asks whether it is over. With a `VecDeque` these questions were a
+/// fifth of what a link does for a packet.
 #[derive(Clone, Debug)]
 pub(super) struct Departures {
     first_at: Instant,

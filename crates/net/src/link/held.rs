@@ -2,12 +2,12 @@
 //!
 //! Who drives the link
 //! 1. hands over each packet that [`Link::offer`] lets wait: [`Link::hold`];
-//! 2. asks for the next packet when one was handed over to an idle link, at each departure, and when a queue that holds its packets
-//!    back resumes ([`Link::resumes`]): [`Link::transmit`];
+//! 2. asks for the next packet when one was handed over to an idle link, at each departure, and when a queue that holds
+//!    its packets back resumes ([`Link::resumes`]): [`Link::transmit`];
 //! 3. takes the packets that the queue has dropped after either: [`Link::take_dropped`].
 //!
-//! A packet has left when `transmit` is called at its departure. One that arrives at that very moment finds the place taken or free,
-//! as the two events are ordered.
+//! A packet has left when `transmit` is called at its departure. One that arrives at that very moment finds the place
+//! taken or free, as the two events are ordered.
 
 use super::{Link, Offered, Service};
 use crate::queues::{DepartureDiscipline, DepartureQueue, Held};
@@ -84,12 +84,14 @@ impl Link {
         self.count_dropped(before);
     }
 
-    /// Whether the time is known at which the queue is asked for its next packet: one is being transmitted, or none may go yet.
+    /// Whether the time is known at which the queue is asked for its next packet: one is being transmitted, or none may
+    /// go yet.
     pub fn is_busy(&self) -> bool {
         matches!(&self.service, Service::Asked(room) if room.transmitting.is_some() || room.resumes.is_some())
     }
 
-    /// When to ask for the next packet if [`transmit`](Self::transmit) has given none; `None`: when the next one arrives.
+    /// When to ask for the next packet if [`transmit`](Self::transmit) has given none; `None`: when the next one
+    /// arrives.
     pub fn resumes(&self) -> Option<Instant> {
         match &self.service {
             Service::Asked(room) => room.resumes,
@@ -135,8 +137,8 @@ impl Link {
         room.dropped.pop_front().map(|packet| packet.ticket)
     }
 
-    /// The books of what was dropped since there were `before` packets in that list. A drop counts where the arrival was
-    /// counted, so that no more packets are dropped than arrived.
+    /// The books of what was dropped since there were `before` packets in that list. A drop counts where the arrival
+    /// was counted, so that no more packets are dropped than arrived.
     fn count_dropped(&mut self, before: usize) {
         let Service::Asked(room) = &self.service else { return };
         for packet in room.dropped.iter().skip(before) {

@@ -1,4 +1,5 @@
-//! Adaptive RED (Floyd, Gummadi & Shenker 2001): RED that tunes itself to hold the average queue in the middle of its thresholds.
+//! Adaptive RED (Floyd, Gummadi & Shenker 2001): RED that tunes itself to hold the average queue in the middle of its
+//! thresholds.
 //!
 //! | paper | field | unit |
 //! | --- | --- | --- |
@@ -9,13 +10,13 @@
 //! | interval | `interval` | s |
 //! | alpha, beta | `increase`, `decrease` | |
 //!
-//! At the first arrival, when the link's rate is known: min_th = max(5, delay target x C / 2), max_th = 3 min_th (§4.3),
-//! w_q = 1 - exp(-1 / C) (§4.2), so that the middle of the thresholds is the delay asked for. Then, once an interval (§3): an average above
-//! min_th + 0.6 (max_th - min_th) raises max_p by min(alpha, max_p / 4), one below min_th + 0.4 (max_th - min_th)
-//! multiplies it by beta; max_p stays within 0.01 and 0.5.
+//! At the first arrival, when the link's rate is known: min_th = max(5, delay target x C / 2), max_th = 3 min_th
+//! (§4.3), w_q = 1 - exp(-1 / C) (§4.2), so that the middle of the thresholds is the delay asked for. Then, once an
+//! interval (§3): an average above min_th + 0.6 (max_th - min_th) raises max_p by min(alpha, max_p / 4), one below
+//! min_th + 0.4 (max_th - min_th) multiplies it by beta; max_p stays within 0.01 and 0.5.
 //!
-//! As in ns-2.35 (`REDQueue::updateMaxP`), max_p changes at the first arrival after an interval, and once however long the
-//! pause before it was. It begins at 0.1.
+//! As in ns-2.35 (`REDQueue::updateMaxP`), max_p changes at the first arrival after an interval, and once however long
+//! the pause before it was. It begins at 0.1.
 
 use super::red::{Red, RedConfig, RedRule};
 use super::traits::{Drops, Linux, Separates, Traits};
@@ -82,7 +83,7 @@ impl AdaptiveRed {
         Self { config, red: None, max_probability: INITIAL_PROBABILITY, next_update: Instant::ZERO }
     }
 
-    /// RED with thresholds and weight for the link's rate, which an arrival tells. §4.2, §4.3
+    /// RED with thresholds and weight for the link's rate, which comes with an arrival. §4.2, §4.3
     fn tuned(&self, arrival: &Arrival) -> Red {
         let bytes_per_s = f64::from(arrival.bytes) / arrival.transmission.as_secs_f64();
         let packets_per_s = bytes_per_s / self.config.packet_size.0 as f64;
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn thresholds_and_weight_follow_from_the_links_rate() {
-        // 1000 packets/s x 40 ms / 2 = 20; 5 ms would be 2.5, which is below the least. A SYN tells the rate as well.
+        // 1000 packets/s x 40 ms / 2 = 20; 5 ms would be 2.5, which is below the least. A SYN has the rate as well.
         for (target_ms, bytes, min) in [(40, 1500, 20.0), (40, 40, 20.0), (5, 1500, 5.0)] {
             let mut red = AdaptiveRed::new(&config(target_ms)).tuned(&arrival(0, bytes));
             assert_eq!(red.thresholds(), (min, 3.0 * min));

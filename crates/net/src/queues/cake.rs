@@ -1,5 +1,5 @@
-//! CAKE: common applications kept enhanced, a shaper, flow isolation and queue management in one (Høiland-Jørgensen, Täht & Morton 2018;
-//! Linux's `sch_cake`).
+//! CAKE: common applications kept enhanced, a shaper, flow isolation and queue management in one (Høiland-Jørgensen,
+//! Täht & Morton 2018; Linux's `sch_cake`).
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -9,24 +9,28 @@
 //! | flow quantum | | bytes a queue may send in its turn |
 //! | overhead, mpu, framing | `overhead`, `min_packet`, `framing` | bytes |
 //!
-//! *Shaper*: no bucket. A packet that leaves moves the time of the next one by its own transmission time at the rate, what the
-//! link layer adds included, counted from when this one was due; after a pause from now on. So a pause gives no burst.
+//! *Shaper*: no bucket. A packet that leaves moves the time of the next one by its own transmission time at the rate,
+//! what the link layer adds included, counted from when this one was due; after a pause from now on. So a pause gives
+//! no burst.
 //!
-//! *Tins*: with `diffserv3` bulk (CS1, LE) has a sixteenth of the rate, latency-sensitive traffic (EF, VOICE-ADMIT, CS6, CS7)
-//! a quarter, all other traffic the whole. A tin within its rate is served before the others, latency-sensitive first, then bulk, then
-//! best effort; if none is within its rate, the one that will be soonest. So each gets what it needs, and none can starve another. Without
-//! a `rate`, tins are served by deficit round robin with these weights.
+//! *Tins*: with `diffserv3` bulk (CS1, LE) has a sixteenth of the rate, latency-sensitive traffic (EF, VOICE-ADMIT,
+//! CS6, CS7) a quarter, all other traffic the whole. A tin within its rate is served before the others,
+//! latency-sensitive first, then bulk, then best effort; if none is within its rate, the one that will be soonest. So
+//! each gets what it needs, and none can starve another. Without a `rate`, tins are served by deficit round robin with
+//! these weights.
 //!
-//! *Flow isolation*: in each tin 1024 queues as in FQ-CoDel, in sets of eight. A flow has a set by its hash, and in it the queue
-//! that has been its own, or a free one: two flows share a queue only if a set has no free one. A new queue that falls empty with
-//! credit left is new again with its next packet. The quantum is what 1/4096 s (of the tin's rate in bytes) transmits, 300 to 1514 bytes.
+//! *Flow isolation*: in each tin 1024 queues as in FQ-CoDel, in sets of eight. A flow has a set by its hash, and in it
+//! the queue that has been its own, or a free one: two flows share a queue only if a set has no free one. A new queue
+//! that falls empty with credit left is new again with its next packet. The quantum is what 1/4096 s (of the tin's rate
+//! in bytes) transmits, 300 to 1514 bytes.
 //!
-//! *Queue management*: COBALT for each queue (`cake/cobalt.rs`); ECN-capable packets are marked. What exceeds `limit` comes from the head of
-//! the queue with the most bytes.
+//! *Queue management*: COBALT for each queue (`cake/cobalt.rs`); ECN-capable packets are marked. What exceeds `limit`
+//! comes from the head of the queue with the most bytes.
 //!
-//! Missing, as there is nothing for it in a scenario: isolation of hosts (`triple-isolate`; a scenario's flows have no hosts in common), NAT.
-//! Missing: the ACK filter, the ingress and autorate modes, the other sets of tins. A flow's credit counts its packets without the
-//! overhead. Linux keeps idle queues in a list while their COBALT comes to rest; here that is made up for at the queue's next packet.
+//! Missing, as there is nothing for it in a scenario: isolation of hosts (`triple-isolate`; a scenario's flows have no
+//! hosts in common), NAT. Missing: the ACK filter, the ingress and autorate modes, the other sets of tins. A flow's
+//! credit counts its packets without the overhead. Linux keeps idle queues in a list until their COBALT is at rest;
+//! here that is made up for at the queue's next packet.
 //!
 //! Read: what `sch_cake.c` of Linux does. Not read: the paper.
 

@@ -1,5 +1,5 @@
-//! The one list of queues. A new one is a file beside this and a line in the call of `queues!`: before the semicolon if it
-//! decides at arrival, behind it if it decides at departure.
+//! The one list of queues. A new one is a file beside this and a line in the call of `queues!`: before the semicolon if
+//! it decides at arrival, behind it if it decides at departure.
 
 use super::traits::Traits;
 use super::{

@@ -10,12 +10,12 @@
 //! | `dropping_` | `dropping` | |
 //! | `maxpacket_` | `largest` | bytes, largest packet seen |
 //!
-//! A packet's sojourn time is known when its turn comes. Once it has been above the target for an interval, packets are dropped at
-//! times that come closer with the inverse square root of their count, until it is below. A queue of no more than one largest
-//! packet is left alone.
+//! A packet's sojourn time is known when its turn comes. Once it has been above the target for an interval, packets are
+//! dropped at times that come closer with the inverse square root of their count, until it is below. A queue of no more
+//! than one largest packet is left alone.
 //!
-//! RFC 8289 leaves marking open. Here, as in Linux, a mark takes the place of a drop in the law, and the packet is transmitted: so there
-//! is at most one mark a turn.
+//! RFC 8289 leaves marking open. Here, as in Linux, a mark takes the place of a drop in the law, and the packet is
+//! transmitted: so there is at most one mark a turn.
 //!
 //! On a link that follows a trace, a packet's turn comes when the one before it has left: the wait for its own
 //! opportunity is not part of the sojourn time.
@@ -231,7 +231,7 @@ impl Controller {
         self.last_count = self.count;
     }
 
-    /// Takes the first packet, and tells whether the sojourn time has been above the target for an interval.
+    /// Takes the first packet, and returns whether the sojourn time has been above the target for an interval.
     fn judge(&mut self, law: &Law, now: Instant, fifo: &mut Fifo) -> Option<(Held, bool)> {
         let Some(packet) = fifo.pop() else {
             self.first_above = None;

@@ -1,8 +1,8 @@
 //! Queues that decide at a packet's departure: what is transmitted next, and what is dropped instead.
 //!
-//! When an accepted packet leaves is not known at its arrival, so a link with such a queue holds its packets and has to be asked
-//! for the next one whenever it falls free ([`crate::link::Link::transmit`]): one event a packet more than the queues
-//! that decide at arrival. What they cost is paid on their links only.
+//! When an accepted packet leaves is not known at its arrival, so a link with such a queue holds its packets and has to
+//! be asked for the next one whenever it falls free ([`crate::link::Link::transmit`]): one event a packet more than the
+//! queues that decide at arrival. What they cost is paid on their links only.
 
 use crate::ecn::Ecn;
 use crate::markers::Class;
@@ -18,7 +18,7 @@ pub struct Held {
     pub arrived: Instant,
     /// Its size on the wire.
     pub bytes: u32,
-    /// What it says about ECN.
+    /// Its ECN field.
     pub ecn: Ecn,
     /// Whether it is within its flow's profile.
     pub class: Class,
@@ -68,8 +68,8 @@ pub trait DepartureDiscipline {
     /// How many packets wait.
     fn packets(&self) -> u64;
 
-    /// If packets wait, and none may go yet: when to ask again. Told after [`dequeue`](Self::dequeue) has given none; it does not
-    /// come nearer by arrivals.
+    /// If packets wait, and none may go yet: when to ask again. Told after [`dequeue`](Self::dequeue) has given none;
+    /// it does not come nearer by arrivals.
     fn resumes(&self) -> Option<Instant> {
         None
     }

@@ -1,4 +1,5 @@
-//! Deficit round robin: a queue for each flow, and equal shares in bytes whatever the packets' sizes (Shreedhar & Varghese 1995).
+//! Deficit round robin: a queue for each flow, and equal shares in bytes whatever the packets' sizes (Shreedhar &
+//! Varghese 1995).
 //!
 //! | paper | field | unit |
 //! | --- | --- | --- |
@@ -6,13 +7,13 @@
 //! | DC_i | `deficit` | bytes that it may still send; what is left is carried to its next turn |
 //! | ActiveList | `active` | numbers of the queues in which packets wait |
 //!
-//! A packet goes to the queue that its flow's number is hashed to (as in FQ-CoDel). In its turn a queue gets a quantum, and sends
-//! packets from its head as long as they fit into its deficit counter; a queue that falls empty loses the rest. Between two flows
-//! that always have packets, the difference in bytes sent is never above Q + 2 Max, where Max is the largest packet (Theorem 2 of
-//! the paper bounds it over any interval).
+//! A packet goes to the queue that its flow's number is hashed to (as in FQ-CoDel). In its turn a queue gets a quantum,
+//! and sends packets from its head as long as they fit into its deficit counter; a queue that falls empty loses the
+//! rest. Between two flows that always have packets, the difference in bytes sent is never above Q + 2 Max, where Max
+//! is the largest packet (Theorem 2 of the paper bounds it over any interval).
 //!
-//! When the limit is exceeded, a packet is dropped from the queue with the most bytes: the paper's buffer stealing (McKenney). It
-//! is taken from the head, as in FQ-CoDel, which tells its sender soonest; the paper leaves that open.
+//! When the limit is exceeded, a packet is dropped from the queue with the most bytes: the paper's buffer stealing
+//! (McKenney). It is taken from the head, as in FQ-CoDel, which informs its sender soonest; the paper leaves that open.
 
 use super::departure::Fifo;
 use super::flow_queues::mixed;
@@ -197,8 +198,8 @@ mod tests {
     #[test]
     fn what_is_left_of_a_quantum_is_carried_to_the_next_turn() {
         // Quantum 500. Round 1: flow 1 sends 200 and keeps 300, as 750 do not fit; flow 2 sends 500; flow 3 keeps 500.
-        // Round 2: flow 1 has 800, sends 750 and keeps 50, sends 20; flow 2 sends 500; flow 3 has 1000, sends 600 and 100.
-        // Round 3: flow 3 was left with 300, and sends 400 of 800.
+        // Round 2: flow 1 has 800, sends 750 and keeps 50, sends 20; flow 2 sends 500; flow 3 has 1000, sends 600 and
+        // 100. Round 3: flow 3 was left with 300, and sends 400 of 800.
         let first = [(1, 200), (2, 500), (3, 600), (1, 750), (2, 500), (3, 100), (1, 20), (3, 400)];
         let expected = [(1, 200), (2, 500), (1, 750), (1, 20), (2, 500), (3, 600), (3, 100), (3, 400)];
         assert_eq!(served(&mut drr(100, 500), &first).0, expected);

@@ -13,23 +13,23 @@
 //! | p_Cmax = 1/k^2, p_Lmax = 1 | in [`DualPi2::is_overloaded`] | |
 //! | tshift | `time_shift` | s |
 //!
-//! Packets with ECT(1) or CE go to the L4S queue, all others to the Classic queue. The PI controller holds the longer of the two
-//! queueing delays at the target. The window of a Classic flow goes with 1 / sqrt(p_C), that of a scalable one with
-//! 1 / p_CL: so coupling a probability with the square of another one gives flows of both kinds about the same
+//! Packets with ECT(1) or CE go to the L4S queue, all others to the Classic queue. The PI controller holds the longer
+//! of the two queueing delays at the target. The window of a Classic flow goes with 1 / sqrt(p_C), that of a scalable
+//! one with 1 / p_CL: so coupling a probability with the square of another one gives flows of both kinds about the same
 //! rate (§2.1). In overload, when k p' reaches 1, both queues drop with p_C (§4.2.3; A.2).
 //!
-//! The L4S queue is served first, but it does not starve the other. The RFC names two schedulers. *Weighted*: while both queues
-//! wait, the Classic one gets its share of the bytes. *Time-shifted*: the packet that has waited longest is served, where those
-//! of L4S count as having waited `time_shift` longer.
+//! The L4S queue is served first, but it does not starve the other. The RFC names two schedulers. *Weighted*: while
+//! both queues wait, the Classic one gets its share of the bytes. *Time-shifted*: the packet that has waited longest is
+//! served, where those of L4S count as having waited `time_shift` longer.
 //!
-//! As in the RFC's `recur`, hits are spread evenly without a random number: the probabilities are added up, and a packet is hit
-//! when the sum reaches 1. Here the sums of marking and of dropping in the L4S queue are kept apart. The updates are made up for at
-//! the next arrival or departure, each with the delays of its own moment: in between, the packet at the head of a
-//! queue does not change. The probability stays within 0 and 1.
+//! As in the RFC's `recur`, hits are spread evenly without a random number: the probabilities are added up, and a
+//! packet is hit when the sum reaches 1. Here the sums of marking and of dropping in the L4S queue are kept apart. The
+//! updates are made up for at the next arrival or departure, each with the delays of its own moment: in between, the
+//! packet at the head of a queue does not change. The probability stays within 0 and 1.
 //!
-//! Th_len (`lq.len()` counts what is left behind) and the branch for overload were held against the RFC's pseudocode as two other
-//! implementations quote it or write it out, a DualPI2 of ns-3 and the one in picoquic's tests. `recur` hits above 1 there, and from 1 on here:
-//! a packet earlier, once.
+//! Th_len (`lq.len()` counts what is left behind) and the branch for overload were held against the RFC's pseudocode as
+//! two other implementations quote it or write it out, a DualPI2 of ns-3 and the one in picoquic's tests. `recur` hits
+//! above 1 there, and from 1 on here: a packet earlier, once.
 
 use super::departure::Fifo;
 use super::proportional_integral::Gains;

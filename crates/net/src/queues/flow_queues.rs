@@ -6,12 +6,12 @@
 //! | byte credits | `credit` | bytes |
 //! | list of new queues, of old queues | `new`, `old` | numbers of queues |
 //!
-//! A packet goes to the queue that its flow's number is hashed to. A queue that was empty joins the new queues, which go first, so
-//! a flow that never builds a queue hardly waits. One that has used its credit joins the end of the old queues, with a new
-//! quantum; so does a new queue that falls empty, and an old one that does leaves the lists (§4.2).
+//! A packet goes to the queue that its flow's number is hashed to. A queue that was empty joins the new queues, which
+//! go first, so a flow that never builds a queue hardly waits. One that has used its credit joins the end of the old
+//! queues, with a new quantum; so does a new queue that falls empty, and an old one that does leaves the lists (§4.2).
 //!
-//! The hash has no random perturbation, so that the same scenario gives the same queues; flows whose numbers meet share a queue, as
-//! in the RFC.
+//! The hash has no random perturbation, so that the same scenario gives the same queues; flows whose numbers meet share
+//! a queue, as in the RFC.
 
 use super::departure::Fifo;
 use super::{Held, Turn};
@@ -56,7 +56,8 @@ impl<C: Clone> FlowQueues<C> {
         }
     }
 
-    /// The same, but a new queue that falls empty with credit left leaves the lists at once, and is new again with its next packet.
+    /// The same, but a new queue that falls empty with credit left leaves the lists at once, and is new again with its
+    /// next packet.
     pub(super) fn lenient(self) -> Self {
         Self { once_more: false, ..self }
     }
@@ -141,7 +142,7 @@ impl<C: Clone> FlowQueues<C> {
         }
     }
 
-    /// The next packet: `take` says which one, of the queue whose turn it is, and may drop others before it.
+    /// The next packet: `take` chooses it, of the queue whose turn it is, and may drop others before it.
     pub(super) fn dequeue(
         &mut self,
         lost: &mut VecDeque<Held>,
@@ -181,8 +182,8 @@ impl<C: Clone> FlowQueues<C> {
     }
 }
 
-/// A number from which every bit of another one can be told apart (the finalizer of `SplitMix64`; Steele, Lea & Flood,
-/// OOPSLA 2014).
+/// A number from which every bit of another one can be distinguished (the finalizer of `SplitMix64`; Steele, Lea &
+/// Flood, OOPSLA 2014).
 pub(super) fn mixed(number: u64) -> u64 {
     let z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

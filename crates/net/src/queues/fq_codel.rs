@@ -1,9 +1,10 @@
 //! FQ-CoDel: a queue for each flow, served in turn, each under CoDel (RFC 8290).
 //!
-//! The queues and the order of service are those of [`FlowQueues`]. When the limit is exceeded, packets are dropped from the head of
-//! the queue with the most bytes (§4.1.2).
+//! The queues and the order of service are those of [`FlowQueues`]. When the limit is exceeded, packets are dropped
+//! from the head of the queue with the most bytes (§4.1.2).
 //!
-//! Choices: "no more than one largest packet" of CoDel is judged on the flow's queue. The limit counts packets (or bytes), the one being transmitted included.
+//! Choices: "no more than one largest packet" of CoDel is judged on the flow's queue. The limit counts packets (or
+//! bytes), the one being transmitted included.
 
 use super::codel::{Controller, Law};
 use super::flow_queues::FlowQueues;
@@ -165,7 +166,8 @@ mod tests {
         assert_eq!(served(&config, &[(1, 0), (2, 0), (3, 0), (4, 0)]).1.len(), 2);
     }
 
-    /// Offers packets of (flow, bytes), then asks for all of them; the flows in the order of service, and those of the losses.
+    /// Offers packets of (flow, bytes), then asks for all of them; the flows in the order of service, and those of the
+    /// losses.
     fn served(config: &FqCodelConfig, packets: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
         let mut queue = FqCodel::new(config);
         let mut lost = VecDeque::new();

@@ -1,17 +1,19 @@
 //! FQ-PIE: a queue for each flow, served in turn, each under PIE (Ramakrishnan et al. 2019; Linux's `sch_fq_pie`).
 //!
-//! The queues and the order of service are those of FQ-CoDel ([`FlowQueues`], RFC 8290 §4), the control of each is that of PIE
-//! (RFC 8033). A packet is hit at its arrival, by the probability of its own flow's queue. What exceeds the limit, or the memory, is
-//! lost at its arrival too, whosever it is: unlike FQ-CoDel it does not look for the longest queue.
+//! The queues and the order of service are those of FQ-CoDel ([`FlowQueues`], RFC 8290 §4), the control of each is that
+//! of PIE (RFC 8033). A packet is hit at its arrival, by the probability of its own flow's queue. What exceeds the
+//! limit, or the memory, is lost at its arrival too, whosever it is: unlike FQ-CoDel it does not look for the longest
+//! queue.
 //!
-//! When a packet of one flow will leave hangs on the others, so the queueing delay is what the last packet of the flow that left had
-//! waited, and zero when it left none behind (RFC 8033 §5.2, by timestamps; the default of Linux). Each queue's probability is
-//! updated every T_UPDATE from its first packet on; the updates are made up for when the queue is touched, as its delay does not
-//! change in between.
+//! When a packet of one flow will leave hangs on the others, so the queueing delay is what the last packet of the flow
+//! that left had waited, and zero when it left none behind (RFC 8033 §5.2, by timestamps; the default of Linux). Each
+//! queue's probability is updated every T_UPDATE from its first packet on; the updates are made up for when the queue
+//! is touched, as its delay does not change in between.
 //!
-//! Read: what `sch_fq_pie.c` and `sch_pie.c` of Linux do; RFC 8033 and RFC 8290 as `pie.rs` and `fq_codel.rs` have them. Not read: the paper. Differences from Linux:
-//! what exceeds `memory_limit` is dropped, where Linux only counts it, and it counts bytes on the wire, not those of buffers; all of a
-//! flow's steps are those of RFC 8033 (Linux adds one for delays above 250 ms, and takes the burst allowance down at departures).
+//! Read: what `sch_fq_pie.c` and `sch_pie.c` of Linux do; RFC 8033 and RFC 8290 as `pie.rs` and `fq_codel.rs` have
+//! them. Not read: the paper. Differences from Linux: what exceeds `memory_limit` is dropped, where Linux only counts
+//! it, and it counts bytes on the wire, not those of buffers; all of a flow's steps are those of RFC 8033 (Linux adds
+//! one for delays above 250 ms, and takes the burst allowance down at departures).
 
 use super::flow_queues::{FlowQueue, FlowQueues};
 use super::pie::{Controller, Law};

@@ -1,7 +1,7 @@
 //! A queue within another one: drop-tail, or one that decides at departure.
 //!
-//! A queue that decides at arrival needs to know when the link will be free, which a queue within another one cannot know; drop-tail
-//! does not ask.
+//! A queue that decides at arrival needs to know when the link will be free, which a queue within another one cannot
+//! know; drop-tail does not ask.
 
 use super::departure::Fifo;
 use super::{

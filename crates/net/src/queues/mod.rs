@@ -1,8 +1,8 @@
 //! Queue management: which packets a link accepts, marks or drops.
 //!
-//! Most disciplines decide at a packet's arrival and serve in order of arrival; when an accepted packet leaves is
-//! then known at once, which is what makes a simulated link cheap (one event a packet): [`QueueDiscipline`]. Others decide when a packet's
-//! turn comes: [`DepartureDiscipline`].
+//! Most disciplines decide at a packet's arrival and serve in order of arrival; when an accepted packet leaves is then
+//! known at once, which is what makes a simulated link cheap (one event a packet): [`QueueDiscipline`]. Others decide
+//! when a packet's turn comes: [`DepartureDiscipline`].
 
 mod adaptive_red;
 mod cake;
@@ -62,7 +62,7 @@ pub struct Arrival {
     pub now: Instant,
     /// Its size on the wire.
     pub bytes: u32,
-    /// What it says about ECN.
+    /// Its ECN field.
     pub ecn: Ecn,
     /// Whether it is within its flow's profile.
     pub class: Class,
@@ -136,7 +136,8 @@ pub enum Limit {
     Bytes(u64),
 }
 
-/// The most packets and the most bytes that a queue holds; one of them is no limit. Two comparisons cost less than to ask which it is.
+/// The most packets and the most bytes that a queue holds; one of them is no limit. Two comparisons cost less than to
+/// ask which it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Most {
     packets: u64,

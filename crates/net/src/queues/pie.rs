@@ -1,10 +1,11 @@
 //! PIE: proportional integral controller enhanced (RFC 8033).
 //!
-//! The controller, with its table of symbols, is in `pie/control.rs`; FQ-PIE has one for each flow. The queueing delay is what a packet that arrives now would wait, which a FIFO link knows; so the rate estimate of §5.2 is
-//! not needed. Between arrivals that delay falls by one second a second, which is why the periodic updates can be made up for
-//! at the next arrival, each with the delay of its own moment. In use of §5: ECN (marks up to a probability of 0.1, then
-//! drops), derandomization, the cap on the adjustment; not in use: switching PIE off at a low queue (§5.3). The mean packet size of the
-//! two-packet rule (§4.1) is the arriving packet's.
+//! The controller, with its table of symbols, is in `pie/control.rs`; FQ-PIE has one for each flow. The queueing delay
+//! is what a packet that arrives now would wait, which a FIFO link knows; so the rate estimate of §5.2 is not needed.
+//! Between arrivals that delay falls by one second a second, which is why the periodic updates can be made up for at
+//! the next arrival, each with the delay of its own moment. In use of §5: ECN (marks up to a probability of 0.1, then
+//! drops), derandomization, the cap on the adjustment; not in use: switching PIE off at a low queue (§5.3). The mean
+//! packet size of the two-packet rule (§4.1) is the arriving packet's.
 
 mod control;
 

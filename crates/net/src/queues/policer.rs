@@ -1,13 +1,13 @@
-//! A policer: what exceeds a rate and a burst is dropped at once, without waiting (RFC 2697's committed bucket, what is not green being
-//! dropped; of its effect on TCP: Flach et al. 2016).
+//! A policer: what exceeds a rate and a burst is dropped at once, without waiting (RFC 2697's committed bucket, what is
+//! not green being dropped; of its effect on TCP: Flach et al. 2016).
 //!
 //! | RFC 2697 | field | unit |
 //! | --- | --- | --- |
 //! | CIR | `rate` | bit/s, headers included |
 //! | CBS | `burst` | bytes |
 //!
-//! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no tokens. What delays
-//! instead of dropping is a shaper (`shaper.rs`).
+//! What conforms waits in order of arrival for the link, as in a drop-tail queue. A packet that finds no room takes no
+//! tokens. What delays instead of dropping is a shaper (`shaper.rs`).
 
 use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};
@@ -82,7 +82,8 @@ mod tests {
     use rand_core::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    /// What becomes of packets of 1000 bytes that come at these times, in ms, at 8 Mbit/s (one a millisecond) and 3000 bytes at once.
+    /// What becomes of packets of 1000 bytes that come at these times, in ms, at 8 Mbit/s (one a millisecond) and 3000
+    /// bytes at once.
     fn verdicts(arrivals: &[(u64, u64)]) -> Vec<bool> {
         let config = PolicerConfig {
             limit: Limit::Packets(10),

@@ -1,15 +1,17 @@
 //! Strict priority: bands, of which the first one in which a packet waits is served (Linux's `prio`; a use of it is
 //! expedited forwarding, RFC 3246).
 //!
-//! A packet's band is decided by the precedence in its DS field, the upper three bits of its DSCP (the class selectors of RFC 2474
-//! §4.2.2): a scenario gives the DSCP with `dscp` of a group of flows. A packet of a band waits for those of the bands before it, and for
-//! the packet being transmitted, but for nothing of the bands behind: these have what is left, which may be nothing.
+//! A packet's band is decided by the precedence in its DS field, the upper three bits of its DSCP (the class selectors
+//! of RFC 2474 §4.2.2): a scenario gives the DSCP with `dscp` of a group of flows. A packet of a band waits for those
+//! of the bands before it, and for the packet being transmitted, but for nothing of the bands behind: these have what
+//! is left, which may be nothing.
 //!
-//! Each band is a queue of its own, with a limit of its own, which counts the packet being transmitted. By default precedences 5 to 7
-//! (EF, CS5, CS6, CS7) come first, 2 to 4 (AF2x to AF4x) second, 0 and 1 (best effort, AF1x, CS1) last.
+//! Each band is a queue of its own, with a limit of its own, which counts the packet being transmitted. By default
+//! precedences 5 to 7 (EF, CS5, CS6, CS7) come first, 2 to 4 (AF2x to AF4x) second, 0 and 1 (best effort, AF1x, CS1)
+//! last.
 //!
-//! Linux's `prio` decides by another field, the type of service. A band is a plain queue here, no tree of classes. Not read:
-//! `sch_prio.c`.
+//! Linux's `prio` decides by another field, the type of service. A band is a plain queue here, no tree of classes. Not
+//! read: `sch_prio.c`.
 
 use super::inner::{Inner, InnerConfig};
 use super::traits::{Drops, Linux, Separates, Traits};

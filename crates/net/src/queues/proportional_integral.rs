@@ -1,4 +1,5 @@
-//! The proportional-integral controller of a queueing delay, which PIE and PI2 have in common (RFC 8033 §4.2; RFC 9332 A.1).
+//! The proportional-integral controller of a queueing delay, which PIE and PI2 have in common (RFC 8033 §4.2; RFC 9332
+//! A.1).
 
 use parshall_units::Duration;
 

@@ -9,16 +9,16 @@
 //! | max_p | `max_probability` | |
 //! | count | in `coin` | packets accepted since the last drop or mark |
 //!
-//! p_b = max_p (avg - min_th) / (max_th - min_th); with count spacing the packet is hit with p_a = p_b / (1 - count p_b),
-//! so that the gaps between hits are uniform and not geometric; without, with p_b by an independent coin. Above max_th: gentle
-//! goes from max_p to 1 at 2 max_th; otherwise every packet is hit. Where the drop probability is 1 or the buffer is
-//! full, ECN-capable packets are dropped too (RFC 3168 §7).
+//! p_b = max_p (avg - min_th) / (max_th - min_th); with count spacing the packet is hit with p_a = p_b / (1 - count
+//! p_b), so that the gaps between hits are uniform and not geometric; without, with p_b by an independent coin. Above
+//! max_th: gentle goes from max_p to 1 at 2 max_th; otherwise every packet is hit. Where the drop probability is 1 or
+//! the buffer is full, ECN-capable packets are dropped too (RFC 3168 §7).
 
 //!
-//! *ns-2's rule.* ns-2.35 (`queue/red.cc`) differs from the paper in two ways that show where the queue is short,
-//! at thresholds of a few packets: the packet being transmitted is not part of the queue; and while at most one packet waits
-//! none is hit and the count starts anew, however high the average. With `rule = "ns2"` this queue does the same. Its
-//! `limit` counts the packet in transmission in either case.
+//! *ns-2's rule.* ns-2.35 (`queue/red.cc`) differs from the paper in two ways that show where the queue is short, at
+//! thresholds of a few packets: the packet being transmitted is not part of the queue; and while at most one packet
+//! waits none is hit and the count starts anew, however high the average. With `rule = "ns2"` this queue does the same.
+//! Its `limit` counts the packet in transmission in either case.
 
 use super::early_drop::{Average, Coin, Curve};
 use super::traits::{Drops, Linux, Separates, Traits};

@@ -1,4 +1,5 @@
-//! RED with in and out (Clark & Fang 1998): one drop curve for packets within their flow's profile, a harsher one for the rest.
+//! RED with in and out (Clark & Fang 1998): one drop curve for packets within their flow's profile, a harsher one for
+//! the rest.
 //!
 //! | symbol | field | unit |
 //! | --- | --- | --- |
@@ -8,10 +9,10 @@
 //! | min_out, max_out, p_out^max | `out_min`, `out_max`, `out_probability` | packets, packets, 1 |
 //! | w_q | `averaging` | 1: the instantaneous queue |
 //!
-//! An arriving packet of class c is dropped with p_c(q): 0 up to min_c, p_c^max (q - min_c) / (max_c - min_c) between the
-//! thresholds, 1 from max_c on. q is what the packet finds. So with instantaneous queues and both curves on the
-//! total, the system is the birth-death process of Malouch & Liu 2002, eq. (3), which drops with p(i) in state i and never
-//! holds more than max_in; with in_min = in_max, *in* packets meet plain tail drop there.
+//! An arriving packet of class c is dropped with p_c(q): 0 up to min_c, p_c^max (q - min_c) / (max_c - min_c) between
+//! the thresholds, 1 from max_c on. q is what the packet finds. So with instantaneous queues and both curves on the
+//! total, the system is the birth-death process of Malouch & Liu 2002, eq. (3), which drops with p(i) in state i and
+//! never holds more than max_in; with in_min = in_max, *in* packets meet plain tail drop there.
 //!
 //! The usual RIO (Clark & Fang 1998, §IV) is `in_length = "in"`, `out_length = "total"`, an average and a spaced coin;
 //! Malouch & Liu take the total for both, instantaneous, and an independent coin.

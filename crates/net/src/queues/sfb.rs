@@ -9,18 +9,20 @@
 //! | freeze_time | `freeze_time` | least time between two changes of a bin's probability |
 //! | bin_size | `bin_size` | packets |
 //!
-//! One FIFO queue, and no state of flows: a flow's packets are counted in one bin of each of L levels, by L hash functions. An arriving
-//! packet raises the probability of those of its bins that hold `bin_size` packets or more, and lowers that of empty ones. It is marked or
-//! dropped with the smallest of its L probabilities: two flows share all L bins with probability N^-L only, so that what a
-//! non-responsive flow does to its bins hardly hurts others. A flow whose probabilities are all 1 does not react: it is held to
-//! `penalty_rate`, by a token bucket that all such flows share.
+//! One FIFO queue, and no state of flows: a flow's packets are counted in one bin of each of L levels, by L hash
+//! functions. An arriving packet raises the probability of those of its bins that hold `bin_size` packets or more, and
+//! lowers that of empty ones. It is marked or dropped with the smallest of its L probabilities: two flows share all L
+//! bins with probability N^-L only, so that what a non-responsive flow does to its bins hardly hurts others. A flow
+//! whose probabilities are all 1 does not react: it is held to `penalty_rate`, by a token bucket that all such flows
+//! share.
 //!
-//! Flows that are unlucky with the hash functions are so for `rehash_interval` at most: then others are taken. For the last `warm_up` of an
-//! interval, packets of non-responsive flows train the bins of the next one too, so that it knows these flows from its beginning.
+//! Flows that are unlucky with the hash functions are so for `rehash_interval` at most: then others are taken. For the
+//! last `warm_up` of an interval, packets of non-responsive flows train the bins of the next one too, so that it knows
+//! these flows from its beginning.
 //!
-//! From Linux are the defaults, the drop of a packet whose bins all hold `bin_limit`, and that above a probability of 1/2 some packets
-//! are dropped even if they could be marked (2 p - 1 of them). `freeze_time` is 0 s by default, as Linux has none; all packets that wait are
-//! counted in the bins of both sets from the beginning of the warm-up on.
+//! From Linux are the defaults, the drop of a packet whose bins all hold `bin_limit`, and that above a probability of
+//! 1/2 some packets are dropped even if they could be marked (2 p - 1 of them). `freeze_time` is 0 s by default, as
+//! Linux has none; all packets that wait are counted in the bins of both sets from the beginning of the warm-up on.
 //!
 //! Read: what `sch_sfb.c` of Linux does. Not read: the paper (`freeze_time` is that of BLUE).
 

@@ -1,5 +1,5 @@
-//! A shaper: packets wait until a token bucket has enough for them (Linux's `tbf`; the bucket of RFC 2697, with a delay instead of a
-//! drop).
+//! A shaper: packets wait until a token bucket has enough for them (Linux's `tbf`; the bucket of RFC 2697, with a delay
+//! instead of a drop).
 //!
 //! | `tbf` | field | unit |
 //! | --- | --- | --- |
@@ -8,14 +8,15 @@
 //! | P | `peak_rate` | bit/s |
 //! | S/R | `cost` | time in which as many tokens come as a packet needs |
 //!
-//! The packets that leave within any time t have at most B + R t. A packet of S bytes leaves when the bucket holds S; the bucket is
-//! kept as the moment at which it will be full again, so that no token is lost to rounding: a packet of S bytes may leave from
-//! `full_at` + S/R - B/R on. With a peak rate, a packet also waits until the one before it has been transmitted at that rate (`tbf` has
-//! a second bucket of one packet for that).
+//! The packets that leave within any time t have at most B + R t. A packet of S bytes leaves when the bucket holds S;
+//! the bucket is kept as the moment at which it will be full again, so that no token is lost to rounding: a packet of S
+//! bytes may leave from `full_at` + S/R - B/R on. With a peak rate, a packet also waits until the one before it has
+//! been transmitted at that rate (`tbf` has a second bucket of one packet for that).
 //!
-//! Tokens are taken when a packet's transmission begins. The packets behind wait in a queue of their own, which is asked for the next
-//! one when the link is free and the one before has gone; what it gives waits for its tokens, and is not overtaken any more (as in
-//! `tbf`). It still counts among the packets of that queue. What is larger than the burst would never leave, and is lost at its arrival.
+//! Tokens are taken when a packet's transmission begins. The packets behind wait in a queue of their own, which is
+//! asked for the next one when the link is free and the one before has gone; what it gives waits for its tokens, and is
+//! not overtaken any more (as in `tbf`). It still counts among the packets of that queue. What is larger than the burst
+//! would never leave, and is lost at its arrival.
 //!
 //! Read: what `sch_tbf.c` of Linux does. The link should be faster than the shaper: else it is the link that limits.
 
@@ -256,7 +257,8 @@ mod tests {
         let arrivals = [0, 0, 0, 0, 0, 10_000, 10_000, 10_000, 10_000].map(|us| (us, 1000));
         let expected = [0, 0, 0, 1000, 2000, 10_000, 10_000, 10_000, 11_000];
         assert_eq!(departures(&config(None), &arrivals), expected);
-        // A small one behind a large one waits for it: 3000 are taken, 2500 are there after 2500 us, 100 more after 2600.
+        // A small one behind a large one waits for it: 3000 are taken, 2500 are there after 2500 us, 100 more after
+        // 2600.
         assert_eq!(departures(&config(None), &[(0, 3000), (0, 2500), (0, 100)]), [0, 2500, 2600]);
     }
 

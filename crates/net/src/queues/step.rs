@@ -4,8 +4,8 @@
 //! | --- | --- | --- |
 //! | K | `threshold` | packets, the one being transmitted included |
 //!
-//! A packet that can be marked and finds K packets or more is marked, on the instantaneous queue; what does not fit is lost. What
-//! cannot be marked is not touched by the threshold: a sender without ECN fills the buffer.
+//! A packet that can be marked and finds K packets or more is marked, on the instantaneous queue; what does not fit is
+//! lost. What cannot be marked is not touched by the threshold: a sender without ECN fills the buffer.
 
 use super::traits::{Drops, Linux, Separates, Traits};
 use super::{Arrival, Backlog, Limit, QueueDiscipline, Verdict};

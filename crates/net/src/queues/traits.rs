@@ -1,8 +1,8 @@
 //! What of a queue matters to who reasons about its traffic without simulating it.
 //!
-//! Formulas of throughput assume one queue, in which every packet meets the same loss and waits its turn. Each queue says here
-//! what of that it keeps. Predictions ask (`parshall.scenario.properties` in Python), and are out of their range where a queue keeps less
-//! than they assume. Designs ask how the queue is set on a Linux router.
+//! Formulas of throughput assume one queue, in which every packet meets the same loss and waits its turn. Each queue
+//! declares here what of that it keeps. Predictions look it up (`parshall.scenario.properties` in Python), and are out of their
+//! range where a queue keeps less than they assume. Designs ask how the queue is set on a Linux router.
 
 use serde::Serialize;
 

@@ -1,9 +1,10 @@
 //! COBALT: CoDel and BLUE side by side, for one queue (Linux's `sch_cake`; Palmei et al. 2019, not read).
 //!
-//! CoDel is for flows that react. It differs from RFC 8289 in how it ends: when packets wait no longer than the target, the count is not
-//! forgotten but falls by one at each time at which a drop would have been due, and the next dropping state begins with what is left of
-//! it. BLUE is for flows that do not react: each time the queue overflows its drop probability rises, each time it is found empty it
-//! falls, once a `target` at most. BLUE drops, and never marks. The last packet of a queue is not dropped.
+//! CoDel is for flows that react. It differs from RFC 8289 in how it ends: when packets wait no longer than the target,
+//! the count is not forgotten but falls by one at each time at which a drop would have been due, and the next dropping
+//! state begins with what is left of it. BLUE is for flows that do not react: each time the queue overflows its drop
+//! probability rises, each time it is found empty it falls, once a `target` at most. BLUE drops, and never marks. The
+//! last packet of a queue is not dropped.
 
 use super::super::departure::Fifo;
 use super::super::{Held, Turn};
@@ -176,7 +177,8 @@ mod tests {
     #[test]
     fn drops_come_closer_and_the_count_falls_as_it_rose() {
         let mut cobalt = Cobalt::default();
-        // Above the target since 10 ms: the first drop an interval later, then after 100 / sqrt(2), 100 / sqrt(3), ... ms.
+        // Above the target since 10 ms: the first drop an interval later, then after 100 / sqrt(2), 100 / sqrt(3), ...
+        // ms.
         assert_eq!(drops(&mut cobalt, 10..300, 6), [110, 181, 239, 289]);
         assert_eq!(cobalt.count(), 5);
         // Below it: 5 falls to 4 when the next drop would be due, at 333.2 ms, to 3 after 50 ms more, to 2 after 57.7.

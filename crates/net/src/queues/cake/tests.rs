@@ -27,7 +27,8 @@ fn packet(us: u64, flow: u32, dscp: u8) -> Held {
     Held { arrived, bytes: 1000, ecn: Ecn::Ect0, class, flow, ticket: 0, period: 0, marked: false, dscp }
 }
 
-/// When the packets of (arrival in us, flow, DSCP) leave in us, on a link that takes no time, and of which flow they are.
+/// When the packets of (arrival in us, flow, DSCP) leave in us, on a link that takes no time, and of which flow they
+/// are.
 fn departures(config: &CakeConfig, packets: &[(u64, u32, u8)]) -> Vec<(u64, u32)> {
     let mut cake = Cake::new(config);
     let (mut left, mut now, mut lost) = (Vec::new(), Instant::ZERO, VecDeque::new());

@@ -167,8 +167,8 @@ mod tests {
             marked: false,
             dscp: 0,
         };
-        // Of 512 flows, a plain hash to 1024 queues would let a fifth share one: 1 - (1 - e^-0.5) / 0.5 = 0.21. Of sets of
-        // eight with four flows on average, 2 % have more than eight.
+        // Of 512 flows, a plain hash to 1024 queues would let a fifth share one: 1 - (1 - e^-0.5) / 0.5 = 0.21. Of sets
+        // of eight with four flows on average, 2 % have more than eight.
         (0..512).for_each(|flow| tin.enqueue(packet(flow)));
         let used = tin.listed().1;
         assert!(used > 500, "{used}");

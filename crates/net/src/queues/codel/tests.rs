@@ -33,8 +33,8 @@ fn packet(arrived: Instant, ticket: u32) -> Held {
     }
 }
 
-/// Asks a queue for a packet each millisecond of `turns`. Before each, it is filled anew with so many packets that have waited for
-/// so many milliseconds. Returns when packets are dropped, and when one is marked.
+/// Asks a queue for a packet each millisecond of `turns`. Before each, it is filled anew with so many packets that have
+/// waited for so many milliseconds. Returns when packets are dropped, and when one is marked.
 fn asked(ecn: bool, turns: std::ops::Range<u64>, filled: impl Fn(u64) -> (u64, u64)) -> (Vec<u64>, Vec<u64>) {
     let mut law = Codel::new(&config(ecn)).law;
     let mut controller = Controller::default();
@@ -59,8 +59,8 @@ fn standing(ecn: bool, turns: u64) -> (Vec<u64>, Vec<u64>) {
     asked(ecn, 10..10 + turns, |_| (12, 10))
 }
 
-/// The milliseconds at which packets are hit when one is asked for each millisecond: first above at 10 ms, the first hit an
-/// interval later, then at sums of 100 ms / sqrt(n), as soon as a packet's turn comes.
+/// The milliseconds at which packets are hit when one is asked for each millisecond: first above at 10 ms, the first
+/// hit an interval later, then at sums of 100 ms / sqrt(n), as soon as a packet's turn comes.
 fn by_hand(turns: u64) -> Vec<u64> {
     let mut hits = vec![110];
     let mut next = 110.0 + 100.0;

@@ -85,7 +85,8 @@ struct Fate {
     waited_s: f64,
 }
 
-/// A packet is served each millisecond for a minute; in this time flow i sends `per_ms[i]` packets. Counts the second half.
+/// A packet is served each millisecond for a minute; in this time flow i sends `per_ms[i]` packets. Counts the second
+/// half.
 fn overloaded(config: &FqPieConfig, ecn: Ecn, per_ms: &[f64]) -> Vec<Fate> {
     let mut queue = FqPie::new(config);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -116,7 +117,8 @@ fn overloaded(config: &FqPieConfig, ecn: Ecn, per_ms: &[f64]) -> Vec<Fate> {
 
 #[test]
 fn each_flow_has_its_share_and_its_own_delay() {
-    // A fair share is 0.4 packets a millisecond beside the flow that needs 0.2; flows that do not react send 0.44 and 0.8.
+    // A fair share is 0.4 packets a millisecond beside the flow that needs 0.2; flows that do not react send 0.44 and
+    // 0.8.
     let fates = overloaded(&config(), Ecn::NotCapable, &[0.44, 0.8, 0.2]);
     assert_eq!((fates[2].lost, fates[2].sent), (0, 6000));
     assert!(fates[2].waited_s / 6000.0 < 0.003, "{fates:?}");
@@ -131,8 +133,8 @@ fn each_flow_has_its_share_and_its_own_delay() {
 #[test]
 fn marks_up_to_a_probability_and_drops_beyond() {
     let config = FqPieConfig { ecn: true, ..config() };
-    // Marks do not relieve a load that does not react, so its probability rises until what is too much is dropped: 5 % of it, at a
-    // probability about 0.1 where some are still marked, or a third, far beyond.
+    // Marks do not relieve a load that does not react, so its probability rises until what is too much is dropped: 5 %
+    // of it, at a probability about 0.1 where some are still marked, or a third, far beyond.
     let fates = overloaded(&config, Ecn::Ect0, &[1.05]);
     assert!(fates[0].lost.abs_diff(1500) < 50 && fates[0].marked > 0, "{fates:?}");
     let fates = overloaded(&config, Ecn::Ect0, &[1.5]);

@@ -61,7 +61,8 @@ impl Controller {
         reader("burst_allowance", self.burst_left.as_secs_f64());
     }
 
-    /// The updates that were due since the last call. `delay_s` tells the queueing delay at a moment; once it is zero, it stays so.
+    /// The updates that were due since the last call. `delay_s` returns the queueing delay at a moment; once it is
+    /// zero, it stays so.
     pub(in crate::queues) fn catch_up(&mut self, law: &Law, now: Instant, delay_s: impl Fn(Instant) -> f64) {
         let interval = law.update_interval;
         if self.next_update == Instant::MAX {
@@ -103,7 +104,8 @@ impl Controller {
         self.burst_left = self.burst_left - law.update_interval;
     }
 
-    /// Whether a packet of `bytes` that arrives now is hit; of the queue: its bytes, and its delay now. RFC 8033 §4.1 and §5.4
+    /// Whether a packet of `bytes` that arrives now is hit; of the queue: its bytes, and its delay now. RFC 8033 §4.1
+    /// and §5.4
     pub(in crate::queues) fn is_hit<R: RngCore>(
         &mut self,
         law: &Law,

@@ -1,5 +1,5 @@
-//! The memory of packets that are under way. A slot keeps its memory when its packet has left, so nothing is allocated for a packet once
-//! as many have been under way at a time.
+//! The memory of packets that are under way. A slot keeps its memory when its packet has left, so nothing is allocated
+//! for a packet once as many have been under way at a time.
 
 use crate::virtio::Partial;
 

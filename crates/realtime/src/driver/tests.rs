@@ -1,7 +1,7 @@
 //! The loop between two sockets in the place of devices: no kernel network.
 //!
-//! A machine that is busy makes packets late. What is asserted of times is therefore the least of many, and what must be so of most
-//! is tried three times.
+//! A machine that is busy makes packets late. What is asserted of times is therefore the least of many, and what must
+//! be so of most is tried three times.
 
 use super::*;
 use crate::headers::{set_word, word, ACK};

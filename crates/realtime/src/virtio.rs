@@ -1,7 +1,7 @@
 //! The header before each packet of a TUN device: `struct virtio_net_hdr`.
 //!
-//! Reference: Virtual I/O Device (VIRTIO) 1.2, section 5.1.6. A TUN device has its legacy form, of ten bytes in the byte order of the
-//! machine.
+//! Reference: Virtual I/O Device (VIRTIO) 1.2, section 5.1.6. A TUN device has its legacy form, of ten bytes in the
+//! byte order of the machine.
 
 /// Bytes of the header.
 pub(crate) const BYTES: usize = 10;

@@ -1,10 +1,11 @@
 //! How long the hosts take to answer: an ICMP echo (RFC 792), now and then, to one host after the other.
 //!
-//! The lateness of packets says how well the network keeps its times. It does not see a host whose kernel lets packets wait: because another
-//! process has its CPU, because `ksoftirqd` has taken over what a write would do at once, or because another CPU receives (receive packet
-//! steering) and has too much to do. Such a host answers late, and its connections are slower than those of the scenario. The kernel
-//! answers an echo where it acknowledges segments too, with no process in between; so the time until the answer has been read is what a
-//! host adds to each round trip, with the wait until the next look at the devices.
+//! The lateness of packets shows how well the network keeps its times. It does not see a host whose kernel lets packets
+//! wait: because another process has its CPU, because `ksoftirqd` has taken over what a write would do at once, or
+//! because another CPU receives (receive packet steering) and has too much to do. Such a host answers late, and its
+//! connections are slower than those of the scenario. The kernel answers an echo where it acknowledges segments too,
+//! with no process in between; so the time until the answer has been read is what a host adds to each round trip, with
+//! the wait until the next look at the devices.
 
 use crate::checksum::{set_ip, sum};
 use crate::headers::{set_word, word, Headers};
@@ -48,7 +49,8 @@ impl Echo {
         Self { flows, asked, next, requests: 0, has_answer: false, taken: DelayHistogram::new() }
     }
 
-    /// The request that is due, with its header, and the host to which it is to be written: that of a flow whose packets go this way.
+    /// The request that is due, with its header, and the host to which it is to be written: that of a flow whose
+    /// packets go this way.
     pub(crate) fn due(
         &mut self,
         now: Instant,

@@ -18,13 +18,14 @@ fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// The sum of the pseudo-header of TCP or UDP over IPv4: RFC 9293 §3.1. It is what stands in the place of a checksum that is to be
-/// completed.
+/// The sum of the pseudo-header of TCP or UDP over IPv4: RFC 9293 §3.1. It is what stands in the place of a checksum
+/// that is to be completed.
 pub(crate) fn pseudo_header(addresses: &[u8], protocol: u8, transport_bytes: usize) -> u16 {
     fold(u64::from(sum(addresses)) + u64::from(protocol) + transport_bytes as u64)
 }
 
-/// The checksum of TCP or UDP that the sending kernel left to be completed, and where it stands; `None`: the packet has its own.
+/// The checksum of TCP or UDP that the sending kernel left to be completed, and where it stands; `None`: the packet has
+/// its own.
 pub(crate) fn completed(packet: &Stored) -> Option<(usize, u16)> {
     let Partial { start, offset } = packet.partial?;
     let checksum = !sum(&packet.bytes[usize::from(start)..]);

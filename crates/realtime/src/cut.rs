@@ -1,8 +1,9 @@
 //! Segmentation offload: a super-packet becomes the segments that a network card would send of it.
 //!
-//! Of TCP: each segment has the headers of the super-packet, with its own length, sequence number and IP identification. FIN and PSH are those of
-//! the last, CWR of the first (RFC 3168 §6.1.2: it answers one congestion event). Checksums of IP are written; those of TCP and
-//! UDP, which the sending kernel left to be completed, still are: their field holds the sum of the pseudo-header.
+//! Of TCP: each segment has the headers of the super-packet, with its own length, sequence number and IP
+//! identification. FIN and PSH are those of the last, CWR of the first (RFC 3168 §6.1.2: it answers one congestion
+//! event). Checksums of IP are written; those of TCP and UDP, which the sending kernel left to be completed, still are:
+//! their field holds the sum of the pseudo-header.
 
 use crate::checksum::{pseudo_header, set_ip};
 use crate::headers::{sequence, set_word, word, Headers, CWR, FIN, PSH, TCP, UDP};
@@ -13,7 +14,7 @@ use crate::virtio::{Partial, Segmentation, VirtioHeader};
 pub(crate) const TCP_CHECKSUM: u16 = 16;
 const UDP_CHECKSUM: u16 = 6;
 
-/// It is no sound IPv4 packet, or not the super-packet that its header says.
+/// It is no valid IPv4 packet, or not the super-packet that its header describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 

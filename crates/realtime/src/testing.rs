@@ -7,8 +7,8 @@ use crate::virtio::{self, Partial, Segmentation, VirtioHeader};
 use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// Has a test of times done until it passes, at most three times. A machine that is busy for a moment fails it once, a fault of ours
-/// each time.
+/// Has a test of times done until it passes, at most three times. A machine that is busy for a moment fails it once, a
+/// fault of ours each time.
 pub(crate) fn tried_thrice(test: impl Fn()) {
     let passes = || catch_unwind(AssertUnwindSafe(&test)).is_ok();
     if !passes() && !passes() {
@@ -44,7 +44,8 @@ impl Default for SuperPacket {
     }
 }
 
-/// What a host answers to an echo request, the device's header included (RFC 792: the same, with the addresses exchanged and type 0).
+/// What a host answers to an echo request, the device's header included (RFC 792: the same, with the addresses
+/// exchanged and type 0).
 pub(crate) fn echo_answer(request: &[u8]) -> Vec<u8> {
     let mut bytes = request.to_vec();
     let packet = &mut bytes[virtio::BYTES..];

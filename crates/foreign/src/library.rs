@@ -1,20 +1,22 @@
-//! Congestion controls in shared libraries: `parshall_control.h` says what such a library has. It stands with what
-//! `parshall new control` writes, in `python/parshall/scenario/templates/control`, as does the same in Rust.
+//! Congestion controls in shared libraries, by the C interface `parshall_control.h`. The header and its Rust twin are
+//! among the files that `parshall new control` writes (`python/parshall/scenario/templates/control`).
 //!
-//! A library is trusted as any other code of the process; what is checked is what can be: that the symbol is there, that it
-//! speaks this version of the interface, that it has the functions it must have, and what each call says.
+//! A library is trusted as any other code of the process; what is checked is what can be: that the symbol is there,
+//! that it has this version of the interface, that it has the functions it must have, and the answer of each call.
 
 #[allow(missing_docs, clippy::pedantic)] // it is a user's file too
 #[path = "../../../python/parshall/scenario/templates/control/rust/src/abi.rs"]
 mod abi;
 mod control;
+mod loaded;
 
 use abi::{
     Table, ABI, NEEDS_ACCURATE_ECN, NEEDS_GROWTH_IN_CWR, NEEDS_L4S, NEEDS_ONE_WAY_DELAY, NEEDS_PACING,
     NEEDS_RATE_SAMPLES, NEEDS_RECOVERY_WINDOW, NEEDS_TIMESTAMPS, SYMBOL,
 };
 use control::LibraryControl;
-use parshall_congestion::external::{External, Maker, Says, Steering};
+use loaded::Loaded;
+use parshall_congestion::external::{Answer, External, Maker, Steering};
 use parshall_congestion::{Needs, Start};
 use std::mem::{offset_of, size_of, MaybeUninit};
 use std::path::Path;
@@ -54,19 +56,6 @@ pub enum LibraryError {
 /// A loaded library with a congestion control.
 #[derive(Clone, Debug)]
 pub struct Library(Arc<Loaded>);
-
-/// What must stay loaded as long as one of its controls is there.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    table: Table,
-    _library: libloading::Library,
-}
-
-impl Loaded {
-    fn table(&self) -> &Table {
-        &self.table
-    }
-}
 
 /// Bytes of the table of a version of the interface.
 fn size_of_table(version: u32) -> Option<usize> {
@@ -172,8 +161,8 @@ impl Library {
 }
 
 impl Maker for Library {
-    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Says), String> {
-        let (control, says) = LibraryControl::new(&self.0, parameters, start)?;
-        Ok((Box::new(control), says))
+    fn make(&self, parameters: &str, start: Start) -> Result<(Box<dyn External>, Answer), String> {
+        let (control, answer) = LibraryControl::new(&self.0, parameters, start)?;
+        Ok((Box::new(control), answer))
     }
 }

@@ -24,27 +24,32 @@ const LEVEL: libc::c_int = 10;
 #[derive(Debug)]
 pub(crate) struct Scheduling {
     pub(crate) priority: Priority,
+    /// Policy and level before, if real-time priority took their place.
+    before: Option<(libc::c_int, libc::c_int)>,
     slack: Option<NonZeroU64>,
     /// The CPUs on which it might run, if it was tied to one.
     cpus: Option<CpuSet>,
 }
 
 impl Scheduling {
-    /// Tries to give this thread real-time priority. Without it, at least its sleeps end on time: the kernel lengthens those of usual
-    /// threads by up to 50 us (`PR_SET_TIMERSLACK`). With `cpu` the thread runs there alone, if the kernel permits.
+    /// Tries to give this thread real-time priority. Without it, at least its sleeps end on time: the kernel lengthens
+    /// those of usual threads by up to 50 us (`PR_SET_TIMERSLACK`). With `cpu` the thread runs there alone, if the
+    /// kernel permits.
     pub(crate) fn begin(cpu: Option<usize>) -> Self {
         let cpus = cpu.and_then(tie_to);
         let slack = current_timer_slack().ok().and_then(NonZeroU64::new);
         let _ = set_current_timer_slack(Some(NonZeroU64::MIN)); // where it is refused, lateness is measured
+        let before = schedule_of_this_thread().ok();
         let granted = schedule(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, LEVEL).is_ok();
-        Self { priority: if granted { Priority::RealTime } else { Priority::Usual }, slack, cpus }
+        let priority = if granted { Priority::RealTime } else { Priority::Usual };
+        Self { priority, before: before.filter(|_| granted), slack, cpus }
     }
 }
 
 impl Drop for Scheduling {
     fn drop(&mut self) {
-        if self.priority == Priority::RealTime {
-            let _ = schedule(libc::SCHED_OTHER, 0); // giving up a priority is always allowed
+        if let Some((policy, level)) = self.before {
+            let _ = schedule(policy, level); // giving up a priority is always allowed
         }
         let _ = set_current_timer_slack(self.slack);
         let _ = self.cpus.map(|cpus| sched_setaffinity(None, &cpus));
@@ -68,9 +73,33 @@ fn schedule(policy: libc::c_int, level: libc::c_int) -> io::Result<()> {
     }
 }
 
+/// The policy of this thread, and its level.
+fn schedule_of_this_thread() -> io::Result<(libc::c_int, libc::c_int)> {
+    let mut parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the calls write `parameters`, which lives until they return; 0 is this thread.
+    let (policy, read) =
+        unsafe { (libc::sched_getscheduler(0), libc::sched_getparam(0, &raw mut parameters)) };
+    if policy < 0 || read < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((policy, parameters.sched_priority))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_gets_back_the_policy_that_it_had() {
+        let policy = || schedule_of_this_thread().unwrap().0;
+        schedule(libc::SCHED_BATCH, 0).unwrap(); // every thread may
+        let scheduling = Scheduling::begin(None);
+        let during =
+            if scheduling.priority == Priority::RealTime { libc::SCHED_FIFO } else { libc::SCHED_BATCH };
+        assert_eq!(policy() & !libc::SCHED_RESET_ON_FORK, during);
+        drop(scheduling);
+        assert_eq!(policy(), libc::SCHED_BATCH);
+    }
 
     #[test]
     fn a_thread_that_is_tied_to_a_cpu_is_let_go_again() {

@@ -10,7 +10,7 @@ use crate::measured::{Measured, Meter, Waited};
 use crate::merge::Batches;
 use crate::payload::PayloadMeter;
 use crate::pool::{Pool, Stored};
-use crate::realtime::Scheduling;
+use crate::scheduling::Scheduling;
 use crate::side::{Addresses, Pair, Written};
 use crate::virtio::VirtioHeader;
 use crate::EmulatorError;
@@ -28,12 +28,13 @@ pub struct Settings {
     pub begin_ns: Option<u64>,
     /// Flows whose payload is counted here as no host of ours does: the first one, and the one after the last.
     pub counted: (u32, u32),
-    /// The CPU that the thread has for itself, so that it rests little while something is due: nothing else may have to run there. `None`: it runs
-    /// where the kernel says, and leaves a part of each tick to others.
+    /// The CPU that the thread has for itself, so that it rests little while something is due: nothing else may have to
+    /// run there. `None`: it runs where the kernel puts it, and leaves a part of each tick to others.
     pub cpu: Option<usize>,
     /// Whether to keep what came from the hosts, 64 bytes a packet.
     pub journal: bool,
-    /// Whether to ask the hosts now and then for an echo, to know how long they take to answer ([`Measured::answer_p99_s`]).
+    /// Whether to ask the hosts now and then for an echo, to know how long they take to answer
+    /// ([`Measured::answer_p99_s`]).
     pub echo: bool,
 }
 
@@ -56,7 +57,7 @@ impl Default for Settings {
 pub enum Stopped {
     /// The scenario's duration was over, or the transfers were done that its end waits for.
     Ended,
-    /// Who watched said so.
+    /// The caller ended it.
     Told,
     /// [`Monitor::cancel`] was set: to finish the simulation gives no result either.
     Cancelled,
@@ -101,20 +102,22 @@ pub struct Ran {
 
 const TICKS: (Duration, Duration) = (Duration::from_ps(1_000_000), Duration::from_millis(10));
 
-/// This part of a tick is left to others, even if a look lasted longer than a tick: the hosts may have the same CPU, unless the thread has
-/// [one for itself](Settings::cpu).
+/// This part of a tick is left to others, even if a look lasted longer than a tick: the hosts may have the same CPU,
+/// unless the thread has [one for itself](Settings::cpu).
 const LEAST_REST: u64 = 4;
 
-/// A rest after each look is this part of it at least: a real-time thread that has its CPU for more than 95 % of a second is stopped for
-/// 50 ms (Documentation/scheduler/sched-rt-group.rst, sched_rt_runtime_us; the fair server of sched-deadline.rst).
+/// A rest after each look is this part of it at least: a real-time thread that has its CPU for more than 95 % of a
+/// second is stopped for 50 ms (Documentation/scheduler/sched-rt-group.rst, sched_rt_runtime_us; the fair server of
+/// sched-deadline.rst).
 const REST_OF_LOOK: u64 = 16;
 
-/// A CPU that slept long wakes late (100 us were seen, in a virtual machine): it is woken so long before something is due, and
-/// sleeps the rest lightly.
+/// A CPU that slept long wakes late (100 us were seen, in a virtual machine): it is woken so long before something is
+/// due, and sleeps the rest lightly.
 const AWAKE_BEFORE: Duration = Duration::from_ps(200_000_000);
 
-/// Packets that are read of a host before others have their turn, about, so that what is due need not wait for many that have come; what is
-/// left is read at the next look. With 1,000 flows at 1 Gbit/s, 1 % of the packets were 0.2 ms late with 16, 1 ms with 32, and 2 ms with 256.
+/// Packets that are read of a host before others have their turn, about, so that what is due need not wait for many
+/// that have come; what is left is read at the next look. With 1,000 flows at 1 Gbit/s, 1 % of the packets were 0.2 ms
+/// late with 16, 1 ms with 32, and 2 ms with 256.
 const MOST_READS: u64 = 16;
 
 /// Time between two calls of who watches.
@@ -132,8 +135,8 @@ struct Look {
 }
 
 impl Emulator {
-    /// The network of a simulation, between the devices of some pairs of hosts. `pair_of` says for each external flow at which pair it is, by
-    /// its place.
+    /// The network of a simulation, between the devices of some pairs of hosts. `pair_of` has for each external flow
+    /// at which pair it is, by its place.
     ///
     /// # Errors
     /// [`EmulatorError`]: a device cannot be read without waiting, the tick is out of range, or a flow has no pair.
@@ -178,8 +181,9 @@ impl Emulator {
         })
     }
 
-    /// Runs until the end, on this thread. `watch` is called about each millisecond with the simulation, for what the hosts know of their flows
-    /// ([`Simulation::report`] and its like); it says whether to go on. While it runs no packet is delivered: it must be quick.
+    /// Runs until the end, on this thread. `watch` is called about each millisecond with the simulation, for what the
+    /// hosts know of their flows ([`Simulation::report`] and its like); it returns whether to go on. While it runs no
+    /// packet is delivered: it must be quick.
     ///
     /// # Errors
     /// [`EmulatorError`]: the simulated part failed, or a device cannot be read.
@@ -227,8 +231,9 @@ impl Emulator {
         Ok(Ran { simulation, measured, stopped, journal, devices: pairs })
     }
 
-    /// Waits after a look that began then, until something is due, something has come, or who watches is to be called; but a tick at
-    /// least. Returns the time for which the next look is planned, and since when the packets that it finds may have waited.
+    /// Waits after a look that began then, until something is due, something has come, or who watches is to be called;
+    /// but a tick at least. Returns the time for which the next look is planned, and since when the packets that it
+    /// finds may have waited.
     fn wait(&self, clock: Clock, began: Instant, watched: Instant, meter: &mut Meter) -> (Instant, Waited) {
         let Self { simulation, pairs, settings, .. } = self;
         let now = clock.now();
@@ -364,9 +369,9 @@ impl Emulator {
         Ok(reads)
     }
 
-    /// What has been read enters the network. When each packet came is not known. If all entered at the look, the first ones would take all
-    /// the room that a full queue has had since the last look: so they enter one read after the other, until a look later. What was read
-    /// at once, a burst, enters at once.
+    /// What has been read enters the network. When each packet came is not known. If all entered at the look, the first
+    /// ones would take all the room that a full queue has had since the last look: so they enter one read after the
+    /// other, until a look later. What was read at once, a burst, enters at once.
     fn enter(&mut self, Look { now, within, .. }: Look, reads: u64, meter: &mut Meter) {
         let Self { simulation, journal, came, .. } = self;
         for (read, arrival) in came.drain(..) {

@@ -1,9 +1,10 @@
 //! Receive offload: segments of a TCP flow that are due at a tick, and follow each other, become one super-packet.
 //!
 //! They are merged where Linux's generic receive offload would (net/ipv4/tcp_offload.c, `tcp_gro_receive`; af_inet.c,
-//! `inet_gro_receive`): all headers equal but for sequence number, IP identification (which counts on), length and checksum; equal payloads, of which the
-//! last may be shorter; FIN and PSH end a super-packet; no other flag than ACK and ECE. So segments with different ECN codepoints, ACKs
-//! without data, retransmissions and gaps stay as they are, and the receiver sees what it would see behind a network card.
+//! `inet_gro_receive`): all headers equal but for sequence number, IP identification (which counts on), length and
+//! checksum; equal payloads, of which the last may be shorter; FIN and PSH end a super-packet; no other flag than ACK
+//! and ECE. So segments with different ECN codepoints, ACKs without data, retransmissions and gaps stay as they are,
+//! and the receiver sees what it would see behind a network card.
 
 use crate::checksum::{pseudo_header, set_ip};
 use crate::cut::TCP_CHECKSUM;
@@ -138,7 +139,8 @@ impl Batch {
         let is_next = sequence(bytes, ip) == next.sequence && word(bytes, 4) == next.identification;
         let same = |range: std::ops::Range<usize>| before[range.clone()] == bytes[range];
         let flags = |bytes: &[u8]| bytes[ip + 13] & !(FIN | PSH);
-        // IP: all but length, identification and checksum. TCP: all but sequence number, FIN, PSH, checksum and urgent pointer.
+        // IP: all but length, identification and checksum. TCP: all but sequence number, FIN, PSH, checksum and urgent
+        // pointer.
         let same_headers = same(0..2)
             && same(6..10)
             && same(12..ip)

@@ -4,7 +4,7 @@
 //! | --- | --- | --- | --- |
 //! | lateness, p99 | 200 us | 1 ms | delays of networks begin at some milliseconds: 2 %, 10 % of 10 ms |
 //! | answers of the hosts, p99 | 400 us | 2 ms | a round trip has one answer and two deliveries: twice the lateness |
-//! | due packets not written | none | 1 in 10^5 | a loss that the scenario does not have; CUBIC at 1 Gbit/s and 100 ms hears losses of 10^-6 |
+//! | due packets not written | none | 1 in 10^5 | a loss that the scenario does not have; CUBIC at 1 Gbit/s and 100 ms responds to losses of 10^-6 |
 //! | packets larger than the scenario's | none | 1 in 1000 | queues that count packets hold more bytes |
 //! | packets malformed | none | 1 in 10^5 | they are lost |
 //! | the thread's share of a CPU | 80 % | 95 % | ticks lengthen before it is full |
@@ -18,7 +18,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// It was what the scenario says.
+    /// It was as in the scenario.
     Valid,
     /// Something differed, not much.
     Doubtful,

@@ -1,13 +1,13 @@
 //! What a run kept of what it was to keep.
 
 use crate::clock::thread_cpu_s;
-use crate::realtime::Priority;
+use crate::scheduling::Priority;
 use parshall_records::DelayHistogram;
 use parshall_sim::Direction;
 use parshall_units::{Duration, Instant};
 use serde::Serialize;
 
-/// What was measured of an emulation itself, while it ran. [`verdict`](Self::verdict) says what it means.
+/// What was measured of an emulation itself, while it ran. [`verdict`](Self::verdict) judges it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measured {
     /// How long it ran, s.
@@ -20,8 +20,8 @@ pub struct Measured {
     pub tick_s: f64,
     /// Looks at the devices.
     pub ticks: u64,
-    /// Ticks by which looks began too late, because the one before lasted longer or the kernel woke the thread too late; parts
-    /// of a tick do not count.
+    /// Ticks by which looks began too late, because the one before lasted longer or the kernel woke the thread too
+    /// late; parts of a tick do not count.
     pub ticks_missed: u64,
     /// Packets that came from the hosts, super-packets cut.
     pub packets_in: u64,
@@ -29,8 +29,8 @@ pub struct Measured {
     pub packets_out: u64,
     /// Writes for these: a super-packet is one.
     pub writes: u64,
-    /// Lateness that half of the packets written did not exceed, from when they were due until they were written, s; `None`: none was
-    /// written, as for all lateness.
+    /// Lateness that half of the packets written did not exceed, from when they were due until they were written, s;
+    /// `None`: none was written, as for all lateness.
     pub lateness_p50_s: Option<f64>,
     /// Lateness that 99 % did not exceed, s.
     pub lateness_p99_s: Option<f64>,
@@ -38,10 +38,11 @@ pub struct Measured {
     pub mean_lateness_s: Option<f64>,
     /// Longest lateness, s.
     pub max_lateness_s: Option<f64>,
-    /// By how much round-trip times are longer than the network's: twice the mean lateness, and the mean times that packets of both directions
-    /// waited until they were read.
+    /// By how much round-trip times are longer than the network's: twice the mean lateness, and the mean times that
+    /// packets of both directions waited until they were read.
     pub rtt_bias_s: Option<f64>,
-    /// Time that 99 % of the hosts' answers to an echo did not exceed, until they were read, s; `None`: no host was asked, or none answers.
+    /// Time that 99 % of the hosts' answers to an echo did not exceed, until they were read, s; `None`: no host was
+    /// asked, or none answers.
     pub answer_p99_s: Option<f64>,
     /// Packets that were due and were not written: losses that the scenario does not have.
     pub unwritten: Unwritten,
@@ -51,7 +52,7 @@ pub struct Measured {
     pub malformed: u64,
     /// Packets larger than those of their flow in the scenario.
     pub oversized: u64,
-    /// Share of the machine's time that its hypervisor gave to others; `None`: the kernel does not tell.
+    /// Share of the machine's time that its hypervisor gave to others; `None`: the kernel does not report it.
     pub steal: Option<f64>,
 }
 
@@ -203,8 +204,8 @@ impl Machine {
         Self::read(&parshall_reading::of_kernel("/proc/stat").ok()?)
     }
 
-    /// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal; guests' time, which
-    /// follows, is in user and nice already.
+    /// The first line of `/proc/stat` (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal; guests'
+    /// time, which follows, is in user and nice already.
     fn read(text: &str) -> Option<Self> {
         let line = text.lines().next()?.strip_prefix("cpu ")?;
         let times: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).take(8).collect();

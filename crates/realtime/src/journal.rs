@@ -1,9 +1,11 @@
-//! What came from the hosts, when, and what the network did with it: so that the same packets can be handed into the network once more.
+//! What came from the hosts, when, and what the network did with it: so that the same packets can be handed into the
+//! network once more.
 //!
-//! An emulation steps its network by the wall clock, a look at a time; a simulation goes from event to event. The packets that the
-//! journal of an emulation holds, handed at their times into a simulation of the same scenario, meet the same queues: these must
-//! decide the same ([`Journal::replay`]). Events of one instant happen in the order in which they became known, so that each packet
-//! has to be handed in when the network was as far as it was then: at the look before it came.
+//! An emulation steps its network by the wall clock, a look at a time; a simulation goes from event to event. The
+//! packets that the journal of an emulation holds, handed at their times into a simulation of the same scenario, meet
+//! the same queues: these must decide the same ([`Journal::replay`]). Events of one instant happen in the order in
+//! which they became known, so that each packet has to be handed in when the network was as far as it was then: at the
+//! look before it came.
 
 use parshall_sim::{Arrival, Delivery, Monitor, SimError, Simulation};
 use parshall_units::Instant;
@@ -88,8 +90,8 @@ impl Journal {
         self.entries[self.of_slot[slot as usize]].fate = fate;
     }
 
-    /// Hands the same packets at the same times into another simulation of the same scenario and repetition, and compares what
-    /// becomes of them.
+    /// Hands the same packets at the same times into another simulation of the same scenario and repetition, and
+    /// compares what becomes of them.
     ///
     /// # Errors
     /// As [`Simulation::advance`].
@@ -165,8 +167,8 @@ mod tests {
         Simulation::begin(&scenario(), 0, Tables::none()).unwrap()
     }
 
-    /// What an emulation does whose looks are on the grid of the link's service times: packets come, leave and are handed in at
-    /// the same instants.
+    /// What an emulation does whose looks are on the grid of the link's service times: packets come, leave and are
+    /// handed in at the same instants.
     fn emulated() -> Journal {
         let (monitor, mut simulation, mut journal) = (Monitor::default(), begin(), Journal::default());
         let (mut free, mut slots, mut random) = (Vec::new(), 0, 1_u64);

@@ -1,8 +1,8 @@
 //! One control of a library.
 
-use crate::abi::{Ack, Congestion, Parameter, Says as AbiSays, Start as AbiStart};
-use crate::Loaded;
-use parshall_congestion::external::{kept, External, Said, Says};
+use super::abi::{Ack, Congestion, Parameter, Says as AbiSays, Start as AbiStart};
+use super::loaded::Loaded;
+use parshall_congestion::external::{kept, Answer, External, Response};
 use parshall_congestion::{AckEvent, CongestionEvent, Phase, Signal, Start};
 use parshall_units::parameters::Reader;
 use parshall_units::Duration;
@@ -11,21 +11,28 @@ use std::ffi::{c_char, c_void, CString};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// A control of a library, and what it said last.
+/// A control of a library, and its last answer.
 #[derive(Debug)]
 pub(crate) struct LibraryControl {
     library: Arc<Loaded>,
     state: NonNull<c_void>,
-    says: Says,
+    answer: Answer,
 }
 
-// SAFETY: the header says that a control is used by one thread at a time, whichever that is.
+// SAFETY: by the header a control is used by one thread at a time, whichever that is.
 #[allow(unsafe_code)]
 unsafe impl Send for LibraryControl {}
 
+/// Before the first answer.
+const UNKNOWN: Answer = Answer { window: 1.0, ssthresh: f64::INFINITY, pacing_rate: None };
+
 impl LibraryControl {
     #[allow(unsafe_code)]
-    pub(crate) fn new(library: &Arc<Loaded>, parameters: &str, start: Start) -> Result<(Self, Says), String> {
+    pub(crate) fn new(
+        library: &Arc<Loaded>,
+        parameters: &str,
+        start: Start,
+    ) -> Result<(Self, Answer), String> {
         let named = numbers(parameters)?;
         let parameters: Vec<_> =
             named.iter().map(|(name, value)| Parameter { name: name.as_ptr(), value: *value }).collect();
@@ -42,26 +49,29 @@ impl LibraryControl {
         // SAFETY: the arguments live until it returns, as the header has it.
         let state =
             unsafe { create(&raw const begins, parameters.as_ptr(), parameters.len() as u64, &raw mut says) };
-        let said = says.said();
-        match NonNull::new(state) {
-            Some(state) => said.map(|says| (Self { library: Arc::clone(library), state, says }, says)),
-            None => Err(said.err().unwrap_or_else(|| "create returned NULL".into())),
-        }
+        let response = says.response();
+        let Some(state) = NonNull::new(state) else {
+            return Err(response.err().unwrap_or_else(|| "create returned NULL".into()));
+        };
+        let mut control = Self { library: Arc::clone(library), state, answer: UNKNOWN };
+        let answer = response?; // an error drops the control, and so destroys its state
+        control.answer = answer;
+        Ok((control, answer))
     }
 
-    /// Calls one of its functions, if it has that, and hears what it says.
+    /// Calls one of its functions, if it has that, and returns its answer.
     fn call<F>(
         &mut self,
         function: Option<F>,
         call: impl FnOnce(F, *mut c_void, *mut AbiSays),
-    ) -> Option<Said> {
-        let mut says = AbiSays::preset(self.says.window);
+    ) -> Option<Response> {
+        let mut says = AbiSays::preset(self.answer.window);
         call(function?, self.state.as_ptr(), &raw mut says);
-        let said = says.said();
-        if let Ok(says) = &said {
-            self.says = *says;
+        let response = says.response();
+        if let Ok(answer) = &response {
+            self.answer = *answer;
         }
-        Some(said)
+        Some(response)
     }
 }
 
@@ -71,13 +81,13 @@ impl AbiSays {
     }
 
     #[allow(unsafe_code)]
-    fn said(&self) -> Said {
+    fn response(&self) -> Response {
         if !self.error.is_null() {
             // SAFETY: a text that the library wrote, as the header has it.
             return Err(unsafe { text(self.error) });
         }
         let pacing_rate = (!self.pacing_rate.is_nan()).then_some(self.pacing_rate);
-        Ok(Says { window: self.cwnd, ssthresh: self.ssthresh, pacing_rate })
+        Ok(Answer { window: self.cwnd, ssthresh: self.ssthresh, pacing_rate })
     }
 }
 
@@ -90,7 +100,7 @@ const LONGEST_TEXT: usize = 500;
 /// It points to a text that ends with a zero.
 #[allow(unsafe_code)]
 unsafe fn text(of: *const c_char) -> String {
-    // SAFETY: bytes are read up to the zero at the latest, of which the caller says that it is there.
+    // SAFETY: bytes are read up to the zero at the latest, which the caller guarantees.
     let read = (0..LONGEST_TEXT).map(|at| unsafe { of.cast::<u8>().add(at).read() });
     let bytes: Vec<u8> = read.take_while(|&byte| byte != 0).collect();
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
@@ -157,63 +167,64 @@ impl From<&CongestionEvent> for Congestion {
     }
 }
 
-// SAFETY of the calls below: the state is what `create` gave, the arguments live until they return, and `&mut self` keeps
-// others out.
+// SAFETY of the calls below: the state is what `create` gave, the arguments live until they return, and `&mut self`
+// keeps others out.
 #[allow(unsafe_code)]
 impl External for LibraryControl {
-    fn on_ack(&mut self, ack: &AckEvent) -> Said {
-        let told = Ack::from(ack);
+    fn on_ack(&mut self, ack: &AckEvent) -> Response {
+        let event = Ack::from(ack);
         let function = self.library.table().on_ack;
-        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) })
-            .unwrap_or(Ok(self.says))
+        self.call(function, |function, state, says| unsafe { function(state, &raw const event, says) })
+            .unwrap_or(Ok(self.answer))
     }
 
-    fn on_congestion(&mut self, event: &CongestionEvent) -> Said {
-        let told = Congestion::from(event);
+    fn on_congestion(&mut self, event: &CongestionEvent) -> Response {
+        let event = Congestion::from(event);
         let function = self.library.table().on_congestion;
-        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) })
-            .unwrap_or(Ok(self.says))
+        self.call(function, |function, state, says| unsafe { function(state, &raw const event, says) })
+            .unwrap_or(Ok(self.answer))
     }
 
-    fn on_timeout(&mut self, event: &CongestionEvent) -> Said {
-        let told = Congestion::from(event);
+    fn on_timeout(&mut self, event: &CongestionEvent) -> Response {
+        let event = Congestion::from(event);
         let function = self.library.table().on_timeout;
-        self.call(function, |function, state, says| unsafe { function(state, &raw const told, says) })
-            .unwrap_or(Ok(self.says))
+        self.call(function, |function, state, says| unsafe { function(state, &raw const event, says) })
+            .unwrap_or(Ok(self.answer))
     }
 
-    fn on_idle_restart(&mut self, restart_window: f64) -> Said {
+    fn on_idle_restart(&mut self, restart_window: f64) -> Response {
         let function = self.library.table().on_idle_restart;
         self.call(function, |function, state, says| unsafe { function(state, restart_window, says) })
-            .unwrap_or(Ok(self.says))
+            .unwrap_or(Ok(self.answer))
     }
 
-    fn on_recovered(&mut self) -> Said {
+    fn on_recovered(&mut self) -> Response {
         let function = self.library.table().on_recovered;
-        self.call(function, |function, state, says| unsafe { function(state, says) }).unwrap_or(Ok(self.says))
+        self.call(function, |function, state, says| unsafe { function(state, says) })
+            .unwrap_or(Ok(self.answer))
     }
 
-    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Said {
+    fn on_undo(&mut self, window: f64, ssthresh: f64) -> Response {
         let function = self.library.table().on_undo;
         self.call(function, |function, state, says| unsafe { function(state, window, ssthresh, says) })
-            .unwrap_or(Ok(self.says))
+            .unwrap_or(Ok(self.answer))
     }
 
-    fn end_slow_start(&mut self) -> Option<Said> {
+    fn end_slow_start(&mut self) -> Option<Response> {
         let function = self.library.table().end_slow_start;
         self.call(function, |function, state, says| unsafe { function(state, says) })
     }
 
-    fn set_slope(&mut self, slope: f64) -> Said {
+    fn set_slope(&mut self, slope: f64) -> Response {
         let function = self.library.table().set_slope;
         self.call(function, |function, state, says| unsafe { function(state, slope, says) })
-            .unwrap_or(Ok(self.says))
+            .unwrap_or(Ok(self.answer))
     }
 
-    fn set_ssthresh(&mut self, ssthresh: f64) -> Said {
+    fn set_ssthresh(&mut self, ssthresh: f64) -> Response {
         let function = self.library.table().set_ssthresh;
         self.call(function, |function, state, says| unsafe { function(state, ssthresh, says) })
-            .unwrap_or(Ok(self.says))
+            .unwrap_or(Ok(self.answer))
     }
 
     fn read_variables(&self, reader: &mut Reader<'_>) {
@@ -240,5 +251,49 @@ impl Drop for LibraryControl {
             // SAFETY: the state is what `create` gave, and nobody uses it again.
             unsafe { destroy(self.state.as_ptr()) };
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(unsafe_code)]
+mod tests {
+    use super::super::abi::{Table, ABI};
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static STATE: u8 = 0;
+    static DESTROYED: AtomicU32 = AtomicU32::new(0);
+
+    unsafe extern "C" fn create(
+        _: *const AbiStart,
+        parameters: *const Parameter,
+        count: u64,
+        says: *mut AbiSays,
+    ) -> *mut c_void {
+        unsafe {
+            if count > 0 && (*parameters).value != 0.0 {
+                (*says).error = c"half made".as_ptr();
+            }
+        }
+        (&raw const STATE).cast_mut().cast()
+    }
+
+    unsafe extern "C" fn destroy(_: *mut c_void) {
+        DESTROYED.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn a_state_that_comes_with_an_error_is_destroyed() {
+        // SAFETY: a table of zeros is one without functions.
+        let mut table = unsafe { std::mem::zeroed::<Table>() };
+        table.abi = ABI;
+        table.create = Some(create);
+        table.destroy = Some(destroy);
+        let library = Arc::new(Loaded { table, _library: libloading::os::unix::Library::this().into() });
+        let made = LibraryControl::new(&library, r#"{"fails": 1}"#, Start::NEW);
+        assert_eq!(made.err().as_deref(), Some("half made"));
+        assert_eq!(DESTROYED.load(Ordering::Relaxed), 1);
+        drop(LibraryControl::new(&library, r#"{"fails": 0}"#, Start::NEW).unwrap());
+        assert_eq!(DESTROYED.load(Ordering::Relaxed), 2);
     }
 }
