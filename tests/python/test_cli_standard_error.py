@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from parshall.cli.app import VERBS
+from parshall.cli.app import OF_EXTRAS, VERBS
 from parshall.instruments.emulation import abilities
 
 TESTS = Path(__file__).parents[1]
@@ -123,7 +123,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_verb_is_tried() -> None:
-    assert set(COMMANDS) == set(VERBS)
+    assert set(COMMANDS) == {*VERBS, *OF_EXTRAS}
 
 
 @pytest.mark.parametrize(("verb", "command"), DESCRIBED)
