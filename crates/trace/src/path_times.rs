@@ -142,6 +142,12 @@ pub(crate) struct PathTimes {
     sum: f64,
     least: Option<Nanos>,
     smoothed: Option<f64>,
+    /// The last sample, and the least since the slot began.
+    last: Option<Nanos>,
+    largest: Nanos,
+    least_of_slot: Option<Nanos>,
+    /// When the last acknowledgement that the sender has answered passed.
+    answered: Option<Nanos>,
     histogram: Histogram,
 }
 
@@ -160,6 +166,10 @@ impl PathTimes {
             sum: 0.0,
             least: None,
             smoothed: None,
+            last: None,
+            largest: 0,
+            least_of_slot: None,
+            answered: None,
             histogram: Histogram::default(),
         }
     }
@@ -188,6 +198,7 @@ impl PathTimes {
             self.echoes.pop_front();
             if distance == 0 {
                 let sample = now.saturating_sub(passed);
+                self.answered = Some(passed);
                 self.before_at_most = least_of(self.before_at_most, Some(sample));
                 if usable {
                     self.before.sample(now, sample);
@@ -292,6 +303,9 @@ impl PathTimes {
         self.sum += rtt as f64;
         self.histogram.record(rtt);
         self.least = least_of(self.least, Some(least));
+        self.last = Some(rtt);
+        self.largest = self.largest.max(rtt);
+        self.least_of_slot = least_of(self.least_of_slot, Some(rtt));
         self.smoothed =
             Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + GAIN * (rtt as f64 - smoothed)));
     }
@@ -364,6 +378,27 @@ impl PathTimes {
     /// Least of the samples and the handshake.
     pub(crate) fn least(&self) -> Option<Nanos> {
         least_of(self.least, self.of_handshake())
+    }
+
+    /// The last sample.
+    pub(crate) fn last(&self) -> Option<Nanos> {
+        self.last
+    }
+
+    /// The largest sample above the least.
+    pub(crate) fn spread(&self) -> Nanos {
+        self.largest.saturating_sub(self.least().unwrap_or(self.largest))
+    }
+
+    /// The least sample since this was asked last.
+    pub(crate) fn take_least_of_slot(&mut self) -> Option<Nanos> {
+        self.least_of_slot.take()
+    }
+
+    /// How long ago the sender had what it answered last; `None` without timestamps.
+    pub(crate) fn since_answered(&self, now: Nanos) -> Option<Nanos> {
+        let passed = self.answered?;
+        Some(now.saturating_sub(passed).saturating_sub(self.least_before().unwrap_or(0)))
     }
 
     /// Bytes of memory behind it.

@@ -1,0 +1,60 @@
+//! What the packets of a flow say to [`crate::limits`].
+
+use super::Direction;
+use crate::limits::Slot;
+use crate::path_times::{Nanos, Vantage};
+use crate::rounds::{Closed, Sent};
+
+impl Direction {
+    /// Packets pass, which may end a slot.
+    #[inline]
+    pub(super) fn in_slot(&mut self, now: Nanos, sent: &Sent) {
+        if let Some(closed) = self.rounds.sent(now, sent) {
+            self.slot_ended(now, sent.new, &closed);
+        }
+    }
+
+    fn slot_ended(&mut self, now: Nanos, new: bool, closed: &Closed) {
+        let rtt = self.times.take_least_of_slot();
+        self.limits.slot(&Slot {
+            ended: closed.ended,
+            now,
+            packets: closed.packets,
+            new,
+            waited: self.more_waited,
+            recovers: self.una < self.recover || !new,
+            room: closed.edge.map(|edge| edge.saturating_sub(closed.end)),
+            window: self.window,
+            segment: u64::from(self.size.bytes()),
+            rtt,
+            smoothed: self.times.smoothed(),
+            least: self.times.least().filter(|_| self.acked),
+            una: self.una,
+        });
+    }
+
+    /// New data pass, after a segment that was all that the sender had.
+    pub(super) fn after_a_write(&mut self, now: Nanos) {
+        let since_ack = match self.times.vantage() {
+            Vantage::Sender => Some(now.saturating_sub(self.progress)),
+            _ => self.times.since_answered(now),
+        };
+        self.limits.written(since_ack, now.saturating_sub(self.ended_data), self.times.least());
+    }
+
+    /// The receiver's window leaves no room, or does, after an acknowledgement.
+    #[inline]
+    pub(super) fn window_moved(&mut self, now: Nanos) {
+        let Some(edge) = self.edge else { return };
+        let shut = self.una == self.max && edge.saturating_sub(self.max) < u64::from(self.size.bytes());
+        self.limits.window(now, shut);
+    }
+
+    /// The flow will not be followed further: attributes what is left of its time.
+    pub(crate) fn limits_end(&mut self) {
+        let empty = self.fin.is_some() || !self.more_waited;
+        let known = self.acked && self.times.smoothed().is_some();
+        self.limits.finish(self.ended, empty, known);
+        self.events.end();
+    }
+}

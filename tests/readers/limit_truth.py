@@ -1,0 +1,294 @@
+"""Scenarios of which it is known what limits their flow, and what a simulation of them knows of it at each instant.
+
+The sender's own log (qlog), the captures of all links and the transfers say it: none of them is what `parshall observe` reads alone.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from captures import Packet, packets
+
+import parshall as ps
+from parshall.runs import Run
+
+CAUSES = (
+    "handshake",
+    "slow_start",
+    "application",
+    "receiver",
+    "sender",
+    "full_queue",
+    "random_loss",
+    "outage",
+    "unknown",
+)
+PLACES = ("host", "bottleneck", "far")
+"""Links that are captured: at the sender, behind the queue, at the receiver."""
+
+FULL = 0.97
+"""A bottleneck that is busy for this share of a round trip is full."""
+
+PACKET_BITS = 12_000
+MOST_PACKETS = 30_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario, its number and what it was made for."""
+
+    number: int
+    kind: str
+    document: dict[str, Any]
+    rtt_s: float
+    window_bytes: float
+    """The receiver's; infinite without a limit."""
+
+
+def case(number: int) -> Case:
+    """Scenario `number`: its kind in turn, all else drawn."""
+    draw = random.Random(number)
+    kinds = ("receiver", "application", "full_queue", "random_loss", "slow_start", "sender", "outage", "mixed")
+    kind = kinds[number % len(kinds)]
+    rate = 10 ** draw.uniform(6, 9)
+    rtt = 10 ** draw.uniform(np.log10(0.005), np.log10(0.3))
+    product = max(rate * rtt / PACKET_BITS, 4.0)
+    flow: dict[str, Any] = {
+        "name": "flow",
+        "rtt": f"{rtt * 1e3:.4f} ms",
+        "handshake": True,
+        "header_size": "52 B",
+        "congestion_control": draw.choice(["reno", "cubic", "cubic"]),
+    }
+    if draw.random() < 0.5:
+        flow["tcp"] = "linux"
+    if draw.random() < 0.3:
+        flow["delayed_ack"] = "40 ms"
+    buffer = max(8, round(product * 10 ** draw.uniform(-0.5, 0.4)))
+    loss, window, speed, chance = 0.0, float("inf"), rate, draw.random()
+    if kind == "receiver" or (kind == "mixed" and chance < 0.4):
+        window = max(4, round(product * draw.uniform(0.1, 0.8)))
+        speed = window * PACKET_BITS / rtt
+    if kind == "application" or (kind == "mixed" and 0.3 < chance < 0.7):
+        size = max(3, round(product * draw.uniform(0.1, 1.5)))
+        pause = rtt * draw.uniform(0.5, 4)
+        flow["workload"] = {
+            "name": "on_off",
+            "size": {"name": "constant", "value": f"{size} packets"},
+            "off": {"name": "constant", "value": f"{pause:.5f} s"},
+        }
+        flow["persistent"] = True
+        speed = min(speed, size * PACKET_BITS / (pause + rtt))
+    if kind == "random_loss" or (kind == "mixed" and chance > 0.6):
+        loss = draw.uniform(1, 4) / (0.3 * product) ** 2
+    if kind == "outage":
+        loss = draw.uniform(0.02, 0.08)
+    loss = min(loss, 0.08)
+    if loss:
+        speed = min(speed, 1.3 * PACKET_BITS / rtt / loss**0.5)
+        buffer = max(buffer, round(product))
+    if kind == "sender":
+        flow["initial_ssthresh"] = f"{max(4, round(product * draw.uniform(0.1, 0.5)))} packets"
+        flow["congestion_control"] = "reno"
+    duration = min(60.0, max(40 * rtt, 2.0), MOST_PACKETS * PACKET_BITS / speed)
+    if kind == "slow_start":
+        flow["workload"] = {"name": "transfer", "sizes": f"{max(30, round(product * draw.uniform(0.2, 0.8)))} packets"}
+        duration = 30 * rtt + 2
+    if np.isfinite(window):
+        flow["receive_window"] = f"{window} packets"
+    fast, near = f"{max(20 * rate, 1e9):.0f} bit/s", {"name": "drop_tail", "limit": "100000 packets"}
+    links: list[dict[str, Any]] = [
+        {"name": "host", "rate": fast, "delay": "1 us", "queue": near},
+        {
+            "name": "bottleneck",
+            "rate": f"{rate:.0f} bit/s",
+            "delay": f"{0.48 * rtt * 1e3:.4f} ms",
+            "queue": {"name": "drop_tail", "limit": f"{buffer} packets"},
+        },
+        {"name": "far", "rate": fast, "delay": "1 us", "queue": near},
+    ]
+    if loss:
+        links[2]["loss"] = {"name": "bernoulli", "probability": loss}
+    document = {
+        "name": f"limit-{number}",
+        "duration": f"{duration:.4f} s",
+        "seed": number + 1,
+        "links": links,
+        "flows": [{**flow, "path": list(PLACES)}],
+        "probes": {"pcap": True, "qlog": True, "link_samples": f"{max(rtt / 4, 2e-4) * 1e3:.4f} ms"},
+    }
+    payload = 1448.0
+    return Case(number, kind, document, rtt, window * payload)
+
+
+def simulate(case: Case, directory: Path) -> Run:
+    """The run of a case."""
+    return ps.run(ps.Scenario.from_document(case.document), directory)
+
+
+def events(run: Run) -> list[tuple[float, str, dict[str, Any]]]:
+    """The sender's log: times in s, names, data."""
+    (path,) = sorted(Path(run.directory).glob("repetitions/0000/qlog/*.sqlog"))
+    lines = path.read_text().replace("\x1e", "").splitlines()[1:]
+    read = [json.loads(line) for line in lines if line]
+    return [(each["time"] * 1e-3, each["name"].partition(":")[2], each["data"]) for each in read]
+
+
+def truth(case: Case, run: Run) -> list[tuple[float, float, str]]:
+    """What limited the flow: stretches of time with a cause, from its SYN to its last acknowledgement."""
+    log = events(run)
+    given = _given(run)
+    outages, last_ack = _outages(log)
+    full = _full(case, run)
+    cuts = _cuts(run, log)
+    began = next(at for at, name, _ in log if name == "packet_sent")
+    opened = next(at for at, name, data in log if name == "packet_sent" and data["header"]["packet_type"] == "1RTT")
+    stretches: list[tuple[float, float, str]] = [(began, opened, "handshake")]
+    state, window, sent = "slow_start", 0.0, 0
+    outage = 0
+    for (at, name, data), (after, _, _) in pairwise(log):
+        if name == "congestion_state_updated":
+            state = data["new"]
+        elif name == "metrics_updated":
+            window = data.get("congestion_window", window)
+        elif name == "packet_sent" and data["header"]["packet_type"] == "1RTT":
+            for frame in data.get("frames", []):
+                sent = max(sent, frame.get("offset", 0) + frame.get("length", 0))
+        start, end = max(at, opened), min(after, last_ack)
+        if end <= start:
+            continue
+        while outage < len(outages) and outages[outage][1] <= start:
+            outage += 1
+        if outage < len(outages) and outages[outage][0] <= start:
+            cause = "outage"
+        elif sent >= given(start):
+            cause = "application"
+        elif window >= case.window_bytes - 1:
+            cause = "receiver"
+        elif state == "slow_start":
+            cause = "slow_start"
+        elif full(start):
+            cause = "full_queue"
+        else:
+            cause = cuts(start)
+        stretches.append((start, end, cause))
+    return stretches
+
+
+def _given(run: Run) -> Any:
+    """The bytes that the application has handed over by a time; without end for a flow that sends for ever."""
+    assert run.transfers is not None
+    rows = run.transfers.sort("start_s")
+    if rows.is_empty() or rows["size_bytes"].null_count():
+        return lambda at: float("inf")
+    starts, sizes = rows["start_s"].to_numpy(), rows["size_bytes"].cumsum() if False else rows["size_bytes"].cum_sum()
+    summed = np.concatenate([[0], sizes.to_numpy()])
+    return lambda at: summed[np.searchsorted(starts, at + 1e-9, side="right")]
+
+
+def _outages(log: list[tuple[float, str, dict[str, Any]]]) -> tuple[list[tuple[float, float]], float]:
+    """Times without progress before a timeout, and the last progress."""
+    found, progress, since = [], 0.0, 0.0
+    for at, name, data in log:
+        if name == "packet_received" and any(frame.get("acked_ranges") for frame in data.get("frames", [])):
+            progress = since = at
+        elif name == "loss_timer_updated":
+            found.append((since, at))
+            since = at
+    return found, progress
+
+
+def _full(case: Case, run: Run) -> Any:
+    """Whether the bottleneck was busy for the round trip before a time."""
+    rows = run.link_samples
+    assert rows is not None
+    bins = rows.filter(pl.col("link") == "bottleneck").sort("time_s")
+    sent = bins["forwarded_bytes"].to_numpy() * 8.0
+    could = bins["rate_bps"].to_numpy() * bins["bin_s"].to_numpy()
+    width = float(bins["bin_s"][0])
+    number = max(1, round(case.rtt_s / width))
+    busy = np.convolve(sent, np.ones(number))[: sent.size] / np.convolve(could, np.ones(number))[: sent.size]
+    # A packet arrives half a round trip before its acknowledgement: what the sender sends now meets a queue a bit later.
+    return lambda at: bool(busy[min(int(at / width), busy.size - 1)] >= FULL)
+
+
+def _cuts(run: Run, log: list[tuple[float, str, dict[str, Any]]]) -> Any:
+    """Why the window was reduced last before a time: where the packet was lost that was found lost first."""
+    copies: dict[int, tuple[float, int]] = {}
+    found: list[tuple[float, int, float]] = []
+    open_state = True
+    for at, name, data in log:
+        if name == "packet_sent":
+            offset = next((frame["offset"] for frame in data.get("frames", []) if "offset" in frame), None)
+            if offset is not None:
+                copies[data["header"]["packet_number"]] = (at, offset)
+        elif name == "congestion_state_updated":
+            open_state = data["new"] in ("slow_start", "congestion_avoidance")
+        elif name == "packet_lost" and data["header"]["packet_number"] in copies:
+            sent_at, offset = copies[data["header"]["packet_number"]]
+            found.append((at, offset, sent_at))
+    del open_state
+    if not found:
+        return lambda at: "sender"
+    passed = _passed(run, {offset for _, offset, _ in found})
+    causes = ["random_loss" if passed(offset, sent_at) else "full_queue" for _, offset, sent_at in found]
+    times = np.array([at for at, _, _ in found])
+
+    def cause(at: float) -> str:
+        place = int(np.searchsorted(times, at, side="right")) - 1
+        return causes[place] if place >= 0 else "sender"
+
+    return cause
+
+
+def _passed(run: Run, offsets: set[int]) -> Any:
+    """Whether a copy of a packet, sent at a time, has left the bottleneck."""
+    left: dict[int, list[Packet]] = {}
+    (path,) = run.captures("bottleneck")
+    (host,) = run.captures("host")
+    numbers: dict[int, set[int]] = {}
+    for packet in packets(path):
+        if packet.payload and packet.seq - 1 in offsets:
+            numbers.setdefault(packet.seq - 1, set()).add(packet.identification)
+    for packet in packets(host):
+        if packet.payload and packet.seq - 1 in offsets:
+            left.setdefault(packet.seq - 1, []).append(packet)
+
+    def passed(offset: int, sent_at: float) -> bool:
+        copies = left.get(offset, [])
+        if not copies:
+            return False
+        copy = min(copies, key=lambda packet: abs(packet.time_ns * 1e-9 - sent_at))
+        return copy.identification in numbers.get(offset, set())
+
+    return passed
+
+
+def shares(stretches: list[tuple[float, float, str]]) -> dict[str, float]:
+    """The share of the time of each cause."""
+    total = sum(end - start for start, end, _ in stretches)
+    return {cause: sum(end - start for start, end, each in stretches if each == cause) / total for cause in CAUSES}
+
+
+def confusion(true: list[tuple[float, float, str]], found: list[tuple[float, float, str]]) -> dict[tuple[str, str], float]:
+    """Seconds that have the one cause in truth, and the other as found."""
+    seconds: dict[tuple[str, str], float] = {}
+    at = 0
+    for start, end, cause in true:
+        while at < len(found) and found[at][1] <= start:
+            at += 1
+        place = at
+        while place < len(found) and found[place][0] < end:
+            both = min(end, found[place][1]) - max(start, found[place][0])
+            if both > 0:
+                key = (cause, found[place][2])
+                seconds[key] = seconds.get(key, 0.0) + both
+            place += 1
+    return seconds
