@@ -36,7 +36,7 @@ pub use histogram::DelayHistogram;
 pub use schema::{
     DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow,
     LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceEventRow, TraceFlowRow, TraceLimitRow,
-    TracePeriodRow, TransferRow,
+    TracePeriodRow, TraceWindowRow, TransferRow,
 };
 pub use table::Table;
 pub use tables::{schema_catalog, TableDescription, TableSelection, Tables};

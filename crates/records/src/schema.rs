@@ -493,6 +493,20 @@ table! {
 }
 
 table! {
+    /// The receiver's window at the times of `flow_samples`, where the capture shows how it is scaled.
+    pub struct TraceWindowRow in "trace_windows" {
+        /// The flow's number.
+        flow: u32, "";
+        /// When.
+        time_s: f64, "s";
+        /// The window that the receiver offered last.
+        receive_window_bytes: u64, "bytes";
+        /// Payload that had passed the capture point and was not acknowledged there.
+        outstanding_bytes: u64, "bytes";
+    }
+}
+
+table! {
     /// What happened to a flow of a capture, when.
     pub struct TraceEventRow in "trace_events" {
         /// The flow's number.

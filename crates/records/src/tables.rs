@@ -5,7 +5,7 @@ use crate::error::RecordsError;
 use crate::schema::{
     DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow,
     LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceEventRow, TraceFlowRow, TraceLimitRow,
-    TracePeriodRow, TransferRow,
+    TracePeriodRow, TraceWindowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub struct TableSelection {
     pub latency: bool,
     /// `internals`.
     pub internals: bool,
-    /// `trace_flows`, `trace_limits`, `trace_periods`, `trace_events` and `trace_arrivals`.
+    /// `trace_flows`, `trace_limits`, `trace_periods`, `trace_windows`, `trace_events` and `trace_arrivals`.
     pub trace_flows: bool,
 }
 
@@ -148,6 +148,7 @@ tables! {
     trace_flows: TraceFlowRow, |selection: TableSelection| selection.trace_flows;
     trace_limits: TraceLimitRow, |selection: TableSelection| selection.trace_flows;
     trace_periods: TracePeriodRow, |selection: TableSelection| selection.trace_flows;
+    trace_windows: TraceWindowRow, |selection: TableSelection| selection.trace_flows;
     trace_events: TraceEventRow, |selection: TableSelection| selection.trace_flows;
     trace_arrivals: TraceArrivalRow, |selection: TableSelection| selection.trace_flows;
 }

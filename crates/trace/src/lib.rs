@@ -13,6 +13,7 @@
 //! | [`capture`] | frames of pcap and pcapng | records of 16 MiB |
 //! | [`packet`] | link layer, IP, TCP | |
 //! | [`tunnel`] | packets in packets | 4 within each other |
+//! | [`filter`] | which packets are looked at | |
 //! | [`flows`] | connections being followed | 256 MiB |
 //! | [`direction`] | one flow: sequence numbers, losses, events | 256 ranges of each kind |
 //! | [`events`] | what happened when | 64 to be written |
@@ -34,6 +35,7 @@ mod connection;
 mod direction;
 mod error;
 mod events;
+mod filter;
 mod flows;
 mod histogram;
 mod holes;
@@ -51,5 +53,6 @@ mod tunnel;
 
 pub use capture::{each_frame, Format, Frame, Stop};
 pub use error::TraceError;
+pub use filter::Filter;
 pub use observer::{observe, observe_bytes, observe_bytes_with, Monitor, Options, StoppedFile, Summary};
 pub use packet::{decode, Content, Endpoint, Flags, Options as TcpOptions, Packet};

@@ -9,7 +9,7 @@ use crate::path_times::{Nanos, Vantage};
 use crate::rounds::Round;
 use parshall_records::{
     FlowRow, FlowSampleRow, RecordsError, RoundRow, Tables, TraceEventRow, TraceFlowRow, TraceLimitRow,
-    TracePeriodRow,
+    TracePeriodRow, TraceWindowRow,
 };
 use std::sync::Arc;
 
@@ -55,6 +55,14 @@ pub(crate) fn sample(
     now: Nanos,
     direction: &Direction,
 ) -> Result<(), RecordsError> {
+    if let Some((window, outstanding)) = direction.offered() {
+        tables.trace_windows.push(TraceWindowRow {
+            flow,
+            time_s: seconds(now),
+            receive_window_bytes: window,
+            outstanding_bytes: outstanding,
+        })?;
+    }
     tables.flow_samples.push(FlowSampleRow {
         flow,
         time_s: seconds(now),

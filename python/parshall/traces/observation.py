@@ -50,6 +50,32 @@ class Observation(Result):
         return self._required("trace_flows")
 
     @property
+    def limits(self) -> pl.DataFrame:
+        """One row a flow: the time that each cause limited it, and what that shows of its path."""
+        return self._required("trace_limits")
+
+    def limits_of(self, flows: Sequence[tuple[int, int]]) -> dict[tuple[int, int], dict[str, Any]]:
+        """The rows of ``trace_limits`` of flows, by the number of their trace and their own."""
+        wanted = pl.LazyFrame(list(flows), schema={"repetition": pl.UInt32, "flow": pl.UInt32}, orient="row")
+        rows = self._scanned("trace_limits").join(wanted, on=["repetition", "flow"], how="semi").collect().to_dicts()
+        return {(row["repetition"], row["flow"]): row for row in rows}
+
+    def periods(self, flow: int, trace: int = 0) -> pl.DataFrame:
+        """What limited a flow when: ``start_s``, ``end_s``, ``limited_by``, in order; empty where that is not known."""
+        return self._of_flow("trace_periods", flow, trace).sort("start_s")
+
+    def windows(self, flow: int, trace: int = 0) -> pl.DataFrame:
+        """The window that a flow's receiver offered, over time: ``receive_window_bytes``, ``outstanding_bytes``."""
+        return self._of_flow("trace_windows", flow, trace).sort("time_s")
+
+    def events(self, flow: int, trace: int = 0) -> pl.DataFrame:
+        """What happened to a flow, in order: ``time_s``, ``event``, ``lasted_s``; empty of series."""
+        return self._of_flow("trace_events", flow, trace).sort("time_s")
+
+    def _of_flow(self, table: str, flow: int, trace: int) -> pl.DataFrame:
+        return self._own(table, (pl.col("flow") == flow) & (pl.col("repetition") == trace))
+
+    @property
     def largest(self) -> pl.DataFrame:
         """The flows, those that sent the most packets first."""
         return self.flows.sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)

@@ -50,6 +50,11 @@ impl Direction {
         self.limits.window(now, shut);
     }
 
+    /// The receiver's window, and what is not acknowledged of what was sent, bytes; `None` where its scale is not known.
+    pub(crate) fn offered(&self) -> Option<(u64, u64)> {
+        self.edge.map(|_| (self.window, self.max.saturating_sub(self.una)))
+    }
+
     /// The flow will not be followed further: attributes what is left of its time.
     pub(crate) fn limits_end(&mut self) {
         let empty = self.fin.is_some() || !self.more_waited;

@@ -9,8 +9,8 @@
 //!
 //! Reference: Linux, include/uapi/linux/inet_diag.h and tcp.h; both structures only ever grow at their ends.
 
-use super::kernel_times::Counters;
 use super::flow::{Manner, Sample, Series, MAX_FLOWS};
+use super::kernel_times::Counters;
 use super::ss::{self, Time};
 use crate::error::TraceError;
 use parshall_records::Tables;

@@ -81,13 +81,15 @@ impl KernelTimes {
 
     /// What the congestion window is limited by now.
     fn by_window(&mut self, sample: &Sample) -> Limit {
-        let queue = self.least_s.zip(sample.srtt_s).is_some_and(|(least, srtt)| {
-            srtt > least + (least * QUEUE_SHARE).max(QUEUE_S)
-        });
+        let queue = self
+            .least_s
+            .zip(sample.srtt_s)
+            .is_some_and(|(least, srtt)| srtt > least + (least * QUEUE_SHARE).max(QUEUE_S));
         let again = sample.retransmissions.unwrap_or(self.retransmissions);
         self.random = !queue && (self.random || again > self.retransmissions);
         self.retransmissions = again;
-        let below = sample.cwnd_packets.zip(sample.ssthresh_packets).map(|(window, threshold)| window < threshold);
+        let below =
+            sample.cwnd_packets.zip(sample.ssthresh_packets).map(|(window, threshold)| window < threshold);
         match (queue, below) {
             (_, Some(true)) => Limit::SlowStart,
             (true, _) => Limit::FullQueue,

@@ -8,8 +8,8 @@
 //! | `BytesAcked` | | bytes |
 //! | `BusyTime`, `RWndLimited`, `SndBufLimited` | times so far | us |
 
-use super::kernel_times::Counters;
 use super::flow::{self, Manner, Sample, Series};
+use super::kernel_times::Counters;
 use super::{file_name, refused, Records};
 use crate::error::TraceError;
 use crate::observer::Summary;

@@ -21,7 +21,12 @@ pub struct Observed {
     directory: tempfile::TempDir,
 }
 
-pub const OPTIONS: Options = Options { sample_every_s: Some(0.1), rtt_s: None, columns: None };
+pub const OPTIONS: Options = Options {
+    sample_every_s: Some(0.1),
+    rtt_s: None,
+    columns: None,
+    filter: Filter { from_s: None, until_s: None, hosts: Vec::new(), ports: Vec::new() },
+};
 
 /// Observes a file with these bytes.
 pub fn observe_file(bytes: &[u8]) -> Observed {
