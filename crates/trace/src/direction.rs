@@ -137,6 +137,7 @@ pub(crate) struct Direction {
     pub(crate) began: Option<Nanos>,
     pub(crate) ended: Nanos,
     ended_data: Nanos,
+    acked_at: Nanos,
     under_way_since: Nanos,
     progress: Nanos,
     active: Nanos,
@@ -184,6 +185,7 @@ impl Direction {
             began: None,
             ended: 0,
             ended_data: 0,
+            acked_at: 0,
             under_way_since: 0,
             progress: 0,
             active: 0,
@@ -221,6 +223,7 @@ impl Direction {
         self.counts.wire_bytes += u64::from(packet.payload) + packets * u64::from(packet.header_bytes);
         self.congestion_window_reduced(packet);
         let waited = self.more_waited && start == self.max;
+        let dense = self.more_waited;
         if start == self.max && !self.more_waited {
             self.after_a_write(now);
         }
@@ -239,7 +242,9 @@ impl Direction {
         }
         if let Some(echo) = echo_of(packet) {
             let in_order = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
-            self.times.echoed(now, echo, waited && in_order);
+            let pause = now.saturating_sub(self.ended_data);
+            let after_pause = !dense && self.times.least().is_some_and(|least| 2 * pause > least);
+            self.times.echoed(now, echo, waited && in_order, after_pause);
         }
         self.ended = self.ended.max(now);
         self.ended_data = now;
@@ -402,7 +407,7 @@ impl Direction {
         if ahead {
             self.unseen_was_acknowledged(now, ack);
         }
-        let edge = self.edge;
+        let edge = self.edge.map(|edge| (edge, self.window));
         if scaled && ack >= self.una {
             (self.edge, self.window) = (Some(ack + window), window);
         }
@@ -444,6 +449,8 @@ impl Direction {
         let wait = self.times.until_answered();
         let echoed = packet.options.timestamps.map(|pair| pair.0).filter(|_| wait > 0);
         self.rounds.acknowledged(now.saturating_add(wait / 20 * 19), echoed, (ack, edge), &self.sacked);
+        self.acked_at = now;
+        self.limits.waited(self.times.above_least());
         self.window_moved(now);
         self.active = now;
     }

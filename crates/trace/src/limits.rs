@@ -9,7 +9,7 @@
 //! | receiver | what was sent reaches the edge that the last acknowledgement had offered, or the window stays closed |
 //! | application | the last segment has PSH, and what follows does not answer an acknowledgement at once |
 //! | slow start | the window grows by a factor of [`GROWS`] a round trip, from the beginning or a timeout on |
-//! | full queue | all round trips of the slot are longer than the path's ([`Queue::stands`]), or the last loss fell into a queue |
+//! | full queue | all round trips of the slot are longer than the path's ([`Queue::slot`]), or the last loss fell into a queue |
 //! | random loss | the last loss did not |
 //! | sender | none of these, although the offered window is known: its buffer, or its control |
 //! | unknown | the rest, and all of a flow whose acknowledgements or round-trip times are not seen |
@@ -26,15 +26,19 @@ use crate::path_times::Nanos;
 /// acknowledgements that count packets and not bytes.
 const GROWS: f64 = 1.2;
 
-/// So many round trips in a row without growth end slow start.
-const STEADY: u8 = 2;
-
 /// An answer that takes longer than this share of the round trip, and than [`PROMPT`], did not wait for an acknowledgement.
-const PROMPT_SHARE: u64 = 32;
+const PROMPT_SHARE: u64 = 8;
 const PROMPT: Nanos = 300_000;
+
+/// Clock of timestamps.
+const TICK: Nanos = 1_000_000;
 
 /// After a pause longer than the least timeout of usual systems, senders may begin with slow start again (RFC 5681 §4.1).
 const IDLE: Nanos = 200_000_000;
+
+/// Packets that are a queue, and the weight of the last loss among all.
+const QUEUED: u64 = 3;
+const RECENT: f32 = 0.25;
 
 /// Rows of periods that wait to be written: the caller takes them after every packet.
 const PENDING: usize = 256;
@@ -89,6 +93,8 @@ pub(crate) struct Slot {
     pub(crate) ended: Nanos,
     pub(crate) now: Nanos,
     pub(crate) packets: u64,
+    /// Since the last data.
+    pub(crate) silence: Nanos,
     /// Whether new data follow, and whether they were waiting when the last segment was sent.
     pub(crate) new: bool,
     pub(crate) waited: bool,
@@ -98,10 +104,12 @@ pub(crate) struct Slot {
     pub(crate) room: Option<u64>,
     pub(crate) window: u64,
     pub(crate) segment: u64,
-    /// The least round trip in the slot, now, and of all.
-    pub(crate) rtt: Option<Nanos>,
+    /// The least wait in the slot above the path's own time; the smoothed round trip, and the least of all.
+    pub(crate) above: Option<Nanos>,
     pub(crate) smoothed: Option<Nanos>,
     pub(crate) least: Option<Nanos>,
+    /// Whether the capture was made at the sender.
+    pub(crate) at_sender: bool,
     /// First byte that is not acknowledged.
     pub(crate) una: u64,
 }
@@ -116,22 +124,36 @@ enum Reduction {
 /// The queue that a path's round trips show.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
-    /// The least round trip of the last two slots, above the least of all.
-    now: Nanos,
-    before: Nanos,
+    /// How long packets waited at most; less and less of what was before the last losses.
+    peak: Nanos,
+    /// Packets of a slot, at most; less and less of what was before.
+    packets: u64,
+    /// Whether it stood in the last two slots.
+    stands: bool,
+    stood: bool,
+    /// Losses, and the share of them, the last ones counting most, at which packets waited about as long as ever.
+    losses: u32,
+    near_peak: f32,
 }
 
 impl Queue {
-    /// Whether no packet of a slot found the path empty. The least of a slot's samples is insensitive to their noise.
-    fn stands(&self, least: Nanos) -> bool {
-        self.now > (least / 20).max(500_000)
+    /// A slot of `packets` ended whose least round trip was `above` the path's. A queue of less than [`QUEUED`] packets is a sender's own
+    /// burst: of the path's rate it is known that it is that of the slot at least.
+    fn slot(&mut self, above: Nanos, least: Nanos, packets: u64) {
+        let noise = (least / 20).max(500_000).max(least.saturating_mul(QUEUED) / packets.max(1));
+        self.stood = std::mem::replace(&mut self.stands, above > noise);
     }
 
-    /// Whether a packet that was lost, whose neighbours took `above` longer than the path, fell into a queue: one stood, or they
-    /// took nearly as long as any, `peak`.
-    fn overflowed(&self, above: Nanos, peak: Nanos, least: Nanos) -> bool {
-        let stood = self.now.max(self.before) > (least / 256).max(150_000);
-        stood || peak > (least / 16).max(1_000_000) && above >= peak / 10 * 7
+    /// Whether a packet that was lost fell into a queue: most of the losses come where packets wait about as long as they ever do. `above`: how long the
+    /// last one waited.
+    fn overflowed(&mut self, above: Nanos, least: Nanos) -> bool {
+        let enough = (least / 128).max(150_000).max(least.saturating_mul(QUEUED) / self.packets.max(1));
+        let near = self.peak > enough && above >= self.peak / 10 * 7;
+        self.peak = above.max(self.peak / 10 * 9);
+        self.losses = self.losses.saturating_add(1);
+        let weight = (1.0 / self.losses as f32).max(RECENT);
+        self.near_peak += weight * (f32::from(u8::from(near)) - self.near_peak);
+        self.near_peak > 0.5
     }
 }
 
@@ -154,7 +176,8 @@ pub(crate) struct Limits {
     period: Option<Period>,
     pub(crate) finished: Vec<Period>,
     slow_start: bool,
-    steady: u8,
+    /// Whether the last pause was so long that a sender may have reduced its window.
+    idle: bool,
     packets_before: u64,
     una_before: u64,
     last_limit: Option<Limit>,
@@ -185,7 +208,7 @@ impl Default for Limits {
             period: None,
             finished: Vec::new(),
             slow_start: false,
-            steady: 0,
+            idle: false,
             packets_before: 0,
             una_before: 0,
             last_limit: None,
@@ -222,17 +245,15 @@ impl Limits {
 
     /// New data pass when the last segment had PSH: `since_ack` after the acknowledgement that they may answer, `since_data` after it.
     #[inline]
-    pub(crate) fn written(&mut self, since_ack: Option<Nanos>, since_data: Nanos, least: Option<Nanos>) {
+    pub(crate) fn written(&mut self, since_ack: Nanos, since_data: Nanos, least: Option<Nanos>) {
         let prompt = prompt(least);
-        match since_ack {
-            Some(since) if since_data > prompt => {
-                if since > prompt {
-                    self.pauses += 1;
-                } else {
-                    self.answers += 1;
-                }
-            }
-            _ => {}
+        if since_data <= prompt {
+            return;
+        }
+        if since_ack > prompt {
+            self.pauses += 1;
+        } else {
+            self.answers += 1;
         }
     }
 
@@ -246,11 +267,16 @@ impl Limits {
         }
     }
 
-    /// A loss event begins; `last`: the last round trip that was measured, which may be up to `peak` above the `least`.
-    pub(crate) fn lost(&mut self, last: Option<Nanos>, least: Option<Nanos>, peak: Nanos) {
-        let (Some(last), Some(least)) = (last, least) else { return };
-        let above = last.saturating_sub(least);
-        if self.queue.overflowed(above, peak, least) {
+    /// A packet waited so long.
+    #[inline]
+    pub(crate) fn waited(&mut self, above: Nanos) {
+        self.queue.peak = self.queue.peak.max(above);
+    }
+
+    /// A loss event begins; `above`: how long the last packet waited that was measured.
+    pub(crate) fn lost(&mut self, above: Nanos, least: Option<Nanos>) {
+        let Some(least) = least else { return };
+        if self.queue.overflowed(above, least) {
             self.queue_losses += 1;
             self.wait_at_losses += above;
             self.reduction = Some(Reduction::Queue);
@@ -268,24 +294,29 @@ impl Limits {
     }
 
     fn leave_slow_start(&mut self) {
-        (self.slow_start, self.steady) = (false, 0);
+        self.slow_start = false;
     }
 
     /// The retransmission timer expired after the last `progress`.
     pub(crate) fn timed_out(&mut self, progress: Nanos) {
         self.stalled.get_or_insert(progress);
         self.slow_start = true;
-        (self.steady, self.packets_before) = (0, 0);
+        self.packets_before = 0;
     }
 
     /// A slot ended.
     pub(crate) fn slot(&mut self, slot: &Slot) {
         let Some(until) = self.until else { return };
-        if let (Some(rtt), Some(least)) = (slot.rtt, slot.least) {
-            self.queue.before = std::mem::replace(&mut self.queue.now, rtt.saturating_sub(least));
-        }
         let pause = slot.now.saturating_sub(slot.ended);
-        let limit = self.limit(slot, pause > prompt(slot.least));
+        // Between a capture elsewhere and the sender, answers wait in queues too.
+        let waits = if slot.at_sender { 0 } else { self.queue.peak.saturating_add(TICK) };
+        let paused = pause > prompt(slot.least).saturating_add(waits);
+        let ran_dry = slot.new && paused && !slot.waited && self.stalled.is_none();
+        self.queue.packets = slot.packets.max(self.queue.packets / 8 * 7);
+        if let (Some(above), Some(least), false) = (slot.above, slot.least, ran_dry) {
+            self.queue.slot(above, least, slot.packets);
+        }
+        let limit = self.limit(slot, ran_dry);
         self.count(slot, limit, slot.now.saturating_sub(until));
         if let Some(progress) = self.stalled.take() {
             self.go_to(progress.max(until), limit);
@@ -296,19 +327,19 @@ impl Limits {
         } else {
             self.go_to(slot.now, limit);
         }
-        if limit == Limit::Application && pause > IDLE {
-            (self.slow_start, self.steady, self.packets_before) = (true, STEADY - 1, 0);
-        }
+        self.idle =
+            limit == Limit::Application && slot.silence > IDLE.saturating_add(slot.smoothed.unwrap_or(0));
         self.last_limit = Some(limit);
         self.una_before = slot.una;
         (self.pauses, self.answers, self.shut) = (0, 0, 0);
     }
 
-    fn limit(&mut self, slot: &Slot, paused: bool) -> Limit {
-        let Some(least) = slot.least else { return Limit::Unknown };
+    fn limit(&mut self, slot: &Slot, ran_dry: bool) -> Limit {
+        if slot.least.is_none() {
+            return Limit::Unknown;
+        }
         let tolerance = (2 * slot.segment).max(slot.window / 8);
         let at_edge = slot.room.is_some_and(|room| room < tolerance);
-        let ran_dry = slot.new && paused && !slot.waited && self.stalled.is_none();
         if at_edge && !(ran_dry && slot.room.is_some_and(|room| room >= slot.segment)) {
             self.leave_slow_start();
             return Limit::Receiver;
@@ -320,7 +351,7 @@ impl Limits {
             return Limit::SlowStart;
         }
         match self.reduction {
-            _ if self.queue.stands(least) => Limit::FullQueue,
+            _ if self.queue.stands => Limit::FullQueue,
             Some(Reduction::Queue) => Limit::FullQueue,
             Some(Reduction::Random) => Limit::RandomLoss,
             None if slot.room.is_none() => Limit::Unknown,
@@ -331,14 +362,10 @@ impl Limits {
     /// Whether the window still grows as in slow start.
     fn is_slow_start(&mut self, slot: &Slot) -> bool {
         let before = std::mem::replace(&mut self.packets_before, slot.packets);
-        if !self.slow_start {
-            return false;
-        }
-        if (slot.packets as f64) < GROWS * before as f64 && !slot.recovers {
-            self.steady += 1;
-            self.slow_start = self.steady < STEADY;
-        } else {
-            self.steady = 0;
+        if self.idle {
+            self.slow_start = 2 * slot.packets <= before;
+        } else if (slot.packets as f64) < GROWS * before as f64 && !slot.recovers {
+            self.slow_start = false;
         }
         self.slow_start
     }
@@ -350,7 +377,8 @@ impl Limits {
                 if self.una_before > 0
                     && !slot.recovers
                     && self.stalled.is_none()
-                    && slot.least.is_some_and(|least| self.queue.stands(least)) =>
+                    && self.queue.stands
+                    && self.queue.stood =>
             {
                 &mut self.at_rate
             }

@@ -142,12 +142,12 @@ pub(crate) struct PathTimes {
     sum: f64,
     least: Option<Nanos>,
     smoothed: Option<f64>,
-    /// The last sample, and the least since the slot began.
-    last: Option<Nanos>,
-    largest: Nanos,
-    least_of_slot: Option<Nanos>,
-    /// When the last acknowledgement that the sender has answered passed.
-    answered: Option<Nanos>,
+    /// The least of both parts since the slot began: *before* of data that was waiting or not.
+    slot_beyond: Option<Nanos>,
+    slot_before: Option<Nanos>,
+    /// How long the last sample of each part was above its least.
+    last_beyond: Nanos,
+    last_before: Nanos,
     histogram: Histogram,
 }
 
@@ -166,10 +166,10 @@ impl PathTimes {
             sum: 0.0,
             least: None,
             smoothed: None,
-            last: None,
-            largest: 0,
-            least_of_slot: None,
-            answered: None,
+            slot_beyond: None,
+            slot_before: None,
+            last_beyond: 0,
+            last_before: 0,
             histogram: Histogram::default(),
         }
     }
@@ -187,9 +187,10 @@ impl PathTimes {
         self.segments.push_back((end, now));
     }
 
-    /// Data passes that echoes a timestamp; `usable`: it was waiting, and the sender free to answer at once.
+    /// Data passes that echoes a timestamp; `usable`: it was waiting, and the sender free to answer at once; `after_pause`: it may have
+    /// come after any pause of the application.
     #[inline]
-    pub(crate) fn echoed(&mut self, now: Nanos, echo: u32, usable: bool) {
+    pub(crate) fn echoed(&mut self, now: Nanos, echo: u32, usable: bool, after_pause: bool) {
         while let Some(&(value, passed)) = self.echoes.front() {
             let distance = echo.wrapping_sub(value).cast_signed();
             if distance < 0 {
@@ -198,7 +199,11 @@ impl PathTimes {
             self.echoes.pop_front();
             if distance == 0 {
                 let sample = now.saturating_sub(passed);
-                self.answered = Some(passed);
+                if !after_pause {
+                    self.slot_before = least_of(self.slot_before, Some(sample));
+                    let least = least_of(self.least_before(), self.before_at_most).unwrap_or(sample);
+                    self.last_before = sample.saturating_sub(least);
+                }
                 self.before_at_most = least_of(self.before_at_most, Some(sample));
                 if usable {
                     self.before.sample(now, sample);
@@ -255,6 +260,8 @@ impl PathTimes {
     fn beyond_sample(&mut self, now: Nanos, sent: Nanos) {
         let sample = now.saturating_sub(sent);
         self.beyond.sample(now, sample);
+        self.slot_beyond = least_of(self.slot_beyond, Some(sample));
+        self.last_beyond = sample.saturating_sub(self.least_beyond().unwrap_or(sample));
         if self.beyond_is_longer() && self.before_is_known() {
             let least = self.least_before_now();
             let before = self.before.now(now);
@@ -303,9 +310,6 @@ impl PathTimes {
         self.sum += rtt as f64;
         self.histogram.record(rtt);
         self.least = least_of(self.least, Some(least));
-        self.last = Some(rtt);
-        self.largest = self.largest.max(rtt);
-        self.least_of_slot = least_of(self.least_of_slot, Some(rtt));
         self.smoothed =
             Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + GAIN * (rtt as f64 - smoothed)));
     }
@@ -380,25 +384,27 @@ impl PathTimes {
         least_of(self.least, self.of_handshake())
     }
 
-    /// The last sample.
-    pub(crate) fn last(&self) -> Option<Nanos> {
-        self.last
+    /// The least time of the slot above the least of all, in both parts: a queue on either side that never was empty. Data that were
+    /// not waiting make *before* too long, but not all of a slot's.
+    pub(crate) fn above_least_in_slot(&self) -> Option<Nanos> {
+        let above = |least: Option<Nanos>, slot: Option<Nanos>| Some(slot?.saturating_sub(least?));
+        let beyond = above(self.least_beyond(), self.slot_beyond);
+        let before = above(least_of(self.least_before(), self.before_at_most), self.slot_before);
+        match (beyond, before) {
+            (None, None) => None,
+            (beyond, before) => Some(beyond.unwrap_or(0).saturating_add(before.unwrap_or(0))),
+        }
     }
 
-    /// The largest sample above the least.
-    pub(crate) fn spread(&self) -> Nanos {
-        self.largest.saturating_sub(self.least().unwrap_or(self.largest))
+    /// How long the last packet that was measured waited in both parts, above the least of all.
+    #[inline]
+    pub(crate) fn above_least(&self) -> Nanos {
+        self.last_beyond.saturating_add(self.last_before)
     }
 
-    /// The least sample since this was asked last.
-    pub(crate) fn take_least_of_slot(&mut self) -> Option<Nanos> {
-        self.least_of_slot.take()
-    }
-
-    /// How long ago the sender had what it answered last; `None` without timestamps.
-    pub(crate) fn since_answered(&self, now: Nanos) -> Option<Nanos> {
-        let passed = self.answered?;
-        Some(now.saturating_sub(passed).saturating_sub(self.least_before().unwrap_or(0)))
+    /// A new slot begins.
+    pub(crate) fn begin_slot(&mut self) {
+        (self.slot_beyond, self.slot_before) = (None, None);
     }
 
     /// Bytes of memory behind it.

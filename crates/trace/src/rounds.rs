@@ -56,8 +56,8 @@ struct Open {
     /// When the slot ends, once known, and what the data that follows it echoes then.
     ends: Option<Nanos>,
     echo: Option<u32>,
-    /// What the sender was allowed to send, before the acknowledgement that ends the slot.
-    edge: Option<u64>,
+    /// One past what the sender was allowed to send, and the window, before the acknowledgement that ends the slot.
+    edge: Option<(u64, u64)>,
 }
 
 /// A slot that just ended.
@@ -66,9 +66,9 @@ pub(crate) struct Closed {
     /// When the sender could send again.
     pub(crate) ended: Nanos,
     pub(crate) packets: u64,
-    /// One past the last new byte, and the last byte that the receiver's window allowed.
+    /// One past the last new byte, one past the last that the receiver's window allowed, and that window.
     pub(crate) end: u64,
-    pub(crate) edge: Option<u64>,
+    pub(crate) edge: Option<(u64, u64)>,
 }
 
 /// The slots of one direction of a connection.
@@ -136,7 +136,7 @@ impl Rounds {
         &mut self,
         known: Nanos,
         echo: Option<u32>,
-        (ack, edge): (u64, Option<u64>),
+        (ack, edge): (u64, Option<(u64, u64)>),
         sacked: &Ranges,
     ) {
         self.acked = self.acked.max(ack);

@@ -141,7 +141,7 @@ impl Direction {
             self.recover = self.max;
         } else if start >= self.recover && !needless {
             self.counts.loss_events += 1;
-            self.limits.lost(self.times.last(), self.times.least(), self.times.spread());
+            self.limits.lost(self.times.above_least(), self.times.least());
             self.recover = self.max;
         }
     }

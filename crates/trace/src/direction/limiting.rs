@@ -15,31 +15,32 @@ impl Direction {
     }
 
     fn slot_ended(&mut self, now: Nanos, new: bool, closed: &Closed) {
-        let rtt = self.times.take_least_of_slot();
         self.limits.slot(&Slot {
             ended: closed.ended,
             now,
             packets: closed.packets,
+            silence: now.saturating_sub(self.ended_data),
             new,
             waited: self.more_waited,
             recovers: self.una < self.recover || !new,
-            room: closed.edge.map(|edge| edge.saturating_sub(closed.end)),
-            window: self.window,
+            room: closed.edge.map(|(edge, _)| edge.saturating_sub(closed.end)),
+            window: closed.edge.map_or(self.window, |(_, window)| window),
             segment: u64::from(self.size.bytes()),
-            rtt,
+            above: self.times.above_least_in_slot(),
+            at_sender: self.times.vantage() == Vantage::Sender,
             smoothed: self.times.smoothed(),
             least: self.times.least().filter(|_| self.acked),
             una: self.una,
         });
+        self.times.begin_slot();
     }
 
     /// New data pass, after a segment that was all that the sender had.
     pub(super) fn after_a_write(&mut self, now: Nanos) {
-        let since_ack = match self.times.vantage() {
-            Vantage::Sender => Some(now.saturating_sub(self.progress)),
-            _ => self.times.since_answered(now),
-        };
-        self.limits.written(since_ack, now.saturating_sub(self.ended_data), self.times.least());
+        if self.times.vantage() == Vantage::Sender {
+            let since_ack = now.saturating_sub(self.acked_at);
+            self.limits.written(since_ack, now.saturating_sub(self.ended_data), self.times.least());
+        }
     }
 
     /// The receiver's window leaves no room, or does, after an acknowledgement.
@@ -57,7 +58,7 @@ impl Direction {
 
     /// The flow will not be followed further: attributes what is left of its time.
     pub(crate) fn limits_end(&mut self) {
-        let empty = self.fin.is_some() || !self.more_waited;
+        let empty = self.una >= self.max && (self.fin.is_some() || !self.more_waited);
         let known = self.acked && self.times.smoothed().is_some();
         self.limits.finish(self.ended, empty, known);
         self.events.end();
