@@ -150,7 +150,7 @@ def truth(case: Case, run: Run) -> list[tuple[float, float, str]]:
     given = _given(run)
     outages, last_ack = _outages(log)
     full = _full(case, run)
-    cuts = _cuts(run, log)
+    cuts = _cuts(case, run, log)
     began = next(at for at, name, _ in log if name == "packet_sent")
     opened = next(at for at, name, data in log if name == "packet_sent" and data["header"]["packet_type"] == "1RTT")
     stretches: list[tuple[float, float, str]] = [(began, opened, "handshake")]
@@ -222,7 +222,7 @@ def _full(case: Case, run: Run) -> Any:
     return lambda at: bool(busy[min(int(at / width), busy.size - 1)] >= FULL)
 
 
-def _cuts(run: Run, log: list[tuple[float, str, dict[str, Any]]]) -> Any:
+def _cuts(case: Case, run: Run, log: list[tuple[float, str, dict[str, Any]]]) -> Any:
     """Why the window was reduced last before a time: where the packet was lost that was found lost first."""
     copies: dict[int, tuple[float, int]] = {}
     found: list[tuple[float, int, float]] = []
@@ -236,6 +236,8 @@ def _cuts(run: Run, log: list[tuple[float, str, dict[str, Any]]]) -> Any:
             found.append((at, offset, sent_at))
     if not found:
         return lambda at: "sender"
+    if "loss" not in case.document["links"][-1]:
+        return lambda at: "full_queue" if at >= found[0][0] else "sender"
     passed = _passed(run, {offset for _, offset, _ in found})
     causes = ["random_loss" if passed(offset, sent_at) else "full_queue" for _, offset, sent_at in found]
     times = np.array([at for at, _, _ in found])

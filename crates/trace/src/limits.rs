@@ -36,6 +36,9 @@ const TICK: Nanos = 1_000_000;
 /// After a pause longer than the least timeout of usual systems, senders may begin with slow start again (RFC 5681 §4.1).
 const IDLE: Nanos = 200_000_000;
 
+/// Round trips for which a full window is remembered.
+const FULL_LATELY: u8 = 32;
+
 /// Packets that are a queue, and the weight of the last loss among all.
 const QUEUED: u64 = 3;
 const RECENT: f32 = 0.25;
@@ -153,7 +156,7 @@ impl Queue {
         self.losses = self.losses.saturating_add(1);
         let weight = (1.0 / self.losses as f32).max(RECENT);
         self.near_peak += weight * (f32::from(u8::from(near)) - self.near_peak);
-        self.near_peak > 0.5
+        self.near_peak >= 0.5
     }
 }
 
@@ -182,6 +185,8 @@ pub(crate) struct Limits {
     una_before: u64,
     last_limit: Option<Limit>,
     reduction: Option<Reduction>,
+    /// For so many slots more the receiver's window counts as full if a third of it is free.
+    full_lately: u8,
     queue: Queue,
     /// Last progress before what the retransmission timer sent.
     stalled: Option<Nanos>,
@@ -213,6 +218,7 @@ impl Default for Limits {
             una_before: 0,
             last_limit: None,
             reduction: None,
+            full_lately: 0,
             queue: Queue::default(),
             stalled: None,
             shut_since: None,
@@ -279,17 +285,21 @@ impl Limits {
         if self.queue.overflowed(above, least) {
             self.queue_losses += 1;
             self.wait_at_losses += above;
-            self.reduction = Some(Reduction::Queue);
+            self.reduced(Reduction::Queue);
         } else {
             self.random_losses += 1;
-            self.reduction = Some(Reduction::Random);
+            self.reduced(Reduction::Random);
         }
-        self.leave_slow_start();
     }
 
     /// The sender reduces its window because a queue marked its packets (RFC 3168).
     pub(crate) fn marked(&mut self) {
-        self.reduction = Some(Reduction::Queue);
+        self.reduced(Reduction::Queue);
+    }
+
+    fn reduced(&mut self, reduction: Reduction) {
+        self.reduction = Some(reduction);
+        self.full_lately = 0;
         self.leave_slow_start();
     }
 
@@ -338,8 +348,7 @@ impl Limits {
         if slot.least.is_none() {
             return Limit::Unknown;
         }
-        let tolerance = (2 * slot.segment).max(slot.window / 8);
-        let at_edge = slot.room.is_some_and(|room| room < tolerance);
+        let at_edge = self.is_at_edge(slot);
         if at_edge && !(ran_dry && slot.room.is_some_and(|room| room >= slot.segment)) {
             self.leave_slow_start();
             return Limit::Receiver;
@@ -357,6 +366,18 @@ impl Limits {
             None if slot.room.is_none() => Limit::Unknown,
             None => Limit::Sender,
         }
+    }
+
+    /// Whether the receiver's window was full. Once it was, and without a loss since, a third of it may be free: Linux defers a burst that
+    /// is smaller than that (`tcp_tso_should_defer`).
+    fn is_at_edge(&mut self, slot: &Slot) -> bool {
+        let Some(room) = slot.room else { return false };
+        if room < (2 * slot.segment).max(slot.window / 8) {
+            self.full_lately = FULL_LATELY;
+            return true;
+        }
+        self.full_lately = self.full_lately.saturating_sub(1);
+        self.full_lately > 0 && room < slot.window / 3
     }
 
     /// Whether the window still grows as in slow start.

@@ -187,10 +187,17 @@ impl PathTimes {
         self.segments.push_back((end, now));
     }
 
-    /// Data passes that echoes a timestamp; `usable`: it was waiting, and the sender free to answer at once; `after_pause`: it may have
-    /// come after any pause of the application.
+    /// Data passes that echoes a timestamp. `waited`: it was there before its acknowledgement; `in_order`: the sender was free to
+    /// answer at once; `after_pause`: it may have come after any pause of the application.
     #[inline]
-    pub(crate) fn echoed(&mut self, now: Nanos, echo: u32, usable: bool, after_pause: bool) {
+    pub(crate) fn echoed(
+        &mut self,
+        now: Nanos,
+        echo: u32,
+        (waited, in_order): (bool, bool),
+        after_pause: bool,
+    ) {
+        let usable = waited && in_order;
         while let Some(&(value, passed)) = self.echoes.front() {
             let distance = echo.wrapping_sub(value).cast_signed();
             if distance < 0 {
@@ -202,7 +209,9 @@ impl PathTimes {
                 if !after_pause {
                     self.slot_before = least_of(self.slot_before, Some(sample));
                     let least = least_of(self.least_before(), self.before_at_most).unwrap_or(sample);
-                    self.last_before = sample.saturating_sub(least);
+                    if in_order {
+                        self.last_before = sample.saturating_sub(least);
+                    }
                 }
                 self.before_at_most = least_of(self.before_at_most, Some(sample));
                 if usable {
@@ -241,6 +250,8 @@ impl PathTimes {
         }
         if let Some(sent) = newest.filter(|_| usable) {
             self.beyond_sample(now, sent);
+            let least = self.least_beyond().unwrap_or(0);
+            self.last_beyond = now.saturating_sub(sent).saturating_sub(least);
         }
     }
 
@@ -261,7 +272,6 @@ impl PathTimes {
         let sample = now.saturating_sub(sent);
         self.beyond.sample(now, sample);
         self.slot_beyond = least_of(self.slot_beyond, Some(sample));
-        self.last_beyond = sample.saturating_sub(self.least_beyond().unwrap_or(sample));
         if self.beyond_is_longer() && self.before_is_known() {
             let least = self.least_before_now();
             let before = self.before.now(now);
