@@ -278,7 +278,9 @@ def shares(stretches: list[tuple[float, float, str]]) -> dict[str, float]:
     return {cause: sum(end - start for start, end, each in stretches if each == cause) / total for cause in CAUSES}
 
 
-def confusion(true: list[tuple[float, float, str]], found: list[tuple[float, float, str]]) -> dict[tuple[str, str], float]:
+def confusion(
+    true: list[tuple[float, float, str]], found: list[tuple[float, float, str]]
+) -> dict[tuple[str, str], float]:
     """Seconds that have the one cause in truth, and the other as found."""
     seconds: dict[tuple[str, str], float] = {}
     at = 0

@@ -312,6 +312,9 @@ impl Direction {
         let Some(start) = self.extend(packet.seq).filter(|_| self.synchronised) else { return };
         let end = start + u64::from(packet.payload);
         if end >= self.max {
+            if self.una == self.max {
+                self.under_way_since = now;
+            }
             if start > self.max && (self.seen || self.opened) {
                 // Data before it come later, if at all.
                 let missing = self.leaves_hole(now, packet, self.max, start);

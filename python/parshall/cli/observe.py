@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from parshall.traces import Observation
+    from parshall.traces.limits import FlowLimits
     from parshall.traces.page import Close
 
 LISTED = 20
+EVENT_KEYS = ("time_s", "event", "lasted_s")
 
 
 @verb
@@ -40,7 +42,8 @@ def observe(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Captures (pcap, pcapng) or series (cwnd, TCP_INFO, ss, iperf3, flent, qlog, CSV), also compressed.",
+            help="Captures (pcap, pcapng) or series (cwnd, TCP_INFO, ss, iperf3, flent, qlog, CSV), also compressed; "
+            "or folders of them.",
             show_default=False,
         ),
     ],
@@ -50,6 +53,23 @@ def observe(
         typer.Option(
             help="Show this flow: its number, or a part of ADDRESS:PORT > ADDRESS:PORT; repeatable.", show_default=False
         ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help='Packets of captures from this time on, e.g. "90 s" after the first.', show_default=False
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help='Packets of captures until this time, e.g. "2 min".', show_default=False)
+    ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(help="Packets of captures from or to this address; repeatable.", show_default=False),
+    ] = None,
+    port: Annotated[
+        list[int] | None,
+        typer.Option(help="Packets of captures from or to this port; repeatable.", show_default=False),
     ] = None,
     rtt: Annotated[
         str | None,
@@ -99,6 +119,10 @@ def observe(
                 overwrite=force,
                 rtt_s=duration_s("--rtt", rtt),
                 columns=columns,
+                from_s=duration_s("--from", since),
+                until_s=duration_s("--until", until),
+                hosts=host or [],
+                ports=port or [],
                 progress=progress,
             )
     except KeyboardInterrupt:
@@ -129,6 +153,9 @@ def result(
     """What ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
     from parshall.errors import InputError
 
+    from parshall.traces.limits import of_rows
+
+    known = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
     spread = {(each.flow.row["flow"], each.flow.row["repetition"]): _spread(each) for each in close}
     flows = []
     for row in rows:
@@ -142,6 +169,8 @@ def result(
             {
                 **row,
                 **flow.facts,
+                **_limits(of_rows(row, known.get((row["repetition"], row["flow"]), {}))),
+                "events": observation.events(flow.row["flow"], flow.row["repetition"]).select(EVENT_KEYS).to_dicts(),
                 "rounds": int(flow.windows.size),
                 "loss_function": bins,
                 "increase_packets": changes.increase,
@@ -157,6 +186,19 @@ def result(
         "flows": flows,
         "arrivals": judged if arrivals else None,
         "page": path,
+    }
+
+
+def _limits(limits: FlowLimits) -> dict[str, Any]:
+    """What limits a flow, as ``--json`` has it."""
+    return {
+        "limited_by": limits.cause,
+        "limited_by_s": dict(limits.seconds),
+        "receive_window_bytes": limits.window_bytes,
+        "path_rate_bps": limits.path_rate_bps,
+        "buffer_bytes": limits.buffer_bytes,
+        "queue_losses": limits.queue_losses,
+        "random_losses": limits.random_losses,
     }
 
 
@@ -227,6 +269,8 @@ def _progress(shown: bool) -> Any:
 
 def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
     from parshall.report.numbers import ABSENT, count, counted, quantity, significant
+    from parshall.traces.limited import sentence
+    from parshall.traces.limits import of_rows
     from parshall.traces.trust import of_capture
 
     names = (
@@ -253,6 +297,9 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
             quantity(row["min_rtt_s"], "s"),
         )
     console().print(shown)
+    if rows:
+        key = rows[0]["repetition"], rows[0]["flow"]
+        note(f"{rows[0]['flow']}: {sentence(of_rows(rows[0], observation.limits_of([key]).get(key, {}))).text}")
     for capture in observation.captures:
         for sentence in of_capture(capture):
             note(sentence)

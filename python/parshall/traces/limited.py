@@ -13,7 +13,7 @@ from parshall.report.numbers import ABSENT, count, counted, given, quantity, sca
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Style
 from parshall.report.sentences import Sentence, say
 from parshall.traces.flow import TracedFlow
-from parshall.traces.limits import CAUSES, FlowLimits, limits
+from parshall.traces.limits import CAUSES, FlowLimits, of_rows
 from parshall.traces.observation import Observation
 
 BINS = 300
@@ -24,6 +24,9 @@ EVENTS = 40
 
 LEAST_SHARE = 0.005
 """Shares below are not told."""
+
+CLOSED = 1.5
+"""A flow whose goodput is further than this factor below what its window allows did not have that window all the time."""
 
 EVENT_NAMES: Mapping[str, str] = {
     "zero_window": "the receiver closed its window",
@@ -51,12 +54,16 @@ def sentence(flow: FlowLimits) -> Sentence:
 def _by_window(flow: FlowLimits, share: str) -> Sentence:
     if flow.window_bytes is None or flow.window_packets is None or flow.window_rtt_s is None:
         return say("observed.limit", share=share, cause=CAUSES[flow.cause])
+    rate = flow.window_bytes * 8 / flow.window_rtt_s
+    # A window that is closed for long, as its program does not read, is no rate.
+    if flow.goodput_bps is None or rate * flow.shares["receiver"] > CLOSED * flow.goodput_bps:
+        return say("observed.limit", share=share, cause=CAUSES[flow.cause])
     known: dict[str, str] = {
         "share": share,
         "window": quantity(flow.window_bytes, "B"),
         "packets": quantity(flow.window_packets, "packets"),
         "rtt": quantity(flow.window_rtt_s, "s"),
-        "rate": quantity(flow.window_bytes * 8 / flow.window_rtt_s, "bit/s"),
+        "rate": quantity(rate, "bit/s"),
     }
     enough = flow.window_to_fill_bytes
     if enough is None or enough <= flow.window_bytes:
@@ -73,7 +80,7 @@ def _by_queue(flow: FlowLimits, share: str) -> Sentence:
 def section(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Section:
     """The shares of the time that the causes have, of the flows that are listed."""
     found = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
-    flows = [of_row(row, found) for row in rows]
+    flows = [of_rows(row, found.get((row["repetition"], row["flow"]), {})) for row in rows]
     known = [flow for flow in flows if flow.seconds]
     shown = [cause for cause in CAUSES if any(flow.shares.get(cause, 0.0) >= LEAST_SHARE for flow in known)]
     if not known:
@@ -90,13 +97,6 @@ def section(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Sect
     return Section(
         "What limits them", [say("observed.limits").text], [Table("", header, lines, numbers=range(1, len(header)))]
     )
-
-
-def of_row(row: Mapping[str, Any], found: Mapping[tuple[int, int], Mapping[str, Any]]) -> FlowLimits:
-    """What limited the flow of a row of ``flows``."""
-    from parshall.traces.limits import of_rows
-
-    return of_rows(row, found.get((row["repetition"], row["flow"]), {}))
 
 
 def _share(share: float | None) -> str:
@@ -143,7 +143,7 @@ def _covered(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarra
     return np.clip(np.diff(until), 0.0, None)
 
 
-def happened(flow: TracedFlow, events: pl.DataFrame) -> Table | None:
+def happened(events: pl.DataFrame) -> Table | None:
     """What happened to a flow, with times; None if nothing did."""
     if events.is_empty():
         return None
@@ -177,6 +177,3 @@ def window_use(flow: TracedFlow, window_bytes: pl.DataFrame) -> Plot | None:
     cut = f" A window above {given(top, 'B')} is drawn there." if bool((offer_y > top).any()) else ""
     caption = f"Payload of the packets of each round trip, sent again or not, and the window that was offered.{cut}"
     return Plot([Panel(marks, Axis("Time", "s", minimum=0.0), Axis("Bytes", scale.unit, minimum=0.0))], caption)
-
-
-__all__ = ["happened", "lanes", "limits", "section", "sentence", "window_use"]

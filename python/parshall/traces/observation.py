@@ -6,6 +6,7 @@ directory it is a temporary one, which goes when the observation does.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import time
 import weakref
@@ -24,8 +25,11 @@ from parshall.files import Scratch
 from parshall.records import Result, about, storage
 from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
+from parshall.traces.limits import CAUSES
 
 SAMPLE_EVERY_S = 0.1
+SKIPPED = 20
+"""Files of a folder that are no traces, of which a remark names so many."""
 _POLL_S = 0.1
 SHOWN = ("repetition", "flow", "group", "goodput_bps", "mean_rtt_s", "loss_events", "packets_sent")
 """Columns of `flows` that notebooks show."""
@@ -83,6 +87,8 @@ class Observation(Result):
     def selected(self, chosen: Sequence[str] = (), most: int | None = None) -> pl.DataFrame:
         """The flows that are meant by their number, or by a part of ``address:port > address:port``; the largest first.
 
+        Of several traces, the slowest come first: those that anything but their application limited for the longest time.
+
         Parameters
         ----------
         chosen
@@ -95,12 +101,23 @@ class Observation(Result):
         InputError
             One of `chosen` means none.
         """
-        found = self._meant(chosen).sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+        found = self._in_order(self._meant(chosen))
         if most is None:
             return found.collect()
         of_largest = found.select("repetition", "flow").head(most).collect()
         own = self._meant(chosen).join(of_largest.lazy(), on=["repetition", "flow"], how="semi")
-        return own.collect().sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+        return self._in_order(own).collect()
+
+    def _in_order(self, flows: pl.LazyFrame) -> pl.LazyFrame:
+        """The largest flows first; of several traces the slowest."""
+        limits = self.scan("trace_limits") if len(self.captures) > 1 else None
+        if limits is None:
+            return flows.sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+        causes = [f"limited_by_{cause}_s" for cause in CAUSES if cause != "application"]
+        slow = limits.select("repetition", "flow", slow_s=pl.sum_horizontal(causes, ignore_nulls=False))
+        joined = flows.join(slow, on=["repetition", "flow"], how="left", maintain_order="left")
+        keys = ["slow_s", "packets_sent"]
+        return joined.sort(keys, descending=True, nulls_last=True, maintain_order=True).drop("slow_s")
 
     def number(self, chosen: Sequence[str] = ()) -> int:
         """How many flows there are, or are meant by `chosen` as in `selected`."""
@@ -189,6 +206,10 @@ def observe(
     sample_every_s: float | None = SAMPLE_EVERY_S,
     rtt_s: float | None = None,
     columns: str | None = None,
+    from_s: float | None = None,
+    until_s: float | None = None,
+    hosts: Sequence[str] = (),
+    ports: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Observation:
     r"""Read traces into tables: captures (pcap, pcapng), and series that senders recorded.
@@ -200,7 +221,7 @@ def observe(
     Parameters
     ----------
     files
-        Each is a trace of its own, unless `join`.
+        Each is a trace of its own, unless `join`; a folder stands for the traces in it.
     output
         A new directory for the tables.
     join
@@ -214,6 +235,10 @@ def observe(
     columns
         Which columns of a CSV are what: ``time=COLUMN[:UNIT],cwnd=COLUMN[:UNIT],...``, as docs/observe.md has it. None:
         the file is recognised by itself.
+    from_s, until_s
+        Packets of captures within these seconds since the first frame; None: from the beginning, to the end.
+    hosts, ports
+        Packets of captures with one of these addresses and one of these ports at either end; empty: all.
     progress
         Told how far it has come.
 
@@ -246,16 +271,16 @@ def observe(
         if value is not None and not 0 < value < 1e6:
             raise InputError(f"{name}: found {value}; accepted: seconds above 0")
     paths = [Path(file) for file in files]
-    for path in paths:
-        if path.is_dir():
-            raise InputError(f"{path}: cannot be read: it is a directory")
-    groups = [paths] if join else [[path] for path in paths]
-    options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
+    chosen = _filter(from_s, until_s, hosts, ports)
+    every = _without_folders(paths)
+    groups = [every] if join else [[path] for path in every]
+    may_skip = set() if join else set(every).difference(paths)
+    options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns, "filter": chosen})
     scratch = Scratch("parshall-observe-") if output is None else None
     directory = scratch.path if scratch is not None else Path(output or "")
     storage.prepare(directory, overwrite, "observe")
     try:
-        made = storage.guarded(lambda: _written(groups, directory, options, progress))
+        made = storage.guarded(lambda: _written(groups, may_skip, directory, options, progress))
     except BaseException:
         storage.discard(directory)
         if scratch is not None:
@@ -266,13 +291,64 @@ def observe(
     return made
 
 
-def _written(groups: Sequence[Sequence[Path]], directory: Path, options: str, progress: Progress | None) -> Observation:
-    """Read all traces into the directory, and seal it."""
+def _without_folders(paths: Sequence[Path]) -> list[Path]:
+    """The paths, a folder replaced by the files in it, in the order of their names; hidden ones are left out."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
+        else:
+            found.append(path)
+    return found
+
+
+def _filter(from_s: float | None, until_s: float | None, hosts: Sequence[str], ports: Sequence[int]) -> dict[str, Any]:
+    """What of captures is looked at, as the reader takes it."""
+    for name, value in (("from_s", from_s), ("until_s", until_s)):
+        if value is not None and not 0 <= value < 1e9:
+            raise InputError(f"{name}: found {value}; accepted: seconds, 0 or more")
+    if from_s is not None and until_s is not None and until_s <= from_s:
+        raise InputError(f"until_s: found {until_s}; accepted: more than from_s, {from_s}")
+    for host in hosts:
+        try:
+            ipaddress.ip_address(host)
+        except ValueError:
+            raise InputError(f'hosts: found "{host}"; accepted: an IPv4 or IPv6 address, as 192.0.2.7') from None
+    for port in ports:
+        if not 0 <= port < 1 << 16:
+            raise InputError(f"ports: found {port}; accepted: 0 to 65535")
+    return {"from_s": from_s, "until_s": until_s, "hosts": list(hosts), "ports": list(ports)}
+
+
+def _written(
+    groups: Sequence[Sequence[Path]],
+    may_skip: set[Path],
+    directory: Path,
+    options: str,
+    progress: Progress | None,
+) -> Observation:
+    """Read all traces into the directory, and seal it; files of folders that `may_skip` are passed over if they are none."""
     started, clock = about.now(), time.monotonic()
-    captures = []
-    for number, group in enumerate(groups):
-        captures.append(_observed(group, number, storage.partial_directory(directory, number), options, progress))
+    captures: list[dict[str, Any]] = []
+    skipped: list[str] = []
+    for group in groups:
+        number = len(captures)
+        try:
+            made = _observed(group, number, storage.partial_directory(directory, number), options, progress)
+        except InputError as error:
+            if not may_skip.issuperset(group):
+                raise
+            skipped.append(str(error))
+            continue
+        captures.append(made)
         storage.publish(directory, number)
+    if not captures:
+        some = "; ".join(skipped[:3]) or "the folder holds no file"
+        raise InputError(f"no trace: {some}")
+    storage.discard_partial(directory)
+    if skipped:
+        more = f", and {len(skipped) - SKIPPED} more" if len(skipped) > SKIPPED else ""
+        captures[0]["remarks"] = [*captures[0]["remarks"], f"passed over: {'; '.join(skipped[:SKIPPED])}{more}"]
     files = [file for capture in captures for file in capture["files"]]
     metadata = {
         "format": 1,
@@ -280,7 +356,7 @@ def _written(groups: Sequence[Sequence[Path]], directory: Path, options: str, pr
         "status": "complete",
         "name": storage.named_after(files),
         "sources": files,
-        "repetitions_finished": list(range(len(groups))),
+        "repetitions_finished": list(range(len(captures))),
         "started": started,
         "wall_s": round(time.monotonic() - clock, 3),
         "versions": about.versions(),

@@ -15,6 +15,8 @@ from parshall.report.numbers import count, counted, given, quantity, scale_for
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Line, Panel, Plot, Style, Values
 from parshall.report.sentences import Sentence, say
+from parshall.traces import limited
+from parshall.traces.limits import FlowLimits
 from parshall.traces.observation import Observation
 
 BINS = 200
@@ -22,14 +24,20 @@ BINS = 200
 
 
 def finding(
-    rows: Sequence[Mapping[str, Any]], captures: Sequence[Mapping[str, Any]] = (), number: int | None = None
+    rows: Sequence[Mapping[str, Any]],
+    captures: Sequence[Mapping[str, Any]] = (),
+    number: int | None = None,
+    limit: FlowLimits | None = None,
 ) -> str:
-    """The sentences on the largest flow, and on traces that were read in part, as text; empty without a flow."""
-    return " ".join(each.text for each in sentences(rows, captures, number))
+    """The sentences on the first flow, and on traces that were read in part, as text; empty without a flow."""
+    return " ".join(each.text for each in sentences(rows, captures, number, limit))
 
 
 def sentences(
-    rows: Sequence[Mapping[str, Any]], captures: Sequence[Mapping[str, Any]] = (), number: int | None = None
+    rows: Sequence[Mapping[str, Any]],
+    captures: Sequence[Mapping[str, Any]] = (),
+    number: int | None = None,
+    limit: FlowLimits | None = None,
 ) -> list[Sentence]:
     """The largest flow: how fast it was, how long its round trips took, what it lost; and which trace was cut short.
 
@@ -41,10 +49,13 @@ def sentences(
         The traces.
     number
         How many flows there are; None: these are all.
+    limit
+        What limits the first flow; None: that is left out.
     """
     if not rows:
         return []
     known = (
+        None if limit is None else limited.sentence(limit),
         _delivered(rows[0], len(rows) if number is None else number),
         _round_trip(rows[0]),
         _lost(rows[0]),
@@ -125,6 +136,10 @@ def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Ch
             Axis("Throughput", bits.unit, minimum=0.0),
         )
     ]
+    own = [row for row, _ in shown][:1]
+    lanes = limited.lanes(observation.periods(own[0]["flow"], first), time) if own else None
+    if lanes is not None:
+        panels.append(lanes)
     trips = {at: speed for at, (_, each) in enumerate(shown) if (speed := _round_trips(each)) is not None}
     if trips:
         seconds = scale_for(max(float(np.median(y)) for _, y in trips.values()), "s")
@@ -133,7 +148,9 @@ def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Ch
     width = given(float(np.median([x[1] - x[0] for x, _ in speeds.values()])), "s")
     which = "the largest flows of the trace" if len(shown) > 1 else "the flow"
     caption = f"Payload of {which} that was acknowledged, means over {width} or so, and smoothed round-trip time."
-    return Chart("over-time", "Throughput and round-trip time over time", Plot(panels, caption))
+    if lanes is not None:
+        caption += " Between them, what limited the first one: the height of a lane is the share of the time."
+    return Chart("over-time", "Throughput, what limits it, and round-trip time over time", Plot(panels, caption))
 
 
 def _throughput(samples: pl.DataFrame) -> tuple[Values, Values] | None:
