@@ -1,7 +1,8 @@
-"""How well `parshall observe` names what limits a flow: scenarios of which the simulator knows it, captured at three places.
+"""How well `parshall observe` names what limits a flow: in scenarios of which the simulator knows it.
 
-`python benches/limits.py 100` simulates the scenarios 0 to 99 of tests/readers/limit_truth.py and prints, for each place, how many have
-all shares within 5 points of the truth, and the confusion of causes as a table for docs/observe.md. A scenario takes some seconds.
+`python benches/limits.py 100` simulates the scenarios 0 to 99 of tests/readers/limit_truth.py, captures them at three
+places, and prints for each place how many have all shares within 5 points of the truth, and the confusion of causes as
+a table for docs/observe.md. A scenario takes some seconds.
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ from parshall.traces.limits import limits
 BAR = 0.05
 
 
-def measured(number: int) -> tuple[str, dict[str, tuple[float, dict[tuple[str, str], float]]]]:
-    """The kind of a scenario, and for each place the largest error of a share, and the confusion as shares of the time."""
+Found = dict[str, tuple[float, dict[tuple[str, str], float]]]
+"""For each place the largest error of a share, and the confusion as shares of the time."""
+
+
+def measured(number: int) -> tuple[str, Found]:
+    """The kind of a scenario, and what was found of it."""
     each = case(number)
-    found = {}
+    found: Found = {}
     with tempfile.TemporaryDirectory() as folder:
         run = simulate(each, Path(folder) / "run")
         true = truth(each, run)

@@ -1,6 +1,6 @@
 """Scenarios of which it is known what limits their flow, and what a simulation of them knows of it at each instant.
 
-The sender's own log (qlog), the captures of all links and the transfers say it: none of them is what `parshall observe` reads alone.
+The sender's own log (qlog), the captures of all links and the transfers say it.
 """
 
 from __future__ import annotations
@@ -33,10 +33,17 @@ CAUSES = (
 PLACES = ("host", "bottleneck", "far")
 """Links that are captured: at the sender, behind the queue, at the receiver."""
 
+Stretches = list[tuple[float, float, str]]
+"""Start and end, s, and a cause."""
+
+Log = list[tuple[float, str, dict[str, Any]]]
+"""Times, s, names and data of events."""
+
 FULL = 0.97
 """A bottleneck that is busy for this share of a round trip is full."""
 
 PACKET_BITS = 12_000
+PAYLOAD = 1448.0
 MOST_PACKETS = 40_000
 MOST_UNDER_WAY = 1000
 """Packets that fill the path: with more, a case takes minutes."""
@@ -75,25 +82,14 @@ def case(number: int) -> Case:
     if draw.random() < 0.3:
         flow["delayed_ack"] = "40 ms"
     buffer = max(8, round(product * 10 ** draw.uniform(-0.5, 0.4)))
-    loss, window, speed, chance = 0.0, float("inf"), rate, draw.random()
+    window, speed, chance = float("inf"), rate, draw.random()
     if kind == "receiver" or (kind == "mixed" and chance < 0.4):
         window = max(4, round(product * draw.uniform(0.1, 0.8)))
         speed = window * PACKET_BITS / rtt
+        flow["receive_window"] = f"{window} packets"
     if kind == "application" or (kind == "mixed" and 0.3 < chance < 0.7):
-        size = max(3, round(product * draw.uniform(0.1, 1.5)))
-        pause = rtt * draw.uniform(0.5, 4)
-        flow["workload"] = {
-            "name": "on_off",
-            "size": {"name": "constant", "value": f"{size} packets"},
-            "off": {"name": "constant", "value": f"{pause:.5f} s"},
-        }
-        flow["persistent"] = True
-        speed = min(speed, size * PACKET_BITS / (pause + rtt))
-    if kind == "random_loss" or (kind == "mixed" and chance > 0.6):
-        loss = draw.uniform(1, 4) / (0.3 * product) ** 2
-    if kind == "outage":
-        loss = draw.uniform(0.02, 0.08)
-    loss = min(loss, 0.08)
+        speed = min(speed, _pauses(flow, draw, rtt, product))
+    loss = _loss(kind, draw, chance, product)
     if loss:
         speed = min(speed, 1.3 * PACKET_BITS / rtt / loss**0.5)
         buffer = max(buffer, round(product))
@@ -104,31 +100,50 @@ def case(number: int) -> Case:
     if kind == "slow_start":
         flow["workload"] = {"name": "transfer", "sizes": f"{max(30, round(product * draw.uniform(0.2, 0.8)))} packets"}
         duration = 30 * rtt + 2
-    if np.isfinite(window):
-        flow["receive_window"] = f"{window} packets"
-    fast, near = f"{max(20 * rate, 1e9):.0f} bit/s", {"name": "drop_tail", "limit": "100000 packets"}
-    links: list[dict[str, Any]] = [
-        {"name": "host", "rate": fast, "delay": "1 us", "queue": near},
-        {
-            "name": "bottleneck",
-            "rate": f"{rate:.0f} bit/s",
-            "delay": f"{0.48 * rtt * 1e3:.4f} ms",
-            "queue": {"name": "drop_tail", "limit": f"{buffer} packets"},
-        },
-        {"name": "far", "rate": fast, "delay": "1 us", "queue": near},
-    ]
-    if loss:
-        links[2]["loss"] = {"name": "bernoulli", "probability": loss}
     document = {
         "name": f"limit-{number}",
         "duration": f"{duration:.4f} s",
         "seed": number + 1,
-        "links": links,
+        "links": _links(rate, rtt, buffer, loss),
         "flows": [{**flow, "path": list(PLACES)}],
         "probes": {"pcap": True, "qlog": True, "link_samples": f"{max(rtt / 4, 2e-4) * 1e3:.4f} ms"},
     }
-    payload = 1448.0
-    return Case(number, kind, document, rtt, window * payload)
+    return Case(number, kind, document, rtt, window * PAYLOAD)
+
+
+def _pauses(flow: dict[str, Any], draw: random.Random, rtt: float, product: float) -> float:
+    """Makes the flow pause between writes; the most bit/s that it sends then."""
+    size = max(3, round(product * draw.uniform(0.1, 1.5)))
+    pause = rtt * draw.uniform(0.5, 4)
+    flow["workload"] = {
+        "name": "on_off",
+        "size": {"name": "constant", "value": f"{size} packets"},
+        "off": {"name": "constant", "value": f"{pause:.5f} s"},
+    }
+    flow["persistent"] = True
+    return size * PACKET_BITS / (pause + rtt)
+
+
+def _loss(kind: str, draw: random.Random, chance: float, product: float) -> float:
+    """The probability of a loss outside the queue: with it the window stays below what fills the path; 0 without."""
+    if kind == "random_loss" or (kind == "mixed" and chance > 0.6):
+        return min(draw.uniform(1, 4) / (0.3 * product) ** 2, 0.08)
+    return draw.uniform(0.02, 0.08) if kind == "outage" else 0.0
+
+
+def _links(rate: float, rtt: float, buffer: int, loss: float) -> list[dict[str, Any]]:
+    """A link at the sender, the bottleneck, and one at the receiver that loses packets."""
+    fast, near = f"{max(20 * rate, 1e9):.0f} bit/s", {"name": "drop_tail", "limit": "100000 packets"}
+    narrow = {"name": "drop_tail", "limit": f"{buffer} packets"}
+    delay = f"{0.48 * rtt * 1e3:.4f} ms"
+    far: dict[str, Any] = {"name": "far", "rate": fast, "delay": "1 us", "queue": near}
+    if loss:
+        far["loss"] = {"name": "bernoulli", "probability": float(loss)}
+    return [
+        {"name": "host", "rate": fast, "delay": "1 us", "queue": near},
+        {"name": "bottleneck", "rate": f"{rate:.0f} bit/s", "delay": delay, "queue": narrow},
+        far,
+    ]
 
 
 def simulate(case: Case, directory: Path) -> Run:
@@ -136,7 +151,7 @@ def simulate(case: Case, directory: Path) -> Run:
     return ps.run(ps.Scenario.from_document(case.document), directory)
 
 
-def events(run: Run) -> list[tuple[float, str, dict[str, Any]]]:
+def events(run: Run) -> Log:
     """The sender's log: times in s, names, data."""
     (path,) = sorted(Path(run.directory).glob("repetitions/0000/qlog/*.sqlog"))
     lines = path.read_text().replace("\x1e", "").splitlines()[1:]
@@ -144,7 +159,7 @@ def events(run: Run) -> list[tuple[float, str, dict[str, Any]]]:
     return [(each["time"] * 1e-3, each["name"].partition(":")[2], each["data"]) for each in read]
 
 
-def truth(case: Case, run: Run) -> list[tuple[float, float, str]]:
+def truth(case: Case, run: Run) -> Stretches:
     """What limited the flow: stretches of time with a cause, from its SYN to its last acknowledgement."""
     log = events(run)
     given = _given(run)
@@ -153,9 +168,8 @@ def truth(case: Case, run: Run) -> list[tuple[float, float, str]]:
     cuts = _cuts(case, run, log)
     began = next(at for at, name, _ in log if name == "packet_sent")
     opened = next(at for at, name, data in log if name == "packet_sent" and data["header"]["packet_type"] == "1RTT")
-    stretches: list[tuple[float, float, str]] = [(began, opened, "handshake")]
+    stretches: Stretches = [(began, opened, "handshake")]
     state, window, sent = "slow_start", 0.0, 0
-    outage = 0
     for (at, name, data), (after, _, _) in pairwise(log):
         if name == "congestion_state_updated":
             state = data["new"]
@@ -167,20 +181,13 @@ def truth(case: Case, run: Run) -> list[tuple[float, float, str]]:
         start, end = max(at, opened), min(after, last_ack)
         if end <= start:
             continue
-        while outage < len(outages) and outages[outage][1] <= start:
-            outage += 1
-        if outage < len(outages) and outages[outage][0] <= start:
-            cause = "outage"
-        elif sent >= given(start):
-            cause = "application"
-        elif window >= case.window_bytes - 1:
-            cause = "receiver"
-        elif state == "slow_start":
-            cause = "slow_start"
-        elif full(start):
-            cause = "full_queue"
+        out = any(first <= start < last for first, last in outages)
+        if out or sent >= given(start):
+            cause = "outage" if out else "application"
         else:
-            cause = cuts(start)
+            by_receiver = window >= case.window_bytes - 1
+            cause = "receiver" if by_receiver else "slow_start" if state == "slow_start" else cuts(start)
+            cause = "full_queue" if cause in ("random_loss", "sender") and full(start) else cause
         stretches.append((start, end, cause))
     return stretches
 
@@ -190,13 +197,13 @@ def _given(run: Run) -> Any:
     assert run.transfers is not None
     rows = run.transfers.sort("start_s")
     if rows.is_empty() or rows["size_bytes"].null_count():
-        return lambda at: float("inf")
+        return lambda _: float("inf")
     starts = rows["start_s"].to_numpy()
     summed = np.concatenate([[0], rows["size_bytes"].cum_sum().to_numpy()])
     return lambda at: summed[np.searchsorted(starts, at + 1e-9, side="right")]
 
 
-def _outages(log: list[tuple[float, str, dict[str, Any]]]) -> tuple[list[tuple[float, float]], float]:
+def _outages(log: Log) -> tuple[list[tuple[float, float]], float]:
     """Times without progress before a timeout, and the last progress."""
     found, progress, since = [], 0.0, 0.0
     for at, name, data in log:
@@ -218,11 +225,10 @@ def _full(case: Case, run: Run) -> Any:
     width = float(bins["bin_s"][0])
     number = max(1, round(case.rtt_s / width))
     busy = np.convolve(sent, np.ones(number))[: sent.size] / np.convolve(could, np.ones(number))[: sent.size]
-    # A packet arrives half a round trip before its acknowledgement: what the sender sends now meets a queue a bit later.
     return lambda at: bool(busy[min(int(at / width), busy.size - 1)] >= FULL)
 
 
-def _cuts(case: Case, run: Run, log: list[tuple[float, str, dict[str, Any]]]) -> Any:
+def _cuts(case: Case, run: Run, log: Log) -> Any:
     """Why the window was reduced last before a time: where the packet was lost that was found lost first."""
     copies: dict[int, tuple[float, int]] = {}
     found: list[tuple[float, int, float]] = []
@@ -235,7 +241,7 @@ def _cuts(case: Case, run: Run, log: list[tuple[float, str, dict[str, Any]]]) ->
             sent_at, offset = copies[data["header"]["packet_number"]]
             found.append((at, offset, sent_at))
     if not found:
-        return lambda at: "sender"
+        return lambda _: "sender"
     if "loss" not in case.document["links"][-1]:
         return lambda at: "full_queue" if at >= found[0][0] else "sender"
     passed = _passed(run, {offset for _, offset, _ in found})
@@ -272,15 +278,13 @@ def _passed(run: Run, offsets: set[int]) -> Any:
     return passed
 
 
-def shares(stretches: list[tuple[float, float, str]]) -> dict[str, float]:
+def shares(stretches: Stretches) -> dict[str, float]:
     """The share of the time of each cause."""
     total = sum(end - start for start, end, _ in stretches)
     return {cause: sum(end - start for start, end, each in stretches if each == cause) / total for cause in CAUSES}
 
 
-def confusion(
-    true: list[tuple[float, float, str]], found: list[tuple[float, float, str]]
-) -> dict[tuple[str, str], float]:
+def confusion(true: Stretches, found: Stretches) -> dict[tuple[str, str], float]:
     """Seconds that have the one cause in truth, and the other as found."""
     seconds: dict[tuple[str, str], float] = {}
     at = 0

@@ -152,7 +152,6 @@ def result(
 ) -> dict[str, Any]:
     """What ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
     from parshall.errors import InputError
-
     from parshall.traces.limits import of_rows
 
     known = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
@@ -269,7 +268,7 @@ def _progress(shown: bool) -> Any:
 
 def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
     from parshall.report.numbers import ABSENT, count, counted, quantity, significant
-    from parshall.traces.limited import sentence
+    from parshall.traces import limited
     from parshall.traces.limits import of_rows
     from parshall.traces.trust import of_capture
 
@@ -297,9 +296,9 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
             quantity(row["min_rtt_s"], "s"),
         )
     console().print(shown)
-    if rows:
-        key = rows[0]["repetition"], rows[0]["flow"]
-        note(f"{rows[0]['flow']}: {sentence(of_rows(rows[0], observation.limits_of([key]).get(key, {}))).text}")
+    for row in rows[:1]:
+        key = row["repetition"], row["flow"]
+        note(f"{row['flow']}: {limited.sentence(of_rows(row, observation.limits_of([key]).get(key, {}))).text}")
     for capture in observation.captures:
         for sentence in of_capture(capture):
             note(sentence)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall.report.document import Chart, Section, Table
+from parshall.report.document import Section, Table
 from parshall.report.numbers import ABSENT, count, counted, given, quantity, scale_for
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Style
 from parshall.report.sentences import Sentence, say
@@ -26,7 +26,7 @@ LEAST_SHARE = 0.005
 """Shares below are not told."""
 
 CLOSED = 1.5
-"""A flow whose goodput is further than this factor below what its window allows did not have that window all the time."""
+"""A flow that gets less than what its window allows, by this factor, did not have that window all the time."""
 
 EVENT_NAMES: Mapping[str, str] = {
     "zero_window": "the receiver closed its window",
@@ -160,7 +160,7 @@ def happened(events: pl.DataFrame) -> Table | None:
 
 
 def window_use(flow: TracedFlow, window_bytes: pl.DataFrame) -> Plot | None:
-    """Bytes that were sent in a round trip, beside the window that the receiver offered; None where that is not known."""
+    """Bytes sent in a round trip, beside the window that the receiver offered; None where that is not known."""
     segment = flow.facts.get("segment_bytes")
     offered = window_bytes.drop_nulls()
     if not segment or flow.windows.size < 2 or offered.is_empty():

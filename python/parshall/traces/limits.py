@@ -129,7 +129,7 @@ def limits(observation: Observation, chosen: Sequence[str] = (), most: int | Non
 
 
 def of_rows(row: Mapping[str, Any], found: Mapping[str, Any]) -> FlowLimits:
-    """What limited a flow, by its rows of ``flows`` and ``trace_limits``; an empty `found` says that nothing is known."""
+    """What limited a flow, by its rows of ``flows`` and ``trace_limits``; empty: nothing is known."""
     seconds = {cause: found.get(f"limited_by_{cause}_s") for cause in CAUSES}
     known = {cause: value for cause, value in seconds.items() if value is not None}
     return FlowLimits(

@@ -87,7 +87,7 @@ class Observation(Result):
     def selected(self, chosen: Sequence[str] = (), most: int | None = None) -> pl.DataFrame:
         """The flows that are meant by their number, or by a part of ``address:port > address:port``; the largest first.
 
-        Of several traces, the slowest come first: those that anything but their application limited for the longest time.
+        Of several traces, the slowest come first: those that anything but their application limited longest.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ def _written(
     options: str,
     progress: Progress | None,
 ) -> Observation:
-    """Read all traces into the directory, and seal it; files of folders that `may_skip` are passed over if they are none."""
+    """Read all traces into the directory, and seal it; of those that `may_skip`, what is no trace is passed over."""
     started, clock = about.now(), time.monotonic()
     captures: list[dict[str, Any]] = []
     skipped: list[str] = []
