@@ -14,11 +14,9 @@
 //! | sender | none of these, although the offered window is known: its buffer, or its control |
 //! | unknown | the rest, and all of a flow whose acknowledgements or round-trip times are not seen |
 //!
-//! Before the first data, the handshake takes its time, and what is left is the application's. The causes are those of T-RAT (Zhang et al.,
-//! On the characteristics and origins of Internet flow rates, SIGCOMM 2002), which had to guess the flights; periods that are limited by
-//! the application are taken out first, as Siekkinen et al. do (Root cause analysis for long-lived TCP connections, CoNEXT 2005; A root
-//! cause analysis toolkit for TCP, Computer Networks 52, 2008), whose test of the receiver's window takes the same difference between the
-//! offered window and what is under way.
+//! Before the first data, the handshake takes its time, and what is left is the application's. The causes are those of T-RAT
+//! (Zhang et al., SIGCOMM 2002), which had to guess the flights. Periods that are limited by the application are taken out first, and the
+//! receiver's window is compared with what is under way, as by Siekkinen et al. 2005.
 
 use crate::path_times::Nanos;
 

@@ -386,7 +386,7 @@ def _observed(
             raise InputError(str(error)) from None
         except RuntimeError as error:
             raise ParshallError(str(error)) from None
-    _check_content(summary, files)
+    _check_content(summary, files, filtered=any(json.loads(options)["filter"].values()))
     return dict(summary)
 
 
@@ -402,12 +402,14 @@ def _finished(future: Future[str], monitor: _core.TraceMonitor, progress: Progre
             raise
 
 
-def _check_content(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
+def _check_content(summary: Mapping[str, Any], files: Sequence[Path], *, filtered: bool) -> None:
     """Refuse traces with nothing in them to look at."""
     if summary["flows"]:
         return
     where = " + ".join(str(file) for file in files)
     stopped = "".join(f"; reading stopped at byte {stop['byte']}: {stop['reason']}" for stop in summary["stopped"])
+    if filtered and not summary["tcp"]:
+        raise InputError(f"{where}: no packet that the filter leaves: of the time, hosts and ports that are asked for")
     if not summary["frames"]:
         raise InputError(f"{where}: a capture without a packet{stopped}")
     if summary["tcp"]:

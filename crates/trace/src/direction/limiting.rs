@@ -59,7 +59,7 @@ impl Direction {
     /// The flow will not be followed further: attributes what is left of its time.
     pub(crate) fn limits_end(&mut self) {
         let empty = self.una >= self.max && (self.fin.is_some() || !self.more_waited);
-        let known = self.acked && self.times.smoothed().is_some();
+        let known = self.acked && self.delivered() > 0 && self.times.smoothed().is_some();
         self.limits.finish(self.ended, empty, known);
         self.events.end();
     }
