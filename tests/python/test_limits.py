@@ -19,7 +19,7 @@ FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 SENDER, RECEIVER = ("10.0.0.1", 4000), ("10.0.0.2", 5000)
 
 
-def packet(  # noqa: PLR0913 - the fields of a header
+def packet(
     at: float, flags: int, *, seq: int = 0, ack: int = 0, payload: int = 0, window: int = 500, back: bool = False
 ) -> bytes:
     """A record of a pcap file with raw IPv4: SYNs have an MSS of 1000 and a window scale of 7."""
@@ -79,7 +79,7 @@ def test_shares_are_those_that_the_simulator_knows(errors: dict[str, dict[int, f
     assert len(off) <= ALLOWED[place], off
 
 
-def test_causes_are_those_of_the_records(tmp_path: Path) -> None:
+def test_causes_are_those_of_the_records() -> None:
     seen = ps.observe(Path(__file__).parents[2] / "docs/example.pcap.gz")
     columns = [name for name in seen.limits.columns if name.startswith("limited_by_")]
     assert columns == [f"limited_by_{cause}_s" for cause in limits_module.CAUSES]

@@ -228,7 +228,7 @@ def limit(*templates: str, told: tuple[str, ...] = (), untold: tuple[str, ...] =
 
 STATES: dict[str, State] = {
     "a flow that the receiver's window limits": limit(
-        "limit_window", told=("90 % of the time", "46.7 kB", "32.0 packets in 40.6 ms", "9.20 Mbit/s"), untold=("fill",)
+        "limit_window", told=("90.0 % of the time", "46.7 kB", "32.0 packets in 40.6 ms", "9.20 Mbit/s"), untold=("fill",)
     ),
     "a window of which is known what would do": limit(
         "limit_window_enough", path_rate_bps=75e6, told=("a window of 375 kB would fill the path",)
