@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from parshall.report.document import Section, Table
-from parshall.report.numbers import ABSENT, count, counted, given, quantity, scale_for
+from parshall.report.numbers import ABSENT, count, counted, quantity, scale_for
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Style
 from parshall.report.sentences import Sentence, say
 from parshall.traces.flow import TracedFlow
-from parshall.traces.limits import CAUSES, FlowLimits, of_rows
+from parshall.traces.limits import CAUSES, SHORT, FlowLimits, of_rows
 from parshall.traces.observation import Observation
 
 BINS = 300
@@ -85,7 +85,7 @@ def section(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Sect
     shown = [cause for cause in CAUSES if any(flow.shares.get(cause, 0.0) >= LEAST_SHARE for flow in known)]
     if not known:
         return Section("What limits them", [say("observed.limit_unknown").text])
-    header = ("flow", "time", *(CAUSES[cause].removeprefix("the ").removeprefix("a ") for cause in shown))
+    header = ("flow", "time", *(SHORT[cause] for cause in shown))
     lines = [
         (
             f"{flow.flow}: {flow.name}",
@@ -115,11 +115,13 @@ def lanes(periods: pl.DataFrame, time: Axis) -> Panel | None:
     time
         The abscissa of the panels above.
     """
-    if periods.is_empty():
+    if periods.is_empty() or periods["end_s"][-1] <= periods["start_s"][0]:
         return None
     start, end = periods["start_s"].to_numpy(), periods["end_s"].to_numpy()
     edges = np.linspace(float(start[0]), float(end[-1]), BINS + 1)
-    present = [cause for cause in CAUSES if cause in set(periods["limited_by"])]
+    lasted = end - start
+    own_s = {cause: float(lasted[(periods["limited_by"] == cause).to_numpy()].sum()) for cause in CAUSES}
+    present = [cause for cause, seconds in own_s.items() if seconds >= LEAST_SHARE * lasted.sum() and seconds > 0]
     marks = []
     for place, cause in enumerate(reversed(present)):
         own = (periods["limited_by"] == cause).to_numpy()
@@ -128,7 +130,7 @@ def lanes(periods: pl.DataFrame, time: Axis) -> Panel | None:
         low = np.full(x.size, place - 0.4)
         style = Style(list(CAUSES).index(cause))
         marks.append(Band(x, low, low + 0.8 * np.repeat(covered, 2), "", style, filled=True))
-    names = tuple(CAUSES[cause].removeprefix("the ").removeprefix("a ") for cause in reversed(present))
+    names = tuple(SHORT[cause] for cause in reversed(present))
     axis = Axis("", names=names, minimum=-0.5, maximum=len(present) - 0.5)
     return Panel(marks, time, axis, height=0.15 + 0.09 * len(present))
 
@@ -174,6 +176,6 @@ def window_use(flow: TracedFlow, window_bytes: pl.DataFrame) -> Plot | None:
         Line(flow.starts_s[kept], used * scale.factor, "sent in a round trip", Style(0, thin=True)),
         Line(offer_x, np.minimum(offer_y, top) * scale.factor, "the receiver's window", Style(1), steps=True),
     ]
-    cut = f" A window above {given(top, 'B')} is drawn there." if bool((offer_y > top).any()) else ""
+    cut = f" A window above {quantity(top, 'B')} is drawn there." if bool((offer_y > top).any()) else ""
     caption = f"Payload of the packets of each round trip, sent again or not, and the window that was offered.{cut}"
     return Plot([Panel(marks, Axis("Time", "s", minimum=0.0), Axis("Bytes", scale.unit, minimum=0.0))], caption)

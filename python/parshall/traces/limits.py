@@ -30,6 +30,19 @@ CAUSES: Mapping[str, str] = {
 }
 """The names of the causes in the records, and in sentences."""
 
+SHORT: Mapping[str, str] = {
+    "handshake": "handshake",
+    "slow_start": "slow start",
+    "application": "application",
+    "receiver": "receiver's window",
+    "sender": "sender",
+    "full_queue": "full queue",
+    "random_loss": "random loss",
+    "outage": "outage",
+    "unknown": "unknown",
+}
+"""Their names in tables and figures."""
+
 
 @dataclass(frozen=True)
 class FlowLimits:

@@ -60,7 +60,9 @@ impl Direction {
     pub(crate) fn limits_end(&mut self) {
         let empty = self.una >= self.max && (self.fin.is_some() || !self.more_waited);
         let known = self.acked && self.delivered() > 0 && self.times.smoothed().is_some();
-        self.limits.finish(self.ended, empty, known);
+        // What is acknowledged here reaches the sender later, as its SYN came from it earlier.
+        let back = self.times.least_before().filter(|_| empty).unwrap_or(0);
+        self.limits.finish(self.ended.saturating_add(back), empty, known);
         self.events.end();
     }
 }

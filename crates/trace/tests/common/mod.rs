@@ -11,7 +11,7 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parshall_records::{TableSelection, Tables};
-use parshall_trace::{observe, Monitor, Options, Summary, TraceError};
+use parshall_trace::{observe, Filter, Monitor, Options, Summary, TraceError};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
