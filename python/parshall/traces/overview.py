@@ -56,7 +56,7 @@ def sentences(
         return []
     known = (
         None if limit is None else limited.sentence(limit),
-        _delivered(rows[0], len(rows) if number is None else number),
+        _delivered(rows[0], len(rows) if number is None else number, first_of(captures)),
         _round_trip(rows[0]),
         _lost(rows[0]),
         _cut(captures),
@@ -64,8 +64,13 @@ def sentences(
     return [each for each in known if each is not None]
 
 
-def _delivered(row: Mapping[str, Any], number: int) -> Sentence:
-    which = "The flow" if number == 1 else f"The largest of {counted(number, 'flow')}"
+def first_of(captures: Sequence[Mapping[str, Any]]) -> str:
+    """What the first flow is among all, by `Observation.selected`."""
+    return "slowest" if len(captures) > 1 else "largest"
+
+
+def _delivered(row: Mapping[str, Any], number: int, place: str) -> Sentence:
+    which = "The flow" if number == 1 else f"The {place} of {counted(number, 'flow')}"
     if row["goodput_bps"] is not None:
         return say("observed.delivered", which=which, group=row["group"], goodput=quantity(row["goodput_bps"], "bit/s"))
     if row["packets_sent"] is not None:

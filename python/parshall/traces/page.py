@@ -107,7 +107,7 @@ def document(
             *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
             *([Section("Delivered", figures=[sequence], name="delivered", is_opening=True)] if sequence else []),
             limited.section(observation, rows),
-            _listing(rows, observation.sums(SUMMED, chosen), number),
+            _listing(rows, observation.sums(SUMMED, chosen), number, overview.first_of(observation.captures)),
             _traces(observation),
             *(section for each in shown for section in _close(observation, each)),
             *(_arrivals(observation) if with_arrivals else []),
@@ -139,7 +139,7 @@ def _byline(observation: Observation) -> list[str]:
     ]
 
 
-def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: int) -> Section:
+def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: int, which: str = "largest") -> Section:
     """The largest flows, and the sums of the others; `sums` are those of all, of which there are `number`."""
     header = (
         "flow",
@@ -156,7 +156,7 @@ def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: in
     if number > len(rows):
         others = counted(number - len(rows), "other flow")
         lines.append(_others(others, rows, sums))
-        note = [say("observed.listed", listed=count(len(rows)), others=others).text]
+        note = [say("observed.listed", listed=count(len(rows)), which=which, others=others).text]
     table = Table("", header, lines, numbers=range(1, len(header)))
     note.append(
         "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "

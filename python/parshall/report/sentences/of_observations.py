@@ -43,7 +43,7 @@ TEMPLATES: Mapping[str, str] = {
         "{connections} {were} let go before {their} end, to bound memory; what came later of {them} is a flow of its "
         "own."
     ),
-    "observed.listed": "The {listed} largest have a row each; the last row has the sums of {others}.",
+    "observed.listed": "The {listed} {which} have a row each; the last row has the sums of {others}.",
     # A flow.
     "observed.series": "A series of the sender's own kernel: nothing had to be inferred from packets.",
     "observed.sender": (
