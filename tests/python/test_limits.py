@@ -125,7 +125,7 @@ def test_a_closed_window_is_the_receivers_and_an_event(tmp_path: Path) -> None:
         pytest.approx(1.0),
     )
     section = next(each for each in document(seen).sections if each.heading.startswith("Flow 0"))
-    assert any(table.title == "Events" for table in section.tables)
+    assert any(table.caption == "Events" for table in section.tables)
 
 
 def test_syns_that_are_retried_and_resets_are_events(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def simulate(case: Case, directory: Path) -> Run:
 
 def events(run: Run) -> Log:
     """The sender's log: times in s, names, data."""
-    (path,) = sorted(Path(run.directory).glob("repetitions/0000/qlog/*.sqlog"))
+    (path,) = sorted(Path(run.directory or "").glob("repetitions/0000/qlog/*.sqlog"))
     lines = path.read_text().replace("\x1e", "").splitlines()[1:]
     read = [json.loads(line) for line in lines if line]
     return [(each["time"] * 1e-3, each["name"].partition(":")[2], each["data"]) for each in read]

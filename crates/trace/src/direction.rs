@@ -243,7 +243,7 @@ impl Direction {
         if let Some(echo) = echo_of(packet) {
             let in_order = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
             let pause = now.saturating_sub(self.ended_data);
-            let after_pause = !dense && self.times.least().is_some_and(|least| 2 * pause > least);
+            let after_pause = !dense && self.times.least().is_some_and(|least| pause > least / 2);
             self.times.echoed(now, echo, (waited, in_order), after_pause);
         }
         self.ended = self.ended.max(now);

@@ -282,7 +282,7 @@ impl Limits {
         let Some(least) = least else { return };
         if self.queue.overflowed(above, least) {
             self.queue_losses += 1;
-            self.wait_at_losses += above;
+            self.wait_at_losses = self.wait_at_losses.saturating_add(above);
             self.reduced(Reduction::Queue);
         } else {
             self.random_losses += 1;
@@ -329,7 +329,7 @@ impl Limits {
         if let Some(progress) = self.stalled.take() {
             self.go_to(progress.max(until), limit);
             self.go_to(slot.now, Limit::Outage);
-        } else if 2 * self.shut > pause {
+        } else if self.shut > pause / 2 {
             self.go_to(slot.ended, limit);
             self.go_to(slot.now, Limit::Receiver);
         } else {
@@ -382,7 +382,7 @@ impl Limits {
     fn is_slow_start(&mut self, slot: &Slot) -> bool {
         let before = std::mem::replace(&mut self.packets_before, slot.packets);
         if self.idle {
-            self.slow_start = 2 * slot.packets <= before;
+            self.slow_start = slot.packets <= before / 2;
         } else if (slot.packets as f64) < GROWS * before as f64 && !slot.recovers {
             self.slow_start = false;
         }
@@ -404,10 +404,14 @@ impl Limits {
             _ => return,
         };
         sums.slots += 1;
-        sums.packets += slot.packets;
-        sums.time += if limit == Limit::Receiver { slot.smoothed.unwrap_or(time) } else { time };
-        sums.bytes +=
-            if limit == Limit::Receiver { slot.window } else { slot.una.saturating_sub(self.una_before) };
+        sums.packets = sums.packets.saturating_add(slot.packets);
+        let (lasted, bytes) = if limit == Limit::Receiver {
+            (slot.smoothed.unwrap_or(time), slot.window)
+        } else {
+            (time, slot.una.saturating_sub(self.una_before))
+        };
+        sums.time = sums.time.saturating_add(lasted);
+        sums.bytes = sums.bytes.saturating_add(bytes);
     }
 
     /// All time until `now` goes to `limit`.
