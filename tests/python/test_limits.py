@@ -56,8 +56,8 @@ def one(observation: Observation) -> FlowLimits:
 SAMPLE = (0, 1, 3, 5, 6, 8, 11, 14, 17, 22, 23, 31)
 """Scenarios that take little time, of all kinds but the shortest transfers."""
 
-ALLOWED = {"host": 1, "bottleneck": 2, "far": 2}
-"""How many of them may be further off than 5 points: docs/observe.md has the numbers of 100."""
+ALLOWED = 3
+"""How many of them may be further off than 5 points, at each place: docs/observe.md has the numbers of 100."""
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, floa
 @pytest.mark.parametrize("place", PLACES)
 def test_shares_are_those_that_the_simulator_knows(errors: dict[str, dict[int, float]], place: str) -> None:
     off = {number: error for number, error in errors[place].items() if error > 0.05}
-    assert len(off) <= ALLOWED[place], off
+    assert len(off) <= ALLOWED, off
 
 
 def test_causes_are_those_of_the_records() -> None:

@@ -3,16 +3,18 @@
 | module | what |
 | --- | --- |
 | `observation` | files in, tables out |
+| `limits` | what limits each flow, typed: for pages, and for what fits a scenario to a capture |
 | `loss_events` | when losses count: once an event |
 | `flow` | one flow's windows: loss function p(w), increase and decrease |
 | `spectra` | how its throughput varies, against the chain fitted on its p(w) |
 | `arrivals` | what arrived when, and whether it is long-range dependent |
-| `page`, `figures`, `trust` | the page |
+| `page`, `figures`, `limited`, `trust` | the page |
 """
 
 from parshall.traces.arrivals import Arrivals
 from parshall.traces.flow import Decrease, LossBin, TracedFlow
+from parshall.traces.limits import FlowLimits
 from parshall.traces.observation import Observation, observe
 from parshall.traces.page import write_page
 
-__all__ = ["Arrivals", "Decrease", "LossBin", "Observation", "TracedFlow", "observe", "write_page"]
+__all__ = ["Arrivals", "Decrease", "FlowLimits", "LossBin", "Observation", "TracedFlow", "observe", "write_page"]

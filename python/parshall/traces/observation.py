@@ -22,7 +22,7 @@ import polars as pl
 from parshall import _core, notebook
 from parshall.errors import InputError, ParshallError, RunNotFoundError
 from parshall.files import Scratch
-from parshall.records import Result, about, storage
+from parshall.records import Result, about, schema, storage
 from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
 from parshall.traces.limits import CAUSES
@@ -59,9 +59,12 @@ class Observation(Result):
         return self._required("trace_limits")
 
     def limits_of(self, flows: Sequence[tuple[int, int]]) -> dict[tuple[int, int], dict[str, Any]]:
-        """The rows of ``trace_limits`` of flows, by the number of their trace and their own."""
+        """The rows of ``trace_limits`` of flows, by the number of their trace and their own; empty if it was not written."""
+        lazy = self.scan("trace_limits")
+        if lazy is None:
+            return {}
         wanted = pl.LazyFrame(list(flows), schema={"repetition": pl.UInt32, "flow": pl.UInt32}, orient="row")
-        rows = self._scanned("trace_limits").join(wanted, on=["repetition", "flow"], how="semi").collect().to_dicts()
+        rows = lazy.join(wanted, on=["repetition", "flow"], how="semi").collect().to_dicts()
         return {(row["repetition"], row["flow"]): row for row in rows}
 
     def periods(self, flow: int, trace: int = 0) -> pl.DataFrame:
@@ -77,6 +80,8 @@ class Observation(Result):
         return self._of_flow("trace_events", flow, trace).sort("time_s")
 
     def _of_flow(self, table: str, flow: int, trace: int) -> pl.DataFrame:
+        if self.scan(table) is None:  # of a version that had no such table
+            return pl.DataFrame({name: [] for name in schema.columns(table)})
         return self._own(table, (pl.col("flow") == flow) & (pl.col("repetition") == trace))
 
     @property
