@@ -59,7 +59,7 @@ class Observation(Result):
         return self._required("trace_limits")
 
     def limits_of(self, flows: Sequence[tuple[int, int]]) -> dict[tuple[int, int], dict[str, Any]]:
-        """The rows of ``trace_limits`` of flows, by the number of their trace and their own; empty if it was not written."""
+        """Rows of ``trace_limits``, by the number of their trace and their own; none if it was not written."""
         lazy = self.scan("trace_limits")
         if lazy is None:
             return {}
