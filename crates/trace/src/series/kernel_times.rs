@@ -18,6 +18,7 @@ const QUEUE_S: f64 = 1e-3;
 
 /// The counters, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(clippy::struct_field_names)] // their unit
 pub(super) struct Counters {
     pub(super) busy_s: f64,
     pub(super) receiver_s: f64,
