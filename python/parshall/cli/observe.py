@@ -269,7 +269,7 @@ def _progress(shown: bool) -> Any:
 def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
     from parshall.report.numbers import ABSENT, count, counted, quantity, significant
     from parshall.traces import limited
-    from parshall.traces.limits import of_rows
+    from parshall.traces.limits import SHORT, of_rows
     from parshall.traces.trust import of_capture
 
     names = (
@@ -281,12 +281,15 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
         "window over time",
         "mean of RTT samples",
         "least RTT",
+        "limited by",
     )
     shown = table(counted(observation.number(), "flow"), "flow", *names)
+    known = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
     for row in rows:
         rate = row["loss_rate"]
+        flow = of_rows(row, known.get((row["repetition"], row["flow"]), {}))
         shown.add_row(
-            f"{row['flow']}: {row['group']}",
+            observation.label(row),
             quantity(row["goodput_bps"], "bit/s"),
             *(ABSENT if row[key] is None else count(row[key]) for key in ("packets_sent", "packets_dropped")),
             ABSENT if rate is None else f"{significant(100 * rate)} %",
@@ -294,11 +297,12 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
             quantity(row["mean_cwnd_packets"], "packets"),
             quantity(row["mean_rtt_s"], "s"),
             quantity(row["min_rtt_s"], "s"),
+            SHORT[flow.cause] if flow.seconds else ABSENT,
         )
     console().print(shown)
     for row in rows[:1]:
-        key = row["repetition"], row["flow"]
-        note(f"{row['flow']}: {limited.sentence(of_rows(row, observation.limits_of([key]).get(key, {}))).text}")
+        flow = of_rows(row, known.get((row["repetition"], row["flow"]), {}))
+        note(f"{observation.label(row)}: {limited.sentence(flow).text}")
     for capture in observation.captures:
         for sentence in of_capture(capture):
             note(sentence)

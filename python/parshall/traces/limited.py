@@ -81,6 +81,7 @@ def section(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Sect
     """The shares of the time that the causes have, of the flows that are listed."""
     found = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
     flows = [of_rows(row, found.get((row["repetition"], row["flow"]), {})) for row in rows]
+    names = [observation.label(row) for row in rows]
     known = [flow for flow in flows if flow.seconds]
     shown = [cause for cause in CAUSES if any(flow.shares.get(cause, 0.0) >= LEAST_SHARE for flow in known)]
     if not known:
@@ -88,11 +89,11 @@ def section(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Sect
     header = ("flow", "time", *(SHORT[cause] for cause in shown))
     lines = [
         (
-            f"{flow.flow}: {flow.name}",
+            name,
             quantity(flow.total_s, "s") if flow.seconds else ABSENT,
             *(_share(flow.shares.get(cause)) for cause in shown),
         )
-        for flow in flows
+        for name, flow in zip(names, flows, strict=True)
     ]
     return Section(
         "What limits them", [say("observed.limits").text], [Table("", header, lines, numbers=range(1, len(header)))]

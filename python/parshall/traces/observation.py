@@ -58,6 +58,13 @@ class Observation(Result):
         """One row a flow: the time that each cause limited it, and what that shows of its path."""
         return self._required("trace_limits")
 
+    def label(self, row: Mapping[str, Any]) -> str:
+        """The number and the ends of the flow of a row; of several traces, its file too."""
+        name = f"{row['flow']}: {row['group']}"
+        if len(self.captures) == 1:
+            return name
+        return f"{Path(self.captures[row['repetition']]['files'][0]).name}, {name}"
+
     def limits_of(self, flows: Sequence[tuple[int, int]]) -> dict[tuple[int, int], dict[str, Any]]:
         """Rows of ``trace_limits``, by the number of their trace and their own; none if it was not written."""
         lazy = self.scan("trace_limits")

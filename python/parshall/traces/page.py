@@ -107,7 +107,12 @@ def document(
             *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
             *([Section("Delivered", figures=[sequence], name="delivered", is_opening=True)] if sequence else []),
             limited.section(observation, rows),
-            _listing(rows, observation.sums(SUMMED, chosen), number, overview.first_of(observation.captures)),
+            _listing(
+                [{**row, "label": observation.label(row)} for row in rows],
+                observation.sums(SUMMED, chosen),
+                number,
+                overview.first_of(observation.captures),
+            ),
             _traces(observation),
             *(section for each in shown for section in _close(observation, each)),
             *(_arrivals(observation) if with_arrivals else []),
@@ -177,7 +182,7 @@ def _others(name: str, rows: Sequence[dict[str, Any]], sums: Mapping[str, Any]) 
 def _listed(row: dict[str, Any]) -> tuple[str, ...]:
     whole = [ABSENT if row[key] is None else count(row[key]) for key in SUMMED[1:]]
     return (
-        f"{row['flow']}: {row['group']}",
+        row.get("label", f"{row['flow']}: {row['group']}"),
         quantity(row["goodput_bps"], "bit/s"),
         *whole,
         quantity(row["mean_cwnd_packets"], "packets"),
