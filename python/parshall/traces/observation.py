@@ -6,7 +6,6 @@ directory it is a temporary one, which goes when the observation does.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import time
 import weakref
@@ -26,6 +25,7 @@ from parshall.records import Result, about, schema, storage
 from parshall.traces.arrivals import Arrivals, arrivals
 from parshall.traces.flow import TracedFlow
 from parshall.traces.limits import CAUSES
+from parshall.traces.sources import packet_filter, without_folders
 
 SAMPLE_EVERY_S = 0.1
 SKIPPED = 20
@@ -283,8 +283,8 @@ def observe(
         if value is not None and not 0 < value < 1e6:
             raise InputError(f"{name}: found {value}; accepted: seconds above 0")
     paths = [Path(file) for file in files]
-    chosen = _filter(from_s, until_s, hosts, ports)
-    every = _without_folders(paths)
+    chosen = packet_filter(from_s, until_s, hosts, ports)
+    every = without_folders(paths)
     groups = [every] if join else [[path] for path in every]
     may_skip = set() if join else set(every).difference(paths)
     options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns, "filter": chosen})
@@ -301,35 +301,6 @@ def observe(
     if scratch is not None:
         weakref.finalize(made, scratch.remove)
     return made
-
-
-def _without_folders(paths: Sequence[Path]) -> list[Path]:
-    """The paths, a folder replaced by the files in it, in the order of their names; hidden ones are left out."""
-    found: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            found += sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
-        else:
-            found.append(path)
-    return found
-
-
-def _filter(from_s: float | None, until_s: float | None, hosts: Sequence[str], ports: Sequence[int]) -> dict[str, Any]:
-    """What of captures is looked at, as the reader takes it."""
-    for name, value in (("from_s", from_s), ("until_s", until_s)):
-        if value is not None and not 0 <= value < 1e9:
-            raise InputError(f"{name}: found {value}; accepted: seconds, 0 or more")
-    if from_s is not None and until_s is not None and until_s <= from_s:
-        raise InputError(f"until_s: found {until_s}; accepted: more than from_s, {from_s}")
-    for host in hosts:
-        try:
-            ipaddress.ip_address(host)
-        except ValueError:
-            raise InputError(f'hosts: found "{host}"; accepted: an IPv4 or IPv6 address, as 192.0.2.7') from None
-    for port in ports:
-        if not 0 <= port < 1 << 16:
-            raise InputError(f"ports: found {port}; accepted: 0 to 65535")
-    return {"from_s": from_s, "until_s": until_s, "hosts": list(hosts), "ports": list(ports)}
 
 
 def _written(
