@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "readers"))
 
 from limit_truth import CAUSES, PLACES, case, confusion, shares, simulate, truth
 
-from parshall.traces import observe
-from parshall.traces.limits import limits
+from parshall.instruments.observation import observe
+from parshall.instruments.observation.limits import limits
 
 BAR = 0.05
 

@@ -9,11 +9,11 @@ import pytest
 from limit_truth import CAUSES, PLACES, case, shares, simulate, truth
 
 import parshall as ps
-from parshall.errors import InputError
-from parshall.traces import Observation
-from parshall.traces import limits as limits_module
-from parshall.traces.limits import FlowLimits, limits
-from parshall.traces.page import document
+from parshall.foundations.errors import InputError
+from parshall.instruments.observation import Observation
+from parshall.instruments.observation import limits as limits_module
+from parshall.instruments.observation.limits import FlowLimits, limits
+from parshall.report.observation.page import document
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 SENDER, RECEIVER = ("10.0.0.1", 4000), ("10.0.0.2", 5000)

@@ -17,7 +17,7 @@ import polars as pl
 from captures import Packet, packets
 
 import parshall as ps
-from parshall.runs import Run
+from parshall.instruments.simulation import Run
 
 CAUSES = (
     "handshake",

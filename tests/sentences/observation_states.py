@@ -13,12 +13,13 @@ import polars as pl
 from saying import State, folder, number
 
 import parshall as ps
-from parshall.stats.spectrum import Superposition
-from parshall.traces import Observation, limited, overview, trust
-from parshall.traces.flow import TracedFlow
-from parshall.traces.limits import FlowLimits
-from parshall.traces.page import LISTED, SUMMED, _listing, _spread, document
-from parshall.traces.spectra import Variability, variability
+from parshall.analysis.stats.spectrum import Superposition
+from parshall.instruments.observation import Observation
+from parshall.instruments.observation.flow import TracedFlow
+from parshall.instruments.observation.limits import FlowLimits
+from parshall.instruments.observation.spectra import Variability, variability
+from parshall.report.observation import limited, overview, trust
+from parshall.report.observation.page import LISTED, SUMMED, _listing, _spread, document
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 
@@ -228,7 +229,9 @@ def limit(*templates: str, told: tuple[str, ...] = (), untold: tuple[str, ...] =
 
 STATES: dict[str, State] = {
     "a flow that the receiver's window limits": limit(
-        "limit_window", told=("90.0 % of the time", "46.7 kB", "32.0 packets in 40.6 ms", "9.20 Mbit/s"), untold=("fill",)
+        "limit_window",
+        told=("90.0 % of the time", "46.7 kB", "32.0 packets in 40.6 ms", "9.20 Mbit/s"),
+        untold=("fill",),
     ),
     "a window of which is known what would do": limit(
         "limit_window_enough", path_rate_bps=75e6, told=("a window of 375 kB would fill the path",)
