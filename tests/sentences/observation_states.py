@@ -16,8 +16,9 @@ import parshall as ps
 from parshall.analysis.stats.spectrum import Superposition
 from parshall.instruments.observation import Observation
 from parshall.instruments.observation.flow import TracedFlow
+from parshall.instruments.observation.limits import FlowLimits
 from parshall.instruments.observation.spectra import Variability, variability
-from parshall.report.observation import overview, trust
+from parshall.report.observation import limited, overview, trust
 from parshall.report.observation.page import LISTED, SUMMED, _listing, _spread, document
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
@@ -198,8 +199,62 @@ def spread(*templates: str, differ: bool = False, reason: str = "", windows: flo
     return State(says, {f"observed.{name}" for name in templates}, oracle)
 
 
+LIMITS = FlowLimits(
+    flow=0,
+    trace=0,
+    name="a > b",
+    seconds={"slow_start": 1.0, "receiver": 9.0},
+    least_rtt_s=0.04,
+    window_bytes=46_700.0,
+    window_packets=32.0,
+    window_rtt_s=0.0406,
+    path_rate_bps=None,
+    queueing_delay_s=None,
+    queue_losses=0,
+    random_losses=0,
+    goodput_bps=9.1e6,
+)
+
+
+def limit(*templates: str, told: tuple[str, ...] = (), untold: tuple[str, ...] = (), **changes: Any) -> State:
+    """What limits a flow of which something is otherwise."""
+
+    def oracle(text: str) -> None:
+        assert all(words in text.replace("\u00a0", " ") for words in told), text
+        assert not any(words in text for words in untold), text
+
+    made = replace(LIMITS, **changes)
+    return State(lambda: limited.sentence(made).text, {f"observed.{name}" for name in templates}, oracle)
+
+
 STATES: dict[str, State] = {
-    "a capture of a full link": of(simulated, "delivered", "rtt_least", "lost_events", "rtts", "arrivals"),
+    "a flow that the receiver's window limits": limit(
+        "limit_window",
+        told=("90.0 % of the time", "46.7 kB", "32.0 packets in 40.6 ms", "9.20 Mbit/s"),
+        untold=("fill",),
+    ),
+    "a window of which is known what would do": limit(
+        "limit_window_enough", path_rate_bps=75e6, told=("a window of 375 kB would fill the path",)
+    ),
+    "a window that is enough": limit("limit_window", path_rate_bps=8e6, untold=("fill",)),
+    "a window that was closed": limit("limit", goodput_bps=1e5, told=("the receiver's window.",), untold=("Mbit/s",)),
+    "a window that was not seen": limit("limit", window_bytes=None, told=("the receiver's window.",)),
+    "a flow of a full queue": limit(
+        "limit_queue", seconds={"full_queue": 1.0}, path_rate_bps=5e7, told=("100 %", "50.0 Mbit/s")
+    ),
+    "a flow of a full queue of unknown rate": limit("limit", seconds={"full_queue": 1.0}, told=("a full queue",)),
+    "a flow of random losses": limit(
+        "limit_loss", seconds={"random_loss": 3.0, "slow_start": 1.0}, random_losses=7, told=("75", "7 loss events")
+    ),
+    "random losses that a kernel saw": limit(
+        "limit", seconds={"random_loss": 3.0}, random_losses=None, told=("losses outside full queues",)
+    ),
+    "a flow that its application limits": limit("limit", seconds={"application": 3.0}, told=("the application",)),
+    "a flow of unknown limits": limit("limit_unknown", seconds={"unknown": 3.0}, untold=("%",)),
+    "a flow of which no limit was recorded": limit("limit_unknown", seconds={}, untold=("%",)),
+    "a capture of a full link": of(
+        simulated, "limit_queue", "limits", "delivered", "rtt_least", "lost_events", "rtts", "arrivals"
+    ),
     "a short capture at the sender": of(
         lambda: observed("ethernet.pcap"), "delivered", "few_rounds", "sender", "no_verdict"
     ),

@@ -35,7 +35,8 @@ pub use error::RecordsError;
 pub use histogram::DelayHistogram;
 pub use schema::{
     DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow,
-    LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
+    LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceEventRow, TraceFlowRow, TraceLimitRow,
+    TracePeriodRow, TraceWindowRow, TransferRow,
 };
 pub use table::Table;
 pub use tables::{schema_catalog, TableDescription, TableSelection, Tables};

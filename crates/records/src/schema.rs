@@ -435,6 +435,93 @@ table! {
 }
 
 table! {
+    /// What limited a flow of a trace, as docs/observe.md says: the time that went to each cause, and what it shows of the path. The
+    /// causes of one flow add up to the time from its SYN, or its first data, to its end. Series have what the kernel counted; null without.
+    pub struct TraceLimitRow in "trace_limits" {
+        /// Both ends, as in `flows`.
+        group: Arc<str>, "";
+        /// The flow's number.
+        flow: u32, "";
+        /// Time from the first SYN until the connection was open.
+        limited_by_handshake_s: Option<f64>, "s";
+        /// Time in slow start, the window growing.
+        limited_by_slow_start_s: Option<f64>, "s";
+        /// Time in which the application had nothing to send.
+        limited_by_application_s: Option<f64>, "s";
+        /// Time in which the receiver's window was full or closed.
+        limited_by_receiver_s: Option<f64>, "s";
+        /// Time in which the sender's own buffer or control limited it, without a queue or a loss.
+        limited_by_sender_s: Option<f64>, "s";
+        /// Time in which the path was full: a queue stood, or the last loss fell into one.
+        limited_by_full_queue_s: Option<f64>, "s";
+        /// Time in which the window recovered from losses outside full queues.
+        limited_by_random_loss_s: Option<f64>, "s";
+        /// Time without progress before timeouts.
+        limited_by_outage_s: Option<f64>, "s";
+        /// Time for which no cause is known.
+        limited_by_unknown_s: Option<f64>, "s";
+        /// Mean window that the receiver offered while it limited the flow; null if it did not.
+        receive_window_bytes: Option<f64>, "bytes";
+        /// Packets in a round trip meanwhile.
+        window_limited_packets: Option<f64>, "packets";
+        /// Smoothed RTT meanwhile.
+        window_limited_rtt_s: Option<f64>, "s";
+        /// Rate on the wire at which data were acknowledged while a queue stood: that of the bottleneck, or of the flow's share of it; null
+        /// without five such round trips.
+        path_rate_bps: Option<f64>, "bit/s";
+        /// Loss events in full queues; null in series.
+        queue_losses: Option<u64>, "events";
+        /// Loss events outside; null in series.
+        random_losses: Option<u64>, "events";
+        /// Mean of the RTT above the least one just before losses in full queues; null without one.
+        queueing_delay_at_loss_s: Option<f64>, "s";
+    }
+}
+
+table! {
+    /// What limited a flow of a trace, when: one row a stretch of time with one cause, without gaps.
+    pub struct TracePeriodRow in "trace_periods" {
+        /// The flow's number.
+        flow: u32, "";
+        /// When it began.
+        start_s: f64, "s";
+        /// When it ended.
+        end_s: f64, "s";
+        /// The cause: `handshake`, `slow_start`, `application`, `receiver`, `sender`, `full_queue`, `random_loss`, `outage`, `unknown`.
+        limited_by: Arc<str>, "";
+    }
+}
+
+table! {
+    /// The receiver's window at the times of `flow_samples`, where the capture shows how it is scaled.
+    pub struct TraceWindowRow in "trace_windows" {
+        /// The flow's number.
+        flow: u32, "";
+        /// When.
+        time_s: f64, "s";
+        /// The window that the receiver offered last.
+        receive_window_bytes: u64, "bytes";
+        /// Payload that had passed the capture point and was not acknowledged there.
+        outstanding_bytes: u64, "bytes";
+    }
+}
+
+table! {
+    /// What happened to a flow of a capture, when.
+    pub struct TraceEventRow in "trace_events" {
+        /// The flow's number.
+        flow: u32, "";
+        /// When it happened, or began.
+        time_s: f64, "s";
+        /// `zero_window`: the receiver offers no window; `stall`: no progress for more than 0.2 s and three round trips, though data were
+        /// under way; `timeout`: the timer sends data again; `reset`; `syn_retried`.
+        event: Arc<str>, "";
+        /// How long it lasted; of timeouts and SYNs the time since the last progress, or the first SYN. Null if it has no length or its end was not seen.
+        lasted_s: Option<f64>, "s";
+    }
+}
+
+table! {
     /// What arrived at the capture point in each of a series of equal intervals (bins), of all protocols and in all directions.
     pub struct TraceArrivalRow in "trace_arrivals" {
         /// Start of the bin, from the first frame on.

@@ -4,7 +4,8 @@ use crate::column::{Column, Row};
 use crate::error::RecordsError;
 use crate::schema::{
     DelayHistogramRow, FlowRow, FlowSampleRow, GroupRow, GroupSampleRow, InternalRow, LatencyHistogramRow,
-    LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceFlowRow, TransferRow,
+    LinkRow, LinkSampleRow, RoundRow, TraceArrivalRow, TraceEventRow, TraceFlowRow, TraceLimitRow,
+    TracePeriodRow, TraceWindowRow, TransferRow,
 };
 use crate::table::{columns, path, Table};
 use serde::Serialize;
@@ -30,7 +31,7 @@ pub struct TableSelection {
     pub latency: bool,
     /// `internals`.
     pub internals: bool,
-    /// `trace_flows` and `trace_arrivals`.
+    /// `trace_flows`, `trace_limits`, `trace_periods`, `trace_windows`, `trace_events` and `trace_arrivals`.
     pub trace_flows: bool,
 }
 
@@ -145,6 +146,10 @@ tables! {
     latency_histogram: LatencyHistogramRow, |selection: TableSelection| selection.latency;
     internals: InternalRow, |selection: TableSelection| selection.internals;
     trace_flows: TraceFlowRow, |selection: TableSelection| selection.trace_flows;
+    trace_limits: TraceLimitRow, |selection: TableSelection| selection.trace_flows;
+    trace_periods: TracePeriodRow, |selection: TableSelection| selection.trace_flows;
+    trace_windows: TraceWindowRow, |selection: TableSelection| selection.trace_flows;
+    trace_events: TraceEventRow, |selection: TableSelection| selection.trace_flows;
     trace_arrivals: TraceArrivalRow, |selection: TableSelection| selection.trace_flows;
 }
 

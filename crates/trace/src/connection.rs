@@ -1,6 +1,7 @@
 //! A connection: the data of both directions, and its opening and end.
 
 use crate::direction::Direction;
+use crate::events::Kind;
 use crate::packet::{Endpoint, Flags, Packet};
 use crate::path_times::Nanos;
 use std::hash::{Hash, Hasher};
@@ -68,7 +69,8 @@ impl Key {
 /// What a SYN of one side said.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offer {
-    /// When it passed last, and how often.
+    /// When it passed first and last, and how often.
+    first: Nanos,
     at: Nanos,
     pub(crate) sent: u64,
     seq: u32,
@@ -103,6 +105,7 @@ pub(crate) struct Connection {
     client: Option<usize>,
     /// The SYN-ACK's answer was seen.
     established: bool,
+    opened_at: Option<Nanos>,
     /// Packets that were passed over, as they answer no SYN of this connection.
     stale: u32,
     pub(crate) fins: [bool; 2],
@@ -122,6 +125,7 @@ impl Connection {
             vlans: [None; 2],
             client: None,
             established: false,
+            opened_at: None,
             stale: 0,
             fins: [false; 2],
             reset: false,
@@ -180,11 +184,15 @@ impl Connection {
             self.on_first_ack(now, side);
         }
         if flags.has(Flags::RST) {
-            self.reset |= self.directions[side].is_near(packet.seq, RESET_REACH);
+            let near = self.directions[side].is_near(packet.seq, RESET_REACH);
+            if near && !self.reset {
+                self.directions[side].events.push(now, Kind::Reset, None);
+            }
+            self.reset |= near;
             return true;
         }
         if packet.payload > 0 {
-            self.directions[side].on_data(now, packet);
+            self.on_data(now, side, packet);
         }
         if flags.has(Flags::FIN) {
             self.fins[side] = true;
@@ -196,6 +204,17 @@ impl Connection {
             self.directions[1 - side].on_ack(now, packet, window, scaled);
         }
         true
+    }
+
+    fn on_data(&mut self, now: Nanos, side: usize, packet: &Packet) {
+        let direction = &mut self.directions[side];
+        let first = direction.began.is_none();
+        direction.on_data(now, packet);
+        if first && direction.began.is_some() {
+            let began = self.offers.iter().flatten().map(|offer| offer.first).min();
+            let established = self.opened_at.unwrap_or(now);
+            direction.limits.begin(now, began.map(|began| (began, established)));
+        }
     }
 
     /// Whether a packet is of the connection before between the same ends: the other end's SYN was seen, this end has not sent
@@ -247,7 +266,9 @@ impl Connection {
     fn on_syn(&mut self, now: Nanos, side: usize, packet: &Packet) {
         let options = &packet.options;
         let sent = self.offers[side].map_or(0, |offer| offer.sent);
+        let first = self.offers[side].map_or(now, |offer| offer.first);
         self.offers[side] = Some(Offer {
+            first,
             at: now,
             sent: sent + 1,
             seq: packet.seq,
@@ -258,6 +279,8 @@ impl Connection {
         });
         if sent == 0 {
             self.directions[side].open(packet.seq);
+        } else {
+            self.directions[side].events.push(now, Kind::SynRetried, Some(now.saturating_sub(first)));
         }
         if !packet.flags.has(Flags::ACK) {
             self.client.get_or_insert(side);
@@ -285,6 +308,7 @@ impl Connection {
 
     fn on_first_ack(&mut self, now: Nanos, side: usize) {
         self.established = true;
+        self.opened_at = Some(now);
         if self.client != Some(side) {
             return;
         }
@@ -317,6 +341,6 @@ mod tests {
     #[test]
     fn a_connection_takes_what_the_guide_says() {
         let bytes = size_of::<Connection>();
-        assert!((2650..2750).contains(&bytes), "{bytes}");
+        assert!((3650..3750).contains(&bytes), "{bytes}");
     }
 }

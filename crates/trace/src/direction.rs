@@ -23,9 +23,12 @@
 //! [`origin`] says which numbers are the flow's, [`again`] what becomes of data below `max`.
 
 mod again;
+mod limiting;
 mod origin;
 
+use crate::events::Events;
 use crate::holes::{Holes, Missed};
+use crate::limits::Limits;
 use crate::packet::{Flags, Packet};
 use crate::path_times::{Nanos, PathTimes};
 use crate::ranges::Ranges;
@@ -70,6 +73,7 @@ pub(crate) struct Counts {
     pub(crate) zero_windows: u64,
     pub(crate) zero_window_probes: u64,
     pub(crate) wire_bytes: u64,
+    payload_bytes: u64,
     /// Segments, and acknowledgements, whose numbers fit nothing.
     pub(crate) odd: u64,
     odd_acks: u64,
@@ -92,6 +96,8 @@ pub(crate) struct Direction {
     pub(crate) size: SegmentSize,
     pub(crate) times: PathTimes,
     pub(crate) rounds: Rounds,
+    pub(crate) limits: Limits,
+    pub(crate) events: Events,
     /// Whether `una` and `max` mean anything.
     synchronised: bool,
     /// Whether data begins after a SYN that was seen, and the first number after it.
@@ -110,6 +116,7 @@ pub(crate) struct Direction {
     sacked: Ranges,
     /// One past the last byte that the receiver's window allows, and what passed beyond it.
     edge: Option<u64>,
+    window: u64,
     outside: Ranges,
     resent: Retransmissions,
     /// Payload captured, each byte once; acknowledged and not captured; delivered before the flow began again.
@@ -129,6 +136,9 @@ pub(crate) struct Direction {
     /// First data; last data or progress; last progress; last packet of either kind.
     pub(crate) began: Option<Nanos>,
     pub(crate) ended: Nanos,
+    ended_data: Nanos,
+    acked_at: Nanos,
+    under_way_since: Nanos,
     progress: Nanos,
     active: Nanos,
     pub(crate) next_sample: Nanos,
@@ -142,6 +152,8 @@ impl Direction {
             size: SegmentSize::new(),
             times: PathTimes::new(),
             rounds: Rounds::default(),
+            limits: Limits::default(),
+            events: Events::default(),
             synchronised: false,
             opened: false,
             after_syn: None,
@@ -156,6 +168,7 @@ impl Direction {
             gaps: VecDeque::new(),
             sacked: Ranges::default(),
             edge: None,
+            window: 0,
             outside: Ranges::default(),
             resent: Retransmissions::default(),
             captured_bytes: 0,
@@ -171,6 +184,9 @@ impl Direction {
             cwr: false,
             began: None,
             ended: 0,
+            ended_data: 0,
+            acked_at: 0,
+            under_way_since: 0,
             progress: 0,
             active: 0,
             next_sample: 0,
@@ -203,9 +219,14 @@ impl Direction {
         let packets = self.size.packets(u64::from(packet.payload));
         self.counts.segments += 1;
         self.counts.merged += u64::from(packets > 1);
+        self.counts.payload_bytes += u64::from(packet.payload);
         self.counts.wire_bytes += u64::from(packet.payload) + packets * u64::from(packet.header_bytes);
         self.congestion_window_reduced(packet);
         let waited = self.more_waited && start == self.max;
+        let dense = self.more_waited;
+        if start == self.max && !self.more_waited {
+            self.after_a_write(now);
+        }
         if start >= self.max {
             self.new_data(now, packet, start, end, packets);
         } else if end > self.max {
@@ -221,9 +242,12 @@ impl Direction {
         }
         if let Some(echo) = echo_of(packet) {
             let in_order = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
-            self.times.echoed(now, echo, waited && in_order);
+            let pause = now.saturating_sub(self.ended_data);
+            let after_pause = !dense && self.times.least().is_some_and(|least| pause > least / 2);
+            self.times.echoed(now, echo, (waited, in_order), after_pause);
         }
         self.ended = self.ended.max(now);
+        self.ended_data = now;
         self.active = now;
     }
 
@@ -288,6 +312,9 @@ impl Direction {
         let Some(start) = self.extend(packet.seq).filter(|_| self.synchronised) else { return };
         let end = start + u64::from(packet.payload);
         if end >= self.max {
+            if self.una == self.max {
+                self.under_way_since = now;
+            }
             if start > self.max && (self.seen || self.opened) {
                 // Data before it come later, if at all.
                 let missing = self.leaves_hole(now, packet, self.max, start);
@@ -310,7 +337,10 @@ impl Direction {
 
     fn congestion_window_reduced(&mut self, packet: &Packet) {
         let cwr = packet.flags.has(Flags::CWR) && !packet.flags.has(Flags::SYN);
-        self.counts.ecn_reductions += u64::from(cwr && !self.cwr);
+        if cwr && !self.cwr {
+            self.counts.ecn_reductions += 1;
+            self.limits.marked();
+        }
         self.cwr = cwr;
     }
 
@@ -320,6 +350,9 @@ impl Direction {
         let gap = start - begin;
         let mut sent = packets;
         self.captured_bytes += end - start;
+        if begin == self.una {
+            self.under_way_since = now;
+        }
         if gap > 0 {
             sent += self.leaves_hole(now, packet, begin, start);
         }
@@ -333,7 +366,7 @@ impl Direction {
             echo: echo_of(packet),
             patience: self.patience(),
         };
-        self.rounds.sent(now, &sent);
+        self.in_slot(now, &sent);
         self.max = end;
         self.more_waited = !packet.flags.has(Flags::PSH);
     }
@@ -377,8 +410,9 @@ impl Direction {
         if ahead {
             self.unseen_was_acknowledged(now, ack);
         }
+        let edge = self.edge.map(|edge| (edge, self.window));
         if scaled && ack >= self.una {
-            self.edge = Some(ack + window);
+            (self.edge, self.window) = (Some(ack + window), window);
         }
         let echo = packet.options.timestamps.map(|pair| pair.1);
         let (had_sacked, reported) = (!self.sacked.is_empty(), self.counts.duplicates_reported);
@@ -402,6 +436,7 @@ impl Direction {
         if advanced {
             let usable = !ahead && !had_sacked && self.dupacks == 0 && !self.resent.any_within(self.una, ack);
             self.times.acknowledged(now, ack, usable && self.una >= self.recover);
+            self.events.progress(now, self.progress.max(self.under_way_since), self.times.smoothed());
             self.advance(now, ack);
         } else if packet.payload == 0 && self.max > self.una && packet.window == self.last_window {
             self.dupacks += 1;
@@ -412,10 +447,14 @@ impl Direction {
         }
         self.last_window = packet.window;
         self.window_closed = window == 0;
+        self.events.window(now, window == 0);
         // At the sender the answer comes at once; elsewhere it is recognised by its echo.
         let wait = self.times.until_answered();
         let echoed = packet.options.timestamps.map(|pair| pair.0).filter(|_| wait > 0);
-        self.rounds.acknowledged(now.saturating_add(wait / 20 * 19), echoed, ack, &self.sacked);
+        self.rounds.acknowledged(now.saturating_add(wait / 20 * 19), echoed, (ack, edge), &self.sacked);
+        self.acked_at = now;
+        self.limits.waited(self.times.above_least());
+        self.window_moved(now);
         self.active = now;
     }
 
@@ -499,6 +538,11 @@ impl Direction {
         self.delivered_before + now
     }
 
+    /// Payload that was captured, of every copy.
+    pub(crate) fn payload_bytes(&self) -> u64 {
+        self.counts.payload_bytes
+    }
+
     /// Packets on their way: neither acknowledged nor, selectively, received; `None` if acknowledgements are not seen.
     pub(crate) fn in_flight(&self) -> Option<u64> {
         let bytes = (self.max - self.una.min(self.max)).saturating_sub(self.sacked.total());
@@ -515,6 +559,8 @@ impl Direction {
         self.size.footprint()
             + self.times.footprint()
             + self.rounds.footprint()
+            + self.limits.footprint()
+            + self.events.footprint()
             + self.holes.footprint()
             + self.missed.footprint()
             + self.sacked.footprint()

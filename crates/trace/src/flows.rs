@@ -189,7 +189,7 @@ impl Flows {
             }
         };
         if connection.on_packet(now, side, packet) {
-            for (side, direction) in connection.directions.iter_mut().enumerate() {
+            for direction in &mut connection.directions {
                 if direction.number.is_none() && direction.seen {
                     direction.number = Some(self.next_flow);
                     self.next_flow = self.next_flow.saturating_add(1);
@@ -198,13 +198,18 @@ impl Flows {
                 while let Some(round) = direction.settled_round() {
                     rows::round(tables, flow, &round)?;
                 }
+                for event in direction.events.pending.drain(..) {
+                    rows::event(tables, flow, &event)?;
+                }
+                for period in direction.limits.finished.drain(..) {
+                    rows::period(tables, flow, &period)?;
+                }
                 if let Some(every) = self.sample_every {
                     if now >= direction.next_sample && direction.seen {
                         rows::sample(tables, flow, now, direction)?;
                         direction.next_sample = (now / every + 1).saturating_mul(every);
                     }
                 }
-                let _ = side;
             }
         } else {
             self.copies += 1;
@@ -304,6 +309,15 @@ fn write(
             any = true;
             doubts.look(key, side, &direction.counts);
             rows::flow(tables, flow, key, side, connection)?;
+        }
+    }
+    // What happened to a direction without data, as its SYN, is told of the other one.
+    let numbers = [0, 1].map(|side: usize| connection.directions[side].number);
+    for side in 0..2 {
+        for event in connection.directions[side].events.pending.drain(..) {
+            if let Some(flow) = numbers[side].or(numbers[1 - side]) {
+                rows::event(tables, flow, &event)?;
+            }
         }
     }
     *empty += u64::from(!any);

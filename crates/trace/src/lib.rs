@@ -13,12 +13,15 @@
 //! | [`capture`] | frames of pcap and pcapng | records of 16 MiB |
 //! | [`packet`] | link layer, IP, TCP | |
 //! | [`tunnel`] | packets in packets | 4 within each other |
+//! | [`filter`] | which packets are looked at | |
 //! | [`flows`] | connections being followed | 256 MiB |
 //! | [`direction`] | one flow: sequence numbers, losses, events | 256 ranges of each kind |
+//! | [`events`] | what happened when | 64 to be written |
 //! | [`holes`] | what of it was not seen | 256 ranges |
 //! | [`path_times`] | round-trip times from any vantage point | 256 segments awaited |
 //! | [`histogram`] | quantiles of them | 3712 counts |
 //! | [`rounds`] | windows in consecutive round trips | 128 unsettled |
+//! | [`limits`] | what limits a flow in each of them | 256 periods to be written |
 //! | [`resent`] | which retransmissions were needless | 256 remembered |
 //! | [`segment_size`] | packets in a merged segment | |
 //! | [`arrivals`] | packets, bytes and connections in bins | 65,536 bins |
@@ -31,9 +34,12 @@ mod capture;
 mod connection;
 mod direction;
 mod error;
+mod events;
+mod filter;
 mod flows;
 mod histogram;
 mod holes;
+mod limits;
 mod observer;
 mod packet;
 mod path_times;
@@ -47,5 +53,6 @@ mod tunnel;
 
 pub use capture::{each_frame, Format, Frame, Stop};
 pub use error::TraceError;
+pub use filter::Filter;
 pub use observer::{observe, observe_bytes, observe_bytes_with, Monitor, Options, StoppedFile, Summary};
 pub use packet::{decode, Content, Endpoint, Flags, Options as TcpOptions, Packet};

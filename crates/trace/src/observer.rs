@@ -3,6 +3,7 @@
 use crate::arrivals::Arrivals;
 use crate::capture::{read_frames, Format, Frame, Stop};
 use crate::error::{TraceError, ACCEPTED};
+use crate::filter::{Filter, Selection};
 use crate::flows::Flows;
 use crate::packet::link::LINK_TYPES;
 use crate::packet::{decode, Content};
@@ -33,6 +34,9 @@ pub struct Options {
     /// Which columns of a CSV are what, as `time=t,cwnd=w`; `None`: the file is recognised by itself.
     #[serde(default)]
     pub columns: Option<String>,
+    /// What of a capture is looked at; of series everything is.
+    #[serde(default)]
+    pub filter: Filter,
 }
 
 /// Watches and stops an observation from another thread.
@@ -182,6 +186,7 @@ fn refuse(path: &Path, head: &[u8], input: &Input) -> TraceError {
 #[derive(Debug)]
 struct Observer<'a> {
     flows: Flows,
+    selection: Selection,
     arrivals: Arrivals,
     summary: Summary,
     monitor: &'a Monitor,
@@ -197,6 +202,7 @@ impl<'a> Observer<'a> {
         let sample_every = options.sample_every_s.map(|seconds| (seconds * 1e9) as Nanos);
         Self {
             flows: Flows::new(sample_every),
+            selection: Selection::new(&options.filter),
             arrivals: Arrivals::new(),
             summary: Summary::default(),
             monitor,
@@ -246,6 +252,9 @@ impl<'a> Observer<'a> {
     #[inline]
     fn frame(&mut self, frame: &Frame<'_>, tables: &mut Tables) -> Result<(), RecordsError> {
         let now = self.time(frame);
+        if !self.selection.has_time(now) {
+            return Ok(());
+        }
         let known = self.flows.connections_begun;
         self.content(now, frame, tables)?;
         self.arrivals.frame(now, frame.wire_bytes, self.flows.connections_begun - known);
@@ -263,6 +272,9 @@ impl<'a> Observer<'a> {
         }
         match decode(frame.link_type, frame.data, frame.wire_bytes) {
             Content::Tcp(packet) => {
+                if !self.selection.has(&packet) {
+                    return Ok(());
+                }
                 summary.tcp += 1;
                 return self.flows.on_packet(now, &packet, tables);
             }
@@ -317,7 +329,10 @@ impl<'a> Observer<'a> {
 
 /// Observes a trace in memory and discards the records, for fuzzing and tests; `None`: it is refused.
 pub fn observe_bytes(bytes: Vec<u8>) -> Option<Summary> {
-    observe_bytes_with(bytes, &Options { sample_every_s: Some(0.1), rtt_s: None, columns: None })
+    observe_bytes_with(
+        bytes,
+        &Options { sample_every_s: Some(0.1), rtt_s: None, columns: None, filter: Filter::default() },
+    )
 }
 
 /// Observes as [`observe_bytes`], with options.

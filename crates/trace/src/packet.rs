@@ -30,6 +30,11 @@ impl Endpoint {
         Self { address: u128::from(address), port }
     }
 
+    /// Whether both are of the same address.
+    pub(crate) fn is_at(self, other: Self) -> bool {
+        self.address == other.address
+    }
+
     /// The address, IPv4 as such.
     pub fn address(self) -> IpAddr {
         Ipv6Addr::from(self.address).to_canonical()

@@ -142,6 +142,12 @@ pub(crate) struct PathTimes {
     sum: f64,
     least: Option<Nanos>,
     smoothed: Option<f64>,
+    /// The least of both parts since the slot began: *before* of data that was waiting or not.
+    slot_beyond: Option<Nanos>,
+    slot_before: Option<Nanos>,
+    /// How long the last sample of each part was above its least.
+    last_beyond: Nanos,
+    last_before: Nanos,
     histogram: Histogram,
 }
 
@@ -160,6 +166,10 @@ impl PathTimes {
             sum: 0.0,
             least: None,
             smoothed: None,
+            slot_beyond: None,
+            slot_before: None,
+            last_beyond: 0,
+            last_before: 0,
             histogram: Histogram::default(),
         }
     }
@@ -177,9 +187,17 @@ impl PathTimes {
         self.segments.push_back((end, now));
     }
 
-    /// Data passes that echoes a timestamp; `usable`: it was waiting, and the sender free to answer at once.
+    /// Data passes that echoes a timestamp. `waited`: it was there before its acknowledgement; `in_order`: the sender was free to
+    /// answer at once; `after_pause`: it may have come after any pause of the application.
     #[inline]
-    pub(crate) fn echoed(&mut self, now: Nanos, echo: u32, usable: bool) {
+    pub(crate) fn echoed(
+        &mut self,
+        now: Nanos,
+        echo: u32,
+        (waited, in_order): (bool, bool),
+        after_pause: bool,
+    ) {
+        let usable = waited && in_order;
         while let Some(&(value, passed)) = self.echoes.front() {
             let distance = echo.wrapping_sub(value).cast_signed();
             if distance < 0 {
@@ -188,6 +206,13 @@ impl PathTimes {
             self.echoes.pop_front();
             if distance == 0 {
                 let sample = now.saturating_sub(passed);
+                if !after_pause {
+                    self.slot_before = least_of(self.slot_before, Some(sample));
+                    let least = least_of(self.least_before(), self.before_at_most).unwrap_or(sample);
+                    if in_order {
+                        self.last_before = sample.saturating_sub(least);
+                    }
+                }
                 self.before_at_most = least_of(self.before_at_most, Some(sample));
                 if usable {
                     self.before.sample(now, sample);
@@ -225,6 +250,8 @@ impl PathTimes {
         }
         if let Some(sent) = newest.filter(|_| usable) {
             self.beyond_sample(now, sent);
+            let least = self.least_beyond().unwrap_or(0);
+            self.last_beyond = now.saturating_sub(sent).saturating_sub(least);
         }
     }
 
@@ -244,6 +271,7 @@ impl PathTimes {
     fn beyond_sample(&mut self, now: Nanos, sent: Nanos) {
         let sample = now.saturating_sub(sent);
         self.beyond.sample(now, sample);
+        self.slot_beyond = least_of(self.slot_beyond, Some(sample));
         if self.beyond_is_longer() && self.before_is_known() {
             let least = self.least_before_now();
             let before = self.before.now(now);
@@ -364,6 +392,29 @@ impl PathTimes {
     /// Least of the samples and the handshake.
     pub(crate) fn least(&self) -> Option<Nanos> {
         least_of(self.least, self.of_handshake())
+    }
+
+    /// The least time of the slot above the least of all, in both parts: a queue on either side that never was empty. Data that were
+    /// not waiting make *before* too long, but not all of a slot's.
+    pub(crate) fn above_least_in_slot(&self) -> Option<Nanos> {
+        let above = |least: Option<Nanos>, slot: Option<Nanos>| Some(slot?.saturating_sub(least?));
+        let beyond = above(self.least_beyond(), self.slot_beyond);
+        let before = above(least_of(self.least_before(), self.before_at_most), self.slot_before);
+        match (beyond, before) {
+            (None, None) => None,
+            (beyond, before) => Some(beyond.unwrap_or(0).saturating_add(before.unwrap_or(0))),
+        }
+    }
+
+    /// How long the last packet that was measured waited in both parts, above the least of all.
+    #[inline]
+    pub(crate) fn above_least(&self) -> Nanos {
+        self.last_beyond.saturating_add(self.last_before)
+    }
+
+    /// A new slot begins.
+    pub(crate) fn begin_slot(&mut self) {
+        (self.slot_beyond, self.slot_before) = (None, None);
     }
 
     /// Bytes of memory behind it.

@@ -56,6 +56,19 @@ struct Open {
     /// When the slot ends, once known, and what the data that follows it echoes then.
     ends: Option<Nanos>,
     echo: Option<u32>,
+    /// One past what the sender was allowed to send, and the window, before the acknowledgement that ends the slot.
+    edge: Option<(u64, u64)>,
+}
+
+/// A slot that just ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closed {
+    /// When the sender could send again.
+    pub(crate) ended: Nanos,
+    pub(crate) packets: u64,
+    /// One past the last new byte, one past the last that the receiver's window allowed, and that window.
+    pub(crate) end: u64,
+    pub(crate) edge: Option<(u64, u64)>,
 }
 
 /// The slots of one direction of a connection.
@@ -75,9 +88,10 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// Packets pass.
+    /// Packets pass; the slot that they end.
     #[inline]
-    pub(crate) fn sent(&mut self, now: Nanos, sent: &Sent) {
+    pub(crate) fn sent(&mut self, now: Nanos, sent: &Sent) -> Option<Closed> {
+        let mut closed = None;
         let Sent { start, end, packets, new, .. } = *sent;
         if let Some(open) = &self.open {
             let known = open.ends.is_some_and(|ends| now >= ends);
@@ -91,7 +105,7 @@ impl Rounds {
                 if let Some(echoed) = echoed.filter(|_| known) {
                     self.stale_echoes = !echoed;
                 }
-                self.close(now);
+                closed = self.close(now);
             }
         }
         let index = self.next_index;
@@ -101,6 +115,7 @@ impl Rounds {
             new,
             ends: None,
             echo: None,
+            edge: None,
         });
         if open.round.packets == 0 && !new {
             // New data follows after what the last slot sent.
@@ -111,12 +126,19 @@ impl Rounds {
         if new {
             open.round.end = open.round.end.max(end);
         }
+        closed
     }
 
     /// Something was acknowledged: all below `ack`, and selectively what is in `sacked`. The sender knows at `known`, not before;
-    /// its data then echoes `echo`.
+    /// its data then echoes `echo`. Until then the receiver's window reached to `edge`.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, known: Nanos, echo: Option<u32>, ack: u64, sacked: &Ranges) {
+    pub(crate) fn acknowledged(
+        &mut self,
+        known: Nanos,
+        echo: Option<u32>,
+        (ack, edge): (u64, Option<(u64, u64)>),
+        sacked: &Ranges,
+    ) {
         self.acked = self.acked.max(ack);
         if let Some(open) = &mut self.open {
             if open.ends.is_some() {
@@ -124,7 +146,7 @@ impl Rounds {
             }
             let (marker, highest) = (open.marker, sacked.end().unwrap_or(0));
             if ack > marker || highest > marker && (open.new || sacked.covers(marker, marker + 1)) {
-                (open.ends, open.echo) = (Some(known), echo);
+                (open.ends, open.echo, open.edge) = (Some(known), echo, edge);
             }
         }
     }
@@ -151,17 +173,17 @@ impl Rounds {
         *self = Self { next_index, area: self.area, duration: self.duration, ..Self::default() };
     }
 
-    fn close(&mut self, now: Nanos) {
-        if let Some(open) = self.open.take() {
-            let ended = open.ends.unwrap_or(now).min(now);
-            let duration = ended.saturating_sub(open.round.start) as f64;
-            self.area += open.round.packets as f64 * duration;
-            self.duration += duration;
-            self.closed.push_back(open.round);
-            self.next_index += 1;
-            self.acked_then.rotate_left(1);
-            self.acked_then[SETTLING - 1] = self.acked;
-        }
+    fn close(&mut self, now: Nanos) -> Option<Closed> {
+        let open = self.open.take()?;
+        let ended = open.ends.unwrap_or(now).min(now);
+        let duration = ended.saturating_sub(open.round.start) as f64;
+        self.area += open.round.packets as f64 * duration;
+        self.duration += duration;
+        self.closed.push_back(open.round);
+        self.next_index += 1;
+        self.acked_then.rotate_left(1);
+        self.acked_then[SETTLING - 1] = self.acked;
+        Some(Closed { ended, packets: open.round.packets, end: open.round.end, edge: open.edge })
     }
 
     /// The slot in which this new byte was sent.

@@ -2,11 +2,19 @@
 
 use crate::connection::{Connection, Key};
 use crate::direction::Direction;
+use crate::events::Event;
+use crate::limits::{Limit, Limits, Period};
 use crate::packet::Endpoint;
 use crate::path_times::{Nanos, Vantage};
 use crate::rounds::Round;
-use parshall_records::{FlowRow, FlowSampleRow, RecordsError, RoundRow, Tables, TraceFlowRow};
+use parshall_records::{
+    FlowRow, FlowSampleRow, RecordsError, RoundRow, Tables, TraceEventRow, TraceFlowRow, TraceLimitRow,
+    TracePeriodRow, TraceWindowRow,
+};
 use std::sync::Arc;
+
+/// The rate of a path shows in so many round trips with a standing queue.
+const LEAST_SLOTS: u32 = 5;
 
 pub(crate) fn seconds(time: Nanos) -> f64 {
     time as f64 * 1e-9
@@ -47,6 +55,14 @@ pub(crate) fn sample(
     now: Nanos,
     direction: &Direction,
 ) -> Result<(), RecordsError> {
+    if let Some((window, outstanding)) = direction.offered() {
+        tables.trace_windows.push(TraceWindowRow {
+            flow,
+            time_s: seconds(now),
+            receive_window_bytes: window,
+            outstanding_bytes: outstanding,
+        })?;
+    }
     tables.flow_samples.push(FlowSampleRow {
         flow,
         time_s: seconds(now),
@@ -59,6 +75,54 @@ pub(crate) fn sample(
         retransmissions: Some(direction.counts.retransmissions),
         largest_slope: None,
     })
+}
+
+pub(crate) fn event(tables: &mut Tables, flow: u32, event: &Event) -> Result<(), RecordsError> {
+    tables.trace_events.push(TraceEventRow {
+        flow,
+        time_s: seconds(event.at),
+        event: event.kind.name().into(),
+        lasted_s: event.lasted.map(seconds),
+    })
+}
+
+pub(crate) fn period(tables: &mut Tables, flow: u32, period: &Period) -> Result<(), RecordsError> {
+    tables.trace_periods.push(TracePeriodRow {
+        flow,
+        start_s: seconds(period.start),
+        end_s: seconds(period.end),
+        limited_by: period.limit.name().into(),
+    })
+}
+
+/// What limited a flow, all in all; `overhead`: bytes on the wire over those of its payload.
+fn limits(flow: u32, group: Arc<str>, limits: &Limits, overhead: Option<f64>) -> TraceLimitRow {
+    let time = |limit| Some(seconds(limits.total(limit)));
+    let (window, rate) = (&limits.by_window, &limits.at_rate);
+    let per_slot = |sum: f64| (window.slots > 0).then(|| sum / f64::from(window.slots));
+    let mean_wait = seconds(limits.wait_at_losses) / f64::from(limits.queue_losses.max(1));
+    TraceLimitRow {
+        group,
+        flow,
+        limited_by_handshake_s: time(Limit::Handshake),
+        limited_by_slow_start_s: time(Limit::SlowStart),
+        limited_by_application_s: time(Limit::Application),
+        limited_by_receiver_s: time(Limit::Receiver),
+        limited_by_sender_s: time(Limit::Sender),
+        limited_by_full_queue_s: time(Limit::FullQueue),
+        limited_by_random_loss_s: time(Limit::RandomLoss),
+        limited_by_outage_s: time(Limit::Outage),
+        limited_by_unknown_s: time(Limit::Unknown),
+        receive_window_bytes: per_slot(window.bytes as f64),
+        window_limited_packets: per_slot(window.packets as f64),
+        window_limited_rtt_s: per_slot(seconds(window.time)),
+        path_rate_bps: overhead
+            .filter(|_| rate.slots >= LEAST_SLOTS && rate.time > 0)
+            .map(|overhead| rate.bytes as f64 * overhead * 8.0 / seconds(rate.time)),
+        queue_losses: Some(u64::from(limits.queue_losses)),
+        random_losses: Some(u64::from(limits.random_losses)),
+        queueing_delay_at_loss_s: (limits.queue_losses > 0).then_some(mean_wait),
+    }
 }
 
 /// The rows of one direction of a connection that is over, or is not followed further.
@@ -76,6 +140,13 @@ pub(crate) fn flow(
     let direction = &mut connection.directions[side];
     for finished in direction.rounds.drain() {
         round(tables, flow, &finished)?;
+    }
+    direction.limits_end();
+    for finished in direction.limits.finished.drain(..) {
+        period(tables, flow, &finished)?;
+    }
+    for happened in direction.events.pending.drain(..) {
+        event(tables, flow, &happened)?;
     }
     let (source, destination) = (key.end(side), key.end(1 - side));
     let group: Arc<str> = name(key, side).into();
@@ -109,6 +180,9 @@ pub(crate) fn flow(
         rtt_p99_s: direction.times.quantile_s(0.99),
         ..FlowRow::default()
     })?;
+    let payload = direction.payload_bytes();
+    let overhead = (payload > 0).then(|| counts.wire_bytes as f64 / payload as f64);
+    tables.trace_limits.push(limits(flow, group.clone(), &direction.limits, overhead))?;
     let vantage = direction.times.vantage();
     let offer = offers[side];
     tables.trace_flows.push(TraceFlowRow {

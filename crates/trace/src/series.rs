@@ -19,6 +19,7 @@ mod flow;
 mod inet_diag;
 mod iperf3;
 mod json;
+mod kernel_times;
 mod qlog;
 mod repair;
 mod ss;

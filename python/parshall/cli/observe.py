@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from parshall.instruments.observation import Observation
+    from parshall.instruments.observation.limits import FlowLimits
     from parshall.report.observation.page import Close
 
 LISTED = 20
+EVENT_KEYS = ("time_s", "event", "lasted_s")
 
 
 @verb
@@ -40,7 +42,8 @@ def observe(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Captures (pcap, pcapng) or series (cwnd, TCP_INFO, ss, iperf3, flent, qlog, CSV), also compressed.",
+            help="Captures (pcap, pcapng) or series (cwnd, TCP_INFO, ss, iperf3, flent, qlog, CSV), also compressed; "
+            "or folders of them.",
             show_default=False,
         ),
     ],
@@ -50,6 +53,23 @@ def observe(
         typer.Option(
             help="Show this flow: its number, or a part of ADDRESS:PORT > ADDRESS:PORT; repeatable.", show_default=False
         ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help='Packets of captures from this time on, e.g. "90 s" after the first.', show_default=False
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help='Packets of captures until this time, e.g. "2 min".', show_default=False)
+    ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(help="Packets of captures from or to this address; repeatable.", show_default=False),
+    ] = None,
+    port: Annotated[
+        list[int] | None,
+        typer.Option(help="Packets of captures from or to this port; repeatable.", show_default=False),
     ] = None,
     rtt: Annotated[
         str | None,
@@ -99,6 +119,10 @@ def observe(
                 overwrite=force,
                 rtt_s=duration_s("--rtt", rtt),
                 columns=columns,
+                from_s=duration_s("--from", since),
+                until_s=duration_s("--until", until),
+                hosts=host or [],
+                ports=port or [],
                 progress=progress,
             )
     except KeyboardInterrupt:
@@ -128,7 +152,9 @@ def result(
 ) -> dict[str, Any]:
     """What ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
     from parshall.foundations.errors import InputError
+    from parshall.instruments.observation.limits import of_rows
 
+    known = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
     spread = {(each.flow.row["flow"], each.flow.row["repetition"]): _spread(each) for each in close}
     flows = []
     for row in rows:
@@ -142,6 +168,8 @@ def result(
             {
                 **row,
                 **flow.facts,
+                **_limits(of_rows(row, known.get((row["repetition"], row["flow"]), {}))),
+                "events": observation.events(flow.row["flow"], flow.row["repetition"]).select(EVENT_KEYS).to_dicts(),
                 "rounds": int(flow.windows.size),
                 "loss_function": bins,
                 "increase_packets": changes.increase,
@@ -157,6 +185,19 @@ def result(
         "flows": flows,
         "arrivals": judged if arrivals else None,
         "page": path,
+    }
+
+
+def _limits(limits: FlowLimits) -> dict[str, Any]:
+    """What limits a flow, as ``--json`` has it."""
+    return {
+        "limited_by": limits.cause,
+        "limited_by_s": dict(limits.seconds),
+        "receive_window_bytes": limits.window_bytes,
+        "path_rate_bps": limits.path_rate_bps,
+        "buffer_bytes": limits.buffer_bytes,
+        "queue_losses": limits.queue_losses,
+        "random_losses": limits.random_losses,
     }
 
 
@@ -226,6 +267,8 @@ def _progress(shown: bool) -> Any:
 
 def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
     from parshall.foundations.numbers import ABSENT, count, counted, quantity, significant
+    from parshall.instruments.observation.limits import SHORT, of_rows
+    from parshall.report.observation import limited
     from parshall.report.observation.trust import of_capture
 
     names = (
@@ -237,12 +280,15 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
         "window over time",
         "mean of RTT samples",
         "least RTT",
+        "limited by",
     )
     shown = table(counted(observation.number(), "flow"), "flow", *names)
+    known = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
     for row in rows:
         rate = row["loss_rate"]
+        flow = of_rows(row, known.get((row["repetition"], row["flow"]), {}))
         shown.add_row(
-            f"{row['flow']}: {row['group']}",
+            observation.label(row),
             quantity(row["goodput_bps"], "bit/s"),
             *(ABSENT if row[key] is None else count(row[key]) for key in ("packets_sent", "packets_dropped")),
             ABSENT if rate is None else f"{significant(100 * rate)} %",
@@ -250,8 +296,12 @@ def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
             quantity(row["mean_cwnd_packets"], "packets"),
             quantity(row["mean_rtt_s"], "s"),
             quantity(row["min_rtt_s"], "s"),
+            SHORT[flow.cause] if flow.seconds else ABSENT,
         )
     console().print(shown)
+    for row in rows[:1]:
+        flow = of_rows(row, known.get((row["repetition"], row["flow"]), {}))
+        note(f"{observation.label(row)}: {limited.sentence(flow).text}")
     for capture in observation.captures:
         for sentence in of_capture(capture):
             note(sentence)

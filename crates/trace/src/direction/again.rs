@@ -1,6 +1,7 @@
 //! Data below the highest byte seen: overtaken, behind their acknowledgement in the file, or sent again, and then what was lost.
 
 use super::{adjust, echo_of, Direction, LEAST_TIMEOUT};
+use crate::events::Kind;
 use crate::packet::Packet;
 use crate::path_times::{Nanos, Vantage};
 use crate::resent::Resent;
@@ -61,7 +62,7 @@ impl Direction {
         self.episode(now, start, end, previous.map(|resent| resent.at), needless);
         self.times.resent(start, end);
         let sent = Sent { start, end, packets, new: false, echo: echo_of(packet), patience: self.patience() };
-        self.rounds.sent(now, &sent);
+        self.in_slot(now, &sent);
         self.resent.push(Resent {
             start,
             end,
@@ -135,9 +136,12 @@ impl Direction {
             self.counts.tail_probes += 1; // RFC 8985 §7
         } else if at_edge && timer {
             self.counts.timeouts += 1;
+            self.events.push(now, Kind::Timeout, Some(waited));
+            self.limits.timed_out(self.progress.max(sent_again.unwrap_or(0)));
             self.recover = self.max;
         } else if start >= self.recover && !needless {
             self.counts.loss_events += 1;
+            self.limits.lost(self.times.above_least(), self.times.least());
             self.recover = self.max;
         }
     }

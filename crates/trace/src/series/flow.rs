@@ -3,6 +3,7 @@
 //! Windows per round trip are made where samples are as close as the round trips are long: of the first [`LOOKED_AT`] gaps
 //! between samples at least [`CLOSE`] must be at most a round-trip time, give or take what timers do. Else there are none, and a remark says so.
 
+use super::kernel_times::{Counters, KernelTimes};
 use super::window::Window;
 use crate::error::TraceError;
 use crate::observer::Summary;
@@ -42,6 +43,8 @@ pub(super) struct Sample {
     pub(super) retransmissions: Option<f64>,
     pub(super) packets_sent: Option<f64>,
     pub(super) packets_lost: Option<f64>,
+    /// Times that the kernel counts.
+    pub(super) counters: Option<Counters>,
 }
 
 /// How the samples of a flow become rows.
@@ -77,6 +80,7 @@ pub(super) struct Series {
     rtt_least: Option<f64>,
     acked: Option<(f64, f64)>,
     end: Sample,
+    kernel_times: KernelTimes,
 }
 
 impl Series {
@@ -99,6 +103,7 @@ impl Series {
             rtt_least: None,
             acked: None,
             end: Sample::default(),
+            kernel_times: KernelTimes::default(),
         }
     }
 
@@ -126,6 +131,7 @@ impl Series {
         if let Some(bytes) = counter(sample.delivered_bytes) {
             self.acked = Some((self.acked.map_or(bytes, |(first, _)| first), bytes));
         }
+        self.kernel_times.push(self.flow, sample, tables)?;
         let end = &mut self.end;
         end.retransmissions = counter(sample.retransmissions).or(end.retransmissions);
         end.packets_sent = counter(sample.packets_sent).or(end.packets_sent);
@@ -218,6 +224,7 @@ impl Series {
         let mean = |sum: f64| (lasted > 0.0).then(|| sum / lasted);
         let whole = |value: Option<f64>| value.map(|value| value as u64);
         let sent = self.end.packets_sent.filter(|packets| *packets > 0.0);
+        self.kernel_times.finish(self.name.as_str().into(), self.flow, tables)?;
         tables.flows.push(FlowRow {
             group: self.name.as_str().into(),
             flow: self.flow,

@@ -10,6 +10,7 @@
 //! Reference: Linux, include/uapi/linux/inet_diag.h and tcp.h; both structures only ever grow at their ends.
 
 use super::flow::{Manner, Sample, Series, MAX_FLOWS};
+use super::kernel_times::Counters;
 use super::ss::{self, Time};
 use crate::error::TraceError;
 use parshall_records::Tables;
@@ -97,6 +98,7 @@ fn sample(info: &[u8]) -> Sample {
     let long = |at: usize| info.get(at..)?.first_chunk().copied().map(u64::from_le_bytes);
     let count = |at: usize| word(at).map(f64::from);
     let seconds = |at: usize| word(at).filter(|us| (1..u32::MAX).contains(us)).map(|us| f64::from(us) * 1e-6);
+    let times = |at: usize| long(at).filter(|us| *us < 1 << 50).map(|us| us as f64 * 1e-6);
     Sample {
         in_flight_packets: count(24),
         srtt_s: seconds(68),
@@ -106,6 +108,11 @@ fn sample(info: &[u8]) -> Sample {
         delivered_bytes: long(120).map(|bytes| bytes as f64),
         min_rtt_s: seconds(148),
         packets_sent: count(156), // those with data
+        counters: times(168).map(|busy_s| Counters {
+            busy_s,
+            receiver_s: times(176).unwrap_or(0.0),
+            buffer_s: times(184).unwrap_or(0.0),
+        }),
         ..Sample::default()
     }
 }

@@ -8,12 +8,14 @@
 //! | `rtt:A/B`, `minrtt` | smoothed, least | ms |
 //! | `retrans:A/B` | B: retransmissions so far | packets |
 //! | `bytes_acked` | delivered so far | bytes |
+//! | `busy`, `rwnd_limited`, `sndbuf_limited` | times so far | ms, with its unit |
 //!
 //! Times: seconds since 1970 with or without a fraction (`date +%s.%N`), the same in milli-, micro- or nanoseconds without a point
 //! (`date +%s%N`), ISO 8601 (`date -Ins`, also with a space for the T), and the time of day (`date +%T.%N`), which may pass
 //! midnight. `#`, `=`, `-` and `[` `]` around a time, and a word such as `time:` before it, are passed over.
 
 use super::flow::{self, Manner, Sample, Series, MAX_FLOWS};
+use super::kernel_times::Counters;
 use super::{refused, stopped};
 use crate::error::TraceError;
 use crate::observer::{Monitor, Summary};
@@ -289,6 +291,7 @@ fn socket(words: &[&str]) -> Option<Socket> {
 fn sample(words: &[&str]) -> Option<Sample> {
     let mut sample = Sample::default();
     let mut all_segments = None;
+    let mut counters = Counters::default();
     for word in words {
         let Some((name, value)) = word.split_once(':') else { continue };
         let number = || value.parse::<f64>().ok().filter(|value| value.is_finite());
@@ -303,14 +306,25 @@ fn sample(words: &[&str]) -> Option<Sample> {
             "bytes_acked" => sample.delivered_bytes = number(),
             "data_segs_out" => sample.packets_sent = number(),
             "segs_out" => all_segments = number(),
+            "busy" => counters.busy_s = passed(value).unwrap_or(0.0),
+            "rwnd_limited" => counters.receiver_s = passed(value).unwrap_or(0.0),
+            "sndbuf_limited" => counters.buffer_s = passed(value).unwrap_or(0.0),
             _ => {}
         }
     }
     sample.cwnd_packets?;
+    // ss leaves times out that are 0: a socket that was never busy has none.
+    sample.counters = Some(counters).filter(|_| words.iter().any(|word| word.starts_with("busy:")));
     sample.packets_sent = sample.packets_sent.or(all_segments);
     // ss leaves counters out that are 0.
     sample.retransmissions = sample.retransmissions.or(Some(0.0));
     Some(sample)
+}
+
+/// A time such as `1234ms(56.7%)`, in seconds.
+fn passed(value: &str) -> Option<f64> {
+    let (number, _) = value.split_once("ms")?;
+    number.parse::<f64>().ok().filter(|ms| (0.0..1e15).contains(ms)).map(|ms| ms * 1e-3)
 }
 
 #[cfg(test)]

@@ -6,8 +6,10 @@
 //! | `SndCwnd`, `SndSsThresh`, `Unacked`, `TotalRetrans`, `SegsOut` | as in Linux's `struct tcp_info` | packets |
 //! | `RTT`, `MinRTT` | | us |
 //! | `BytesAcked` | | bytes |
+//! | `BusyTime`, `RWndLimited`, `SndBufLimited` | times so far | us |
 
 use super::flow::{self, Manner, Sample, Series};
+use super::kernel_times::Counters;
 use super::{file_name, refused, Records};
 use crate::error::TraceError;
 use crate::observer::Summary;
@@ -17,7 +19,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Names that are used.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 12] = [
     "ElapsedTime",
     "SndCwnd",
     "SndSsThresh",
@@ -27,6 +29,9 @@ const NAMES: [&str; 9] = [
     "RTT",
     "MinRTT",
     "BytesAcked",
+    "BusyTime",
+    "RWndLimited",
+    "SndBufLimited",
 ];
 
 /// Samples so far, all of one flow.
@@ -119,6 +124,11 @@ fn sample(named: impl Fn(&str) -> Option<f64>) -> Option<Sample> {
         delivered_bytes: number("BytesAcked"),
         retransmissions: number("TotalRetrans"),
         packets_sent: number("SegsOut"),
+        counters: seconds("BusyTime").map(|busy_s| Counters {
+            busy_s,
+            receiver_s: seconds("RWndLimited").unwrap_or(0.0),
+            buffer_s: seconds("SndBufLimited").unwrap_or(0.0),
+        }),
         ..Sample::default()
     })
 }

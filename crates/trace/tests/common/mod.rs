@@ -11,7 +11,7 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parshall_records::{TableSelection, Tables};
-use parshall_trace::{observe, Monitor, Options, Summary, TraceError};
+use parshall_trace::{observe, Filter, Monitor, Options, Summary, TraceError};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,12 @@ pub struct Observed {
     directory: tempfile::TempDir,
 }
 
-pub const OPTIONS: Options = Options { sample_every_s: Some(0.1), rtt_s: None, columns: None };
+pub const OPTIONS: Options = Options {
+    sample_every_s: Some(0.1),
+    rtt_s: None,
+    columns: None,
+    filter: Filter { from_s: None, until_s: None, hosts: Vec::new(), ports: Vec::new() },
+};
 
 /// Observes a file with these bytes.
 pub fn observe_file(bytes: &[u8]) -> Observed {

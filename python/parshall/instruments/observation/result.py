@@ -24,9 +24,13 @@ from parshall.foundations.errors import InputError, ParshallError, RunNotFoundEr
 from parshall.foundations.files import Scratch
 from parshall.instruments.observation.arrivals import Arrivals, arrivals
 from parshall.instruments.observation.flow import TracedFlow
-from parshall.results.records import Result, about, storage
+from parshall.instruments.observation.limits import CAUSES
+from parshall.instruments.observation.sources import packet_filter, without_folders
+from parshall.results.records import Result, about, schema, storage
 
 SAMPLE_EVERY_S = 0.1
+SKIPPED = 20
+"""Files of a folder that are no traces, of which a remark names so many."""
 _POLL_S = 0.1
 SHOWN = ("repetition", "flow", "group", "goodput_bps", "mean_rtt_s", "loss_events", "packets_sent")
 """Columns of `flows` that notebooks show."""
@@ -51,12 +55,52 @@ class Observation(Result):
         return self._required("trace_flows")
 
     @property
+    def limits(self) -> pl.DataFrame:
+        """One row a flow: the time that each cause limited it, and what that shows of its path."""
+        return self._required("trace_limits")
+
+    def label(self, row: Mapping[str, Any]) -> str:
+        """The number and the ends of the flow of a row; of several traces, its file too."""
+        name = f"{row['flow']}: {row['group']}"
+        if len(self.captures) == 1:
+            return name
+        return f"{Path(self.captures[row['repetition']]['files'][0]).name}, {name}"
+
+    def limits_of(self, flows: Sequence[tuple[int, int]]) -> dict[tuple[int, int], dict[str, Any]]:
+        """Rows of ``trace_limits``, by the number of their trace and their own; none if it was not written."""
+        lazy = self.scan("trace_limits")
+        if lazy is None:
+            return {}
+        wanted = pl.LazyFrame(list(flows), schema={"repetition": pl.UInt32, "flow": pl.UInt32}, orient="row")
+        rows = lazy.join(wanted, on=["repetition", "flow"], how="semi").collect().to_dicts()
+        return {(row["repetition"], row["flow"]): row for row in rows}
+
+    def periods(self, flow: int, trace: int = 0) -> pl.DataFrame:
+        """What limited a flow when: ``start_s``, ``end_s``, ``limited_by``, in order; empty where that is not known."""
+        return self._of_flow("trace_periods", flow, trace).sort("start_s")
+
+    def windows(self, flow: int, trace: int = 0) -> pl.DataFrame:
+        """The window that a flow's receiver offered, over time: ``receive_window_bytes``, ``outstanding_bytes``."""
+        return self._of_flow("trace_windows", flow, trace).sort("time_s")
+
+    def events(self, flow: int, trace: int = 0) -> pl.DataFrame:
+        """What happened to a flow, in order: ``time_s``, ``event``, ``lasted_s``; empty of series."""
+        return self._of_flow("trace_events", flow, trace).sort("time_s")
+
+    def _of_flow(self, table: str, flow: int, trace: int) -> pl.DataFrame:
+        if self.scan(table) is None:  # of a version that had no such table
+            return pl.DataFrame({name: [] for name in schema.columns(table)})
+        return self._own(table, (pl.col("flow") == flow) & (pl.col("repetition") == trace))
+
+    @property
     def largest(self) -> pl.DataFrame:
         """The flows, those that sent the most packets first."""
         return self.flows.sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
 
     def selected(self, chosen: Sequence[str] = (), most: int | None = None) -> pl.DataFrame:
         """The flows that are meant by their number, or by a part of ``address:port > address:port``; the largest first.
+
+        Of several traces, the slowest come first: those that anything but their application limited longest.
 
         Parameters
         ----------
@@ -70,12 +114,23 @@ class Observation(Result):
         InputError
             One of `chosen` means none.
         """
-        found = self._meant(chosen).sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+        found = self._in_order(self._meant(chosen))
         if most is None:
             return found.collect()
         of_largest = found.select("repetition", "flow").head(most).collect()
         own = self._meant(chosen).join(of_largest.lazy(), on=["repetition", "flow"], how="semi")
-        return own.collect().sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+        return self._in_order(own).collect()
+
+    def _in_order(self, flows: pl.LazyFrame) -> pl.LazyFrame:
+        """The largest flows first; of several traces the slowest."""
+        limits = self.scan("trace_limits") if len(self.captures) > 1 else None
+        if limits is None:
+            return flows.sort("packets_sent", descending=True, nulls_last=True, maintain_order=True)
+        causes = [f"limited_by_{cause}_s" for cause in CAUSES if cause != "application"]
+        slow = limits.select("repetition", "flow", slow_s=pl.sum_horizontal(causes, ignore_nulls=False))
+        joined = flows.join(slow, on=["repetition", "flow"], how="left", maintain_order="left")
+        keys = ["slow_s", "packets_sent"]
+        return joined.sort(keys, descending=True, nulls_last=True, maintain_order=True).drop("slow_s")
 
     def number(self, chosen: Sequence[str] = ()) -> int:
         """How many flows there are, or are meant by `chosen` as in `selected`."""
@@ -164,6 +219,10 @@ def observe(
     sample_every_s: float | None = SAMPLE_EVERY_S,
     rtt_s: float | None = None,
     columns: str | None = None,
+    from_s: float | None = None,
+    until_s: float | None = None,
+    hosts: Sequence[str] = (),
+    ports: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Observation:
     r"""Read traces into tables: captures (pcap, pcapng), and series that senders recorded.
@@ -175,7 +234,7 @@ def observe(
     Parameters
     ----------
     files
-        Each is a trace of its own, unless `join`.
+        Each is a trace of its own, unless `join`; a folder stands for the traces in it.
     output
         A new directory for the tables.
     join
@@ -189,6 +248,10 @@ def observe(
     columns
         Which columns of a CSV are what: ``time=COLUMN[:UNIT],cwnd=COLUMN[:UNIT],...``, as docs/observe.md has it. None:
         the file is recognised by itself.
+    from_s, until_s
+        Packets of captures within these seconds since the first frame; None: from the beginning, to the end.
+    hosts, ports
+        Packets of captures with one of these addresses and one of these ports at either end; empty: all.
     progress
         Told how far it has come.
 
@@ -221,16 +284,16 @@ def observe(
         if value is not None and not 0 < value < 1e6:
             raise InputError(f"{name}: found {value}; accepted: seconds above 0")
     paths = [Path(file) for file in files]
-    for path in paths:
-        if path.is_dir():
-            raise InputError(f"{path}: cannot be read: it is a directory")
-    groups = [paths] if join else [[path] for path in paths]
-    options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns})
+    chosen = packet_filter(from_s, until_s, hosts, ports)
+    every = without_folders(paths)
+    groups = [every] if join else [[path] for path in every]
+    may_skip = set() if join else set(every).difference(paths)
+    options = json.dumps({"sample_every_s": sample_every_s, "rtt_s": rtt_s, "columns": columns, "filter": chosen})
     scratch = Scratch("parshall-observe-") if output is None else None
     directory = scratch.path if scratch is not None else Path(output or "")
     storage.prepare(directory, overwrite, "observe")
     try:
-        made = storage.guarded(lambda: _written(groups, directory, options, progress))
+        made = storage.guarded(lambda: _written(groups, may_skip, directory, options, progress))
     except BaseException:
         storage.discard(directory)
         if scratch is not None:
@@ -241,13 +304,35 @@ def observe(
     return made
 
 
-def _written(groups: Sequence[Sequence[Path]], directory: Path, options: str, progress: Progress | None) -> Observation:
-    """Read all traces into the directory, and seal it."""
+def _written(
+    groups: Sequence[Sequence[Path]],
+    may_skip: set[Path],
+    directory: Path,
+    options: str,
+    progress: Progress | None,
+) -> Observation:
+    """Read all traces into the directory, and seal it; of those that `may_skip`, what is no trace is passed over."""
     started, clock = about.now(), time.monotonic()
-    captures = []
-    for number, group in enumerate(groups):
-        captures.append(_observed(group, number, storage.partial_directory(directory, number), options, progress))
+    captures: list[dict[str, Any]] = []
+    skipped: list[str] = []
+    for group in groups:
+        number = len(captures)
+        try:
+            made = _observed(group, number, storage.partial_directory(directory, number), options, progress)
+        except InputError as error:
+            if not may_skip.issuperset(group):
+                raise
+            skipped.append(str(error))
+            continue
+        captures.append(made)
         storage.publish(directory, number)
+    if not captures:
+        some = "; ".join(skipped[:3]) or "the folder holds no file"
+        raise InputError(f"no trace: {some}")
+    storage.discard_partial(directory)
+    if skipped:
+        more = f", and {len(skipped) - SKIPPED} more" if len(skipped) > SKIPPED else ""
+        captures[0]["remarks"] = [*captures[0]["remarks"], f"passed over: {'; '.join(skipped[:SKIPPED])}{more}"]
     files = [file for capture in captures for file in capture["files"]]
     metadata = {
         "format": 1,
@@ -255,7 +340,7 @@ def _written(groups: Sequence[Sequence[Path]], directory: Path, options: str, pr
         "status": "complete",
         "name": storage.named_after(files),
         "sources": files,
-        "repetitions_finished": list(range(len(groups))),
+        "repetitions_finished": list(range(len(captures))),
         "started": started,
         "wall_s": round(time.monotonic() - clock, 3),
         "versions": about.versions(),
@@ -285,7 +370,7 @@ def _observed(
             raise InputError(str(error)) from None
         except RuntimeError as error:
             raise ParshallError(str(error)) from None
-    _check_content(summary, files)
+    _check_content(summary, files, filtered=any(json.loads(options)["filter"].values()))
     return dict(summary)
 
 
@@ -301,12 +386,14 @@ def _finished(future: Future[str], monitor: _core.TraceMonitor, progress: Progre
             raise
 
 
-def _check_content(summary: Mapping[str, Any], files: Sequence[Path]) -> None:
+def _check_content(summary: Mapping[str, Any], files: Sequence[Path], *, filtered: bool) -> None:
     """Refuse traces with nothing in them to look at."""
     if summary["flows"]:
         return
     where = " + ".join(str(file) for file in files)
     stopped = "".join(f"; reading stopped at byte {stop['byte']}: {stop['reason']}" for stop in summary["stopped"])
+    if filtered and not summary["tcp"]:
+        raise InputError(f"{where}: no packet that the filter leaves: of the time, hosts and ports that are asked for")
     if not summary["frames"]:
         raise InputError(f"{where}: a capture without a packet{stopped}")
     if summary["tcp"]:

@@ -10,9 +10,11 @@ import numpy as np
 import polars as pl
 
 from parshall.foundations.numbers import count, counted, given, quantity, scale_for
+from parshall.instruments.observation.limits import FlowLimits
 from parshall.instruments.observation.result import Observation
 from parshall.report.description import listed
 from parshall.report.document import Chart
+from parshall.report.observation import limited
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Line, Panel, Plot, Style, Values
 from parshall.report.sentences import Sentence, say
@@ -22,14 +24,20 @@ BINS = 200
 
 
 def finding(
-    rows: Sequence[Mapping[str, Any]], captures: Sequence[Mapping[str, Any]] = (), number: int | None = None
+    rows: Sequence[Mapping[str, Any]],
+    captures: Sequence[Mapping[str, Any]] = (),
+    number: int | None = None,
+    limit: FlowLimits | None = None,
 ) -> str:
-    """The sentences on the largest flow, and on traces that were read in part, as text; empty without a flow."""
-    return " ".join(each.text for each in sentences(rows, captures, number))
+    """The sentences on the first flow, and on traces that were read in part, as text; empty without a flow."""
+    return " ".join(each.text for each in sentences(rows, captures, number, limit))
 
 
 def sentences(
-    rows: Sequence[Mapping[str, Any]], captures: Sequence[Mapping[str, Any]] = (), number: int | None = None
+    rows: Sequence[Mapping[str, Any]],
+    captures: Sequence[Mapping[str, Any]] = (),
+    number: int | None = None,
+    limit: FlowLimits | None = None,
 ) -> list[Sentence]:
     """The largest flow: how fast it was, how long its round trips took, what it lost; and which trace was cut short.
 
@@ -41,11 +49,14 @@ def sentences(
         The traces.
     number
         How many flows there are; None: these are all.
+    limit
+        What limits the first flow; None: that is left out.
     """
     if not rows:
         return []
     known = (
-        _delivered(rows[0], len(rows) if number is None else number),
+        None if limit is None else limited.sentence(limit),
+        _delivered(rows[0], len(rows) if number is None else number, first_of(captures)),
         _round_trip(rows[0]),
         _lost(rows[0]),
         _cut(captures),
@@ -53,8 +64,13 @@ def sentences(
     return [each for each in known if each is not None]
 
 
-def _delivered(row: Mapping[str, Any], number: int) -> Sentence:
-    which = "The flow" if number == 1 else f"The largest of {counted(number, 'flow')}"
+def first_of(captures: Sequence[Mapping[str, Any]]) -> str:
+    """What the first flow is among all, by `Observation.selected`."""
+    return "slowest" if len(captures) > 1 else "largest"
+
+
+def _delivered(row: Mapping[str, Any], number: int, place: str) -> Sentence:
+    which = "The flow" if number == 1 else f"The {place} of {counted(number, 'flow')}"
     if row["goodput_bps"] is not None:
         return say("observed.delivered", which=which, group=row["group"], goodput=quantity(row["goodput_bps"], "bit/s"))
     if row["packets_sent"] is not None:
@@ -125,6 +141,10 @@ def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Ch
             Axis("Throughput", bits.unit, minimum=0.0),
         )
     ]
+    own = [row for row, _ in shown][:1]
+    lanes = limited.lanes(observation.periods(own[0]["flow"], first), time) if own else None
+    if lanes is not None:
+        panels.append(lanes)
     trips = {at: speed for at, (_, each) in enumerate(shown) if (speed := _round_trips(each)) is not None}
     if trips:
         seconds = scale_for(max(float(np.median(y)) for _, y in trips.values()), "s")
@@ -133,7 +153,9 @@ def over_time(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> Ch
     width = given(float(np.median([x[1] - x[0] for x, _ in speeds.values()])), "s")
     which = "the largest flows of the trace" if len(shown) > 1 else "the flow"
     caption = f"Payload of {which} that was acknowledged, means over {width} or so, and smoothed round-trip time."
-    return Chart("over-time", "Throughput and round-trip time over time", Plot(panels, caption))
+    if lanes is not None:
+        caption += " Between them, what limited the first one: the height of a lane is the share of the time."
+    return Chart("over-time", "Throughput, what limits it, and round-trip time over time", Plot(panels, caption))
 
 
 def _throughput(samples: pl.DataFrame) -> tuple[Values, Values] | None:

@@ -11,10 +11,11 @@ from parshall.foundations.errors import InputError
 from parshall.foundations.numbers import ABSENT, count, counted, quantity, significant
 from parshall.foundations.version import __version__
 from parshall.instruments.observation.flow import TracedFlow
+from parshall.instruments.observation.limits import FlowLimits, of_rows
 from parshall.instruments.observation.result import Observation
 from parshall.instruments.observation.spectra import Variability, variability
 from parshall.report.document import Chart, Document, Section, Table, write_document
-from parshall.report.observation import arrivals, figures, overview, short, trust
+from parshall.report.observation import arrivals, figures, limited, overview, short, trust
 from parshall.report.sentences import say
 
 CLOSELY = 3
@@ -100,17 +101,31 @@ def document(
         title=observation.name,
         description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
         byline=_byline(observation),
-        finding=overview.finding(rows, observation.captures, number),
+        finding=overview.finding(rows, observation.captures, number, _limit(observation, rows)),
         sections=[
             *([Section("In short", blocks=[numbers], name="answer", is_opening=True)] if numbers else []),
             *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
             *([Section("Delivered", figures=[sequence], name="delivered", is_opening=True)] if sequence else []),
-            _listing(rows, observation.sums(SUMMED, chosen), number),
+            limited.section(observation, rows),
+            _listing(
+                [{**row, "label": observation.label(row)} for row in rows],
+                observation.sums(SUMMED, chosen),
+                number,
+                overview.first_of(observation.captures),
+            ),
             _traces(observation),
-            *(section for each in shown for section in _close(each)),
+            *(section for each in shown for section in _close(observation, each)),
             *(_arrivals(observation) if with_arrivals else []),
         ],
     )
+
+
+def _limit(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> FlowLimits | None:
+    """What limits the first flow; None without a flow."""
+    if not rows:
+        return None
+    key = rows[0]["repetition"], rows[0]["flow"]
+    return of_rows(rows[0], observation.limits_of([key]).get(key, {}))
 
 
 def _arrivals(observation: Observation) -> list[Section]:
@@ -129,7 +144,7 @@ def _byline(observation: Observation) -> list[str]:
     ]
 
 
-def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: int) -> Section:
+def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: int, which: str = "largest") -> Section:
     """The largest flows, and the sums of the others; `sums` are those of all, of which there are `number`."""
     header = (
         "flow",
@@ -146,7 +161,7 @@ def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: in
     if number > len(rows):
         others = counted(number - len(rows), "other flow")
         lines.append(_others(others, rows, sums))
-        note = [say("observed.listed", listed=count(len(rows)), others=others).text]
+        note = [say("observed.listed", listed=count(len(rows)), which=which, others=others).text]
     table = Table("", header, lines, numbers=range(1, len(header)))
     note.append(
         "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "
@@ -167,7 +182,7 @@ def _others(name: str, rows: Sequence[dict[str, Any]], sums: Mapping[str, Any]) 
 def _listed(row: dict[str, Any]) -> tuple[str, ...]:
     whole = [ABSENT if row[key] is None else count(row[key]) for key in SUMMED[1:]]
     return (
-        f"{row['flow']}: {row['group']}",
+        row.get("label", f"{row['flow']}: {row['group']}"),
         quantity(row["goodput_bps"], "bit/s"),
         *whole,
         quantity(row["mean_cwnd_packets"], "packets"),
@@ -189,7 +204,7 @@ def _traces(observation: Observation) -> Section:
     return Section("The traces, and how far they can be trusted", sentences)
 
 
-def _close(shown: Close) -> list[Section]:
+def _close(observation: Observation, shown: Close) -> list[Section]:
     """A flow's section, and folded what only experts ask for; figures carry its number in their names."""
     flow = shown.flow
     place = f"{flow.row['repetition']}-{flow.row['flow']}"
@@ -205,6 +220,11 @@ def _close(shown: Close) -> list[Section]:
     ):
         if plot is not None and (name != "flight" or flow.windows.size < 2):
             drawings.append(Chart(f"{name}-{place}", title, plot))
+    number, trace = flow.row["flow"], flow.row["repetition"]
+    used = limited.window_use(flow, observation.windows(number, trace))
+    if used is not None:
+        drawings.append(Chart(f"window-{place}", "Sent in a round trip, and the receiver's window", used))
+    events = limited.happened(observation.events(number, trace))
     tables: list[Table] = []
     about: list[str] = []
     special: list[Chart] = []
@@ -220,8 +240,8 @@ def _close(shown: Close) -> list[Section]:
     else:
         special.append(Chart(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.variability)))
         about.append(_spread(flow, shown.variability))
-    number = flow.row["flow"]
-    own = Section(f"Flow {number}: {flow.name}", sentences, [_facts(flow)], drawings)
+    own_tables = [_facts(flow), *([events] if events is not None else [])]
+    own = Section(f"Flow {number}: {flow.name}", sentences, own_tables, drawings)
     folded = "Losses by window, increase and decrease, spectra"
     model = Section(
         f"Flow {number} as a model sees it", [each for each in about if each], tables, special, closed=folded

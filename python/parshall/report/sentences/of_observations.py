@@ -5,6 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TEMPLATES: Mapping[str, str] = {
+    # What limits the largest flow.
+    "observed.limit": "Limited {share} of the time by {cause}.",
+    "observed.limit_window": (
+        "Limited {share} of the time by the receiver's window of {window}: {packets} in {rtt} are {rate}."
+    ),
+    "observed.limit_window_enough": (
+        "Limited {share} of the time by the receiver's window of {window}: {packets} in {rtt} are {rate}; a window of "
+        "{enough} would fill the path."
+    ),
+    "observed.limit_queue": (
+        "Limited {share} of the time by a full queue: the path was full, and gave this flow {rate} with headers."
+    ),
+    "observed.limit_loss": (
+        "Limited {share} of the time by losses outside full queues ({events}): they came where packets did not wait."
+    ),
+    "observed.limit_unknown": "What limited it cannot be told from this trace.",
+    "observed.limits": (
+        "Shares of the time from the first packet to the last acknowledgement, as docs/observe.md has them."
+    ),
     # The largest flow.
     "observed.delivered": "{which}, {group}, delivered {goodput}.",
     "observed.sent": "{which}, {group}, sent {packets}.",
@@ -24,7 +43,7 @@ TEMPLATES: Mapping[str, str] = {
         "{connections} {were} let go before {their} end, to bound memory; what came later of {them} is a flow of its "
         "own."
     ),
-    "observed.listed": "The {listed} largest have a row each; the last row has the sums of {others}.",
+    "observed.listed": "The {listed} {which} have a row each; the last row has the sums of {others}.",
     # A flow.
     "observed.series": "A series of the sender's own kernel: nothing had to be inferred from packets.",
     "observed.sender": (
