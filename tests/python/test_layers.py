@@ -22,7 +22,7 @@ Arrows = Mapping[str, frozenset[str]]
 Edge = tuple[str, str, str]
 """Who uses whom, and where that is written."""
 
-SANS_IO = ("units", "congestion", "signals", "tcp", "net", "workload")
+SANS_IO = ("units", "congestion", "tcp", "net", "workload")
 OUTSIDE = re.compile(r"\bstd::(time|net|fs|thread|env|process|io)\b")
 """Clocks, sockets, files and threads of the standard library."""
 OWN_GENERATORS = {"rand", "fastrand", "getrandom", "tokio", "mio", "rustix", "libc", "socket2", "chrono", "nix"}
@@ -94,11 +94,10 @@ def test_the_rules_for_crates_never_allow() -> None:
     rules = arrows("crates")
     assert not any("python" in used for used in rules.values())
     assert rules["units"] == rules["reading"] == frozenset()
-    for crate in ("units", "congestion", "signals", "net", "tcp", "workload", "records"):
+    for crate in ("units", "congestion", "net", "tcp", "workload", "records"):
         assert not rules[crate] & {"sim", "emu", "trace", "python"}, crate
     assert not rules["hosts"] & {"sim", "emulator", "net", "tcp", "trace", "python"}
     assert rules["congestion"] <= {"units"}
-    assert rules["signals"] <= {"units", "congestion"}
     assert rules["net"] <= {"units"}
 
 

@@ -12,14 +12,14 @@
 mod handshake;
 
 use crate::pacing::Pacing;
-use crate::policies::{LossResponse, RttRule, Rules, WindowGrowth, WindowUse};
+use crate::policies::{RttSampling, Rules, WindowGrowth, WindowUse};
 use crate::ranges::Range;
 use crate::rto::{RetransmissionTimeout, RtoFloor};
 use crate::segment::Ack;
+use crate::signals::{Deviation, RateSampler, Rounds, RttEstimate};
 use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, CongestionEvent, Control, Signal};
-use parshall_signals::{Deviation, RateSampler, Rounds, RttEstimate};
 use parshall_units::{Duration, Instant};
 use std::mem::offset_of;
 use std::num::NonZeroU64;
@@ -232,8 +232,8 @@ impl Connection {
     #[inline]
     pub(crate) fn take_sample(&mut self, config: &TcpConfig, rtt: Duration, expected: u64, ends_round: bool) {
         match config.rules.rtt_estimate {
-            RttRule::Rfc => self.rtt.sample(rtt, expected),
-            RttRule::Linux => self.take_sample_as_linux(config, rtt, ends_round),
+            RttSampling::Rfc => self.rtt.sample(rtt, expected),
+            RttSampling::Linux => self.take_sample_as_linux(config, rtt, ends_round),
         }
         self.rto.sampled();
         self.statistics.rtt_sample(rtt);
@@ -370,10 +370,7 @@ impl Connection {
         self.statistics.timeouts += 1;
         if !self.timer_retransmitted {
             self.timer_retransmitted = true;
-            let reduced = match config.rules.loss_response {
-                LossResponse::Rfc => self.flight(),
-                LossResponse::Linux => self.whole_window(),
-            };
+            let reduced = config.rules.loss_response.reduced_on_timeout(self.flight(), self.whole_window());
             let ssthresh = self.control.ssthresh();
             self.control
                 .on_timeout(&CongestionEvent { in_flight: reduced, ..self.congestion(now, Signal::Loss) });

@@ -27,8 +27,7 @@
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
 //! | `info` | what a sender knows, in the terms of `TCP_INFO` | Linux |
 //! | [`ranges`] | run-length sets of packet numbers | |
-//!
-//! RTT estimate, round trips and rate samples are in [`parshall_signals`].
+//! | [`signals`] | RTT estimate, round trips, delivery rate | RFC 6298, draft-ietf-ccwg-bbr |
 
 pub mod config;
 mod connection;
@@ -42,6 +41,7 @@ pub mod recovery;
 pub mod rto;
 pub mod segment;
 pub mod sender;
+pub mod signals;
 pub mod ssthresh_cache;
 pub mod statistics;
 mod timer_wheel;

@@ -31,17 +31,20 @@ mod window_growth;
 
 pub use acks::Acks;
 pub use bursts::Bursts;
+pub(crate) use bursts::{most_at_once, packets_together, segments_together, SEGMENTED};
+pub(crate) use idle_restart::three_quarters;
 pub use idle_restart::IdleRestart;
 pub use loss_detection::LossDetection;
 pub use loss_response::LossResponse;
 pub use loss_timers::LossTimers;
+pub(crate) use loss_timers::SLACK;
 pub use opening::Opening;
 pub use processing::Processing;
 pub use receive_buffer::ReceiveBuffer;
 pub use recovery_rate::RecoveryRate;
-pub use rtt_estimate::RttRule;
+pub use rtt_estimate::RttSampling;
 pub use sack_compression::SackCompression;
-pub use undo::UndoRule;
+pub use undo::Undo;
 pub use window_growth::WindowGrowth;
 pub(crate) use window_growth::WindowUse;
 
@@ -153,12 +156,12 @@ rules! {
     receive_buffer: ReceiveBuffer,
     window_growth: WindowGrowth,
     bursts: Bursts,
-    rtt_estimate: RttRule,
+    rtt_estimate: RttSampling,
     recovery_rate: RecoveryRate,
     loss_response: LossResponse,
     loss_detection: LossDetection,
     loss_timers: LossTimers,
-    undo: UndoRule,
+    undo: Undo,
     opening: Opening,
     idle_restart: IdleRestart,
     processing: Processing,

@@ -5,8 +5,8 @@
 //! | SRTT, RTTVAR | [`RttEstimate`] | ps |
 //! | G | `TcpConfig::rto_granularity` | ps |
 
+use crate::signals::RttEstimate;
 use crate::TcpConfig;
-use parshall_signals::RttEstimate;
 use parshall_units::Duration;
 
 parshall_units::choice! {

@@ -105,15 +105,14 @@ impl Sender {
     /// Data is to be sent again on a connection that was idle for a retransmission timeout or more. RFC 5681 §4.1
     pub fn restart_after_idle(&mut self, config: &TcpConfig, now: Instant, idle: Duration) {
         self.settle(now);
-        let mut restart_window = config.initial_window.0;
-        if config.rules.idle_restart.is_linux() {
-            let timeouts = idle.as_ps() / self.timeout(config).as_ps().max(1);
-            let window = self.connection.whole_window();
-            let control = &mut self.connection.control;
-            control.set_ssthresh(control.ssthresh().max(((window >> 1) + (window >> 2)) as f64));
-            restart_window = restart_window.max(window >> timeouts.min(63));
+        let form = config.rules.idle_restart;
+        let timeouts = idle.as_ps() / self.timeout(config).as_ps().max(1);
+        let window = self.connection.whole_window();
+        let control = &mut self.connection.control;
+        if form.is_linux() {
+            control.set_ssthresh(form.ssthresh(control.ssthresh(), window));
         }
-        self.connection.control.on_idle_restart(restart_window as f64);
+        control.on_idle_restart(form.window(window, config.initial_window.0, timeouts) as f64);
     }
 
     /// The congestion control.

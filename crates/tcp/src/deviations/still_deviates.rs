@@ -7,7 +7,7 @@ use crate::sender::ENDLESS;
 use crate::ssthresh_cache::Ending;
 use crate::{timer_wheel, Ack, Receiver, Recovery, Rules, Segment, Sender, SsthreshCache, TcpConfig};
 use parshall_congestion::{ControlConfig, RenoConfig, Start};
-use parshall_signals::RttEstimate;
+use crate::signals::RttEstimate;
 use parshall_units::{Duration, Instant, Packets};
 
 fn at(ms: u64) -> Instant {

@@ -36,3 +36,48 @@ super::policy! {
         ],
     }
 }
+
+impl LossResponse {
+    /// What a timeout halves: the packets in flight (RFC 5681 eq. (4)), or the window (`tcp_enter_loss`).
+    pub(crate) fn reduced_on_timeout(self, flight: u64, window: u64) -> u64 {
+        match self {
+            Self::Rfc => flight,
+            Self::Linux => window,
+        }
+    }
+
+    /// The window after a timeout with `pipe` packets in the network, where it is not one packet. `tcp_enter_loss`
+    pub(crate) fn window_after_timeout(self, pipe: u64) -> Option<u64> {
+        self.is_linux().then_some(pipe + 1)
+    }
+
+    /// Whether such losses after a timeout begin a recovery, which reduces the window once more. `tcp_fastretrans_alert`
+    pub(crate) fn answers_anew(self, losses: u64) -> bool {
+        losses > 0 && self.is_linux()
+    }
+
+    /// Packets whose losses call for a recovery: the `lost` ones that are not yet sent again, or all that are not known to have arrived
+    /// since they were found lost (`outstanding`). `tcp_time_to_recover`
+    #[inline]
+    pub(crate) fn to_answer(self, lost: u64, outstanding: u64) -> u64 {
+        match self {
+            Self::Rfc => lost,
+            Self::Linux => outstanding,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_of_linux_reduces_the_window_to_what_is_in_the_network() {
+        let (rfc, linux) = (LossResponse::Rfc, LossResponse::Linux);
+        assert_eq!([rfc, linux].map(|form| form.reduced_on_timeout(6, 10)), [6, 10]);
+        assert_eq!([rfc, linux].map(|form| form.window_after_timeout(2)), [None, Some(3)]);
+        assert_eq!([rfc, linux].map(|form| form.answers_anew(1)), [false, true]);
+        assert!(!linux.answers_anew(0));
+        assert_eq!([rfc, linux].map(|form| form.to_answer(0, 4)), [0, 4]);
+    }
+}

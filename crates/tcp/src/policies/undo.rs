@@ -6,7 +6,7 @@
 
 super::policy! {
     /// Whether a reduction is undone that answered no loss.
-    UndoRule = "undo" {
+    Undo = "undo" {
         summary: "whether a reduction is undone whose packets were only late (needs `recovery = \"rack\"`)",
         rfc: "it stays",
         linux: "it is undone, by D-SACK, timestamps or F-RTO",

@@ -27,6 +27,29 @@ super::policy! {
     }
 }
 
+impl WindowGrowth {
+    /// By how many packets an ACK of `acked` new ones counts, on a connection that was open before it or not. `delivered`: the
+    /// packets that it reports for the first time, where that is known.
+    #[inline]
+    pub(crate) fn credit(self, acked: u64, delivered: Option<u64>, was_open: bool) -> f64 {
+        match self {
+            Self::Rfc if was_open => acked as f64,
+            Self::Rfc => 1.0, // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout
+            Self::Linux => delivered.unwrap_or(acked) as f64,
+        }
+    }
+
+    /// How many packets the ACK that ends a row of duplicate ACKs reports for the first time, without SACK. Linux takes each
+    /// duplicate for a packet that arrived (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+    #[inline]
+    pub(crate) fn delivered_after_duplicates(self, acked: u64, duplicates: u64) -> u64 {
+        match self {
+            Self::Rfc => acked,
+            Self::Linux => acked.saturating_sub(duplicates).max(1),
+        }
+    }
+}
+
 /// How far the window is used, as Linux knows it (`tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowUse {

@@ -19,8 +19,7 @@ mod undo;
 use super::prr::{has_room, window_now, Prr, Report};
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
-use crate::pacing::segments_together;
-use crate::policies::{LossDetection, LossTimers, Rules};
+use crate::policies::{segments_together, Rules, SLACK};
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
@@ -29,9 +28,6 @@ use probe::{LossProbe, ProbeAnswer};
 use reordering::ReorderingWindow;
 use segments::{Losses, Segments};
 use undo::{AfterTimeout, Undo};
-
-/// PTO without an RTT sample. RFC 8985 §7.2
-const FIRST_PROBE: Duration = Duration::from_secs(1);
 
 /// Loss recovery by time.
 #[derive(Debug)]
@@ -224,7 +220,7 @@ impl Rack {
             || config.rules.loss_timers.is_linux() && self.state.segments.is_first_resent_since_sacked();
         let may_start = match connection.phase {
             Phase::Open => true,
-            Phase::Loss => Self::answers_anew(config, found.retransmissions),
+            Phase::Loss => config.rules.loss_response.answers_anew(found.retransmissions),
             Phase::Recovery | Phase::Connecting => false,
         };
         if !(may_start && self.start_if_lost(connection, config, now, report)) {
@@ -281,24 +277,13 @@ impl Rack {
         Undone::Yes
     }
 
-    /// Whether such losses after a timeout begin a recovery: Linux reduces the window for them once more.
-    fn answers_anew(config: &TcpConfig, losses: u64) -> bool {
-        losses > 0 && config.rules.loss_response.is_linux()
-    }
-
     /// Looks for losses at `now`.
     fn find_losses(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) -> Losses {
         let State { segments, reordering, timers, .. } = &mut *self.state;
         let recovering = connection.phase != Phase::Open;
         let found =
             segments.detect_losses(now, |segments| reordering.length(segments, &connection.rtt, recovering));
-        timers.reordering = match config.rules.loss_detection {
-            // `tcp_rack_mark_lost`
-            LossDetection::Linux if found.in_doubt_until != Instant::MAX => {
-                found.in_doubt_until + LINUX_SLACK
-            }
-            _ => found.in_doubt_until,
-        };
+        timers.reordering = config.rules.loss_detection.lost_at(found.in_doubt_until);
         if found.packets > 0 {
             connection.count_lost(found.packets);
         }
@@ -388,8 +373,8 @@ impl Rack {
         connection.on_timeout(config, now);
         let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
-        if config.rules.loss_response.is_linux() {
-            connection.control.set_window((segments.pipe() + 1) as f64);
+        if let Some(window) = config.rules.loss_response.window_after_timeout(segments.pipe()) {
+            connection.control.set_window(window as f64);
         }
         probe.give_up();
         *timers = Timers::OFF;
@@ -398,23 +383,9 @@ impl Rack {
     }
 }
 
-/// Linux's timers of probes and of reordering wait this much longer: `TCP_TIMEOUT_MIN_US`.
-const LINUX_SLACK: Duration = Duration::from_millis(2);
-
-/// PTO. RFC 8985 §7.2
+/// How long a probe waits that is scheduled now.
 fn probe_timeout(connection: &Connection, config: &TcpConfig) -> Duration {
-    let srtt = connection.rtt.srtt();
-    if srtt == Duration::ZERO {
-        return FIRST_PROBE;
-    }
-    let alone = connection.flight() <= 1;
-    let more = match config.rules.loss_timers {
-        LossTimers::Rfc => config.delayed_ack.filter(|_| alone).unwrap_or(Duration::ZERO),
-        // `tcp_schedule_loss_probe`: TCP_RTO_MIN for the delayed ACK of a single packet
-        LossTimers::Linux if alone => config.min_rto,
-        LossTimers::Linux => LINUX_SLACK,
-    };
-    srtt.times(2) + more
+    config.rules.loss_timers.probe_timeout(config, connection.rtt.srtt(), connection.flight() <= 1)
 }
 
 impl Repair for Rack {
@@ -443,7 +414,7 @@ impl Repair for Rack {
             // Linux lets one packet go for a recovery that the timer begins (`tcp_rack_reo_timeout`).
             let report = Report { delivered: 1, safe: false };
             let may_start = connection.phase == Phase::Open
-                || connection.phase == Phase::Loss && Self::answers_anew(config, found.packets);
+                || connection.phase == Phase::Loss && config.rules.loss_response.answers_anew(found.packets);
             let started = may_start && self.start_if_lost(connection, config, now, report);
             if connection.phase == Phase::Recovery && !started {
                 self.count_delivered(connection, Report { delivered: 0, safe: false });
@@ -463,7 +434,7 @@ impl Repair for Rack {
     fn timer_lasts(&self, connection: &Connection, config: &TcpConfig, now: Instant) -> Duration {
         let timers = &self.state.timers;
         if timers.reordering <= now {
-            LINUX_SLACK // a part of an RTT more, which is not kept: a few ticks in all
+            SLACK // a part of an RTT more, which is not kept: a few ticks in all
         } else if timers.probe <= now {
             now.since(timers.probe_started)
         } else {

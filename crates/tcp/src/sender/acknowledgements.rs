@@ -1,13 +1,12 @@
 //! What an ACK does: to the connection, to the recovery, and then to the control.
 
 use super::{Phase, Sender};
-use crate::policies::{RttRule, WindowGrowth};
 use crate::ranges::Range;
 use crate::recovery::Repair;
 use crate::segment::{Ack, NO_WINDOW};
+use crate::signals::Progress;
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl};
-use parshall_signals::Progress;
 use parshall_units::Instant;
 
 impl Sender {
@@ -87,22 +86,9 @@ impl Sender {
             recovery.end_round();
         }
         let phase = if delivered.is_some() { connection.phase } else { Phase::Recovery };
-        let credit = match config.rules.window_growth {
-            _ if !config.byte_counting => 1.0,
-            // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
-            WindowGrowth::Rfc => {
-                if was_open {
-                    acked as f64
-                } else {
-                    1.0
-                }
-            }
-            WindowGrowth::Linux => delivered.unwrap_or(acked) as f64,
-        };
-        let rtt = match config.rules.rtt_estimate {
-            RttRule::Rfc => rtt,
-            RttRule::Linux => recovery.newest_rtt().or(rtt),
-        };
+        let growth = config.rules.window_growth;
+        let credit = if config.byte_counting { growth.credit(acked, delivered, was_open) } else { 1.0 };
+        let rtt = config.rules.rtt_estimate.told(rtt, || recovery.newest_rtt());
         let event =
             AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(config, now, ack, phase) };
         if self.connection.sampler.is_some() {

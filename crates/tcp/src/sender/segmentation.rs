@@ -15,7 +15,8 @@
 
 use super::transmission::pacing_gap;
 use crate::connection::{Connection, Phase};
-use crate::pacing::{most_at_once, packets_together, segments_together, Pacing, SEGMENTED};
+use crate::pacing::Pacing;
+use crate::policies::{most_at_once, packets_together, segments_together, SEGMENTED};
 use crate::recovery::{LossRecovery, Repair};
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};

@@ -3,8 +3,7 @@
 use super::segmentation::{self, Segmentation};
 use super::{Phase, Sender};
 use crate::connection::Connection;
-use crate::pacing;
-use crate::policies::Bursts;
+use crate::policies::{most_at_once, segments_together};
 use crate::recovery::Repair;
 use crate::segment::Segment;
 use crate::TcpConfig;
@@ -70,7 +69,7 @@ impl Sender {
 
     /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, whatever the rate.
     pub fn segments_together(&self, first: u64, second: u64) -> bool {
-        pacing::most_at_once(self.connection.whole_window()) >= 2 && pacing::segments_together(first, second)
+        most_at_once(self.connection.whole_window()) >= 2 && segments_together(first, second)
     }
 
     /// The next packet in order, of which [`burst`](Self::burst) said that it may go.
@@ -209,10 +208,6 @@ pub(super) fn pacing_gap(Connection { control, rtt, .. }: &Connection, config: &
         return Duration::from_secs_f64(1.0 / rate);
     }
     let window = control.window();
-    let fast_below = match config.rules.bursts {
-        Bursts::Rfc => control.ssthresh(),
-        Bursts::Linux => control.ssthresh() / 2.0,
-    };
-    let gain = if window < fast_below { 2.0 } else { 1.2 };
+    let gain = if window < config.rules.bursts.fast_below(control.ssthresh()) { 2.0 } else { 1.2 };
     Duration::from_secs_f64(rtt.srtt().as_secs_f64() / (gain * window))
 }

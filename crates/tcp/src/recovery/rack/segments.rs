@@ -171,7 +171,7 @@ impl Segments {
         (echo, min_rtt): (Option<Instant>, Duration),
         mut sacked: impl FnMut(Range),
     ) -> u64 {
-        let echo = echo.filter(|_| self.detection == LossDetection::Rfc); // Linux asks the RTT alone (`tcp_rack_advance`)
+        let echo = echo.filter(|_| self.detection.trusts_echo());
         let mut delivery =
             Delivery { now, echo, min_rtt, newest: None, last: None, originals: None, count: 0 };
         self.lowest_original = u64::MAX;
@@ -197,12 +197,8 @@ impl Segments {
         self.first_sacked = sacked.map_or(Instant::MAX, |(first, _)| first);
         self.sample = sacked.or(acknowledged).map_or(Duration::MAX, |(_, last)| now.since(last));
         if let Some(newest) = delivery.newest {
-            self.rtt = match self.detection {
-                LossDetection::Rfc => now.since(newest.0),
-                LossDetection::Linux => {
-                    last_acknowledged.or(delivery.last).map_or(self.rtt, |sent| now.since(sent))
-                }
-            };
+            let measured = self.detection.measured(newest.0, last_acknowledged.or(delivery.last));
+            self.rtt = measured.map_or(self.rtt, |sent| now.since(sent));
             self.newest = self.newest.max(newest);
         }
         delivery.count
@@ -417,10 +413,7 @@ impl Segments {
     /// Packets whose losses call for a recovery: in Linux's form of [`LossResponse`] also those that were sent again and are not known to have arrived
     /// (`tcp_time_to_recover`).
     pub(super) fn to_answer(&self) -> u64 {
-        match self.response {
-            LossResponse::Rfc => self.lost_count,
-            LossResponse::Linux => self.repaired_count,
-        }
+        self.response.to_answer(self.lost_count, self.repaired_count)
     }
 
     /// Packets found lost and not delivered since, sent again or not.

@@ -19,6 +19,7 @@
 //! Read for these facts: net/ipv4/tcp_input.c of Linux 6.18.
 
 use crate::connection::Connection;
+use crate::policies::three_quarters;
 use crate::ranges::Range;
 use parshall_congestion::CongestionControl;
 use parshall_units::Instant;
@@ -64,7 +65,7 @@ impl Undo {
     /// The window is about to be reduced, with so many packets under way for another time. `tcp_init_undo`
     pub(super) fn begin(&mut self, connection: &Connection, resent: u64) {
         let (window, ssthresh) = (connection.whole_window(), connection.control.ssthresh());
-        let current = ssthresh.max(((window >> 1) + (window >> 2)) as f64); // `tcp_current_ssthresh`
+        let current = ssthresh.max(three_quarters(window)); // `tcp_current_ssthresh`
         self.reduction = Some(Reduction {
             marker: connection.una,
             before: (!connection.reduced).then(|| (connection.control.window(), current)),
