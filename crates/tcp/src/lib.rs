@@ -13,7 +13,7 @@
 //! | --- | --- | --- |
 //! | [`sender`] | what an ACK does, what goes next: a connection and its loss recovery | RFC 5681, 3042, 3465 |
 //! | `connection` | numbers, phase, round trips, ECN reduction; knows no recovery | RFC 5681, 3168 |
-//! | [`recovery`] | the loss recoveries: one is chosen when a connection is built, has its own state, and works on the connection | |
+//! | [`recovery`] | the loss recoveries: a connection chooses one when it is built | |
 //! | `recovery/classic.rs` | Tahoe, Reno, NewReno | RFC 5681, 6582 |
 //! | `recovery/sack.rs`, [`recovery::scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
 //! | `recovery/rack.rs` | losses found by time, tail loss probes | RFC 8985 |

@@ -1,7 +1,7 @@
 //! Pacing: when the next packet may go.
 //!
-//! How many packets go together, the policy [`Bursts`] says. A burst goes at once, and the next one when the burst would have left
-//! at the rate.
+//! How many packets go together, the policy [`Bursts`] says. A burst goes at once, and the next one when the burst
+//! would have left at the rate.
 
 use crate::policies::Bursts;
 use parshall_units::{Duration, Instant};

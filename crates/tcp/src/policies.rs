@@ -1,8 +1,8 @@
 //! Where Linux's TCP does otherwise than the RFCs: the policies, each of which a scenario can switch alone.
 //!
-//! A policy is an enum of two forms, `Rfc` and `Linux`, in a file of its own. The file's header names the paragraphs of the
-//! RFCs and the functions of the kernel, and the policy declares its differences: from [`POLICIES`], the list of them all,
-//! come the table of docs/linux.md and the names that scenarios may use.
+//! A policy is an enum of two forms, `Rfc` and `Linux`, in a file of its own. The file's header names the paragraphs of
+//! the RFCs and the functions of the kernel, and the policy declares its differences: from [`POLICIES`], the list of
+//! them all, come the table of docs/linux.md and the names that scenarios may use.
 //!
 //! | policies | asked by |
 //! | --- | --- |
@@ -12,7 +12,8 @@
 //! | `bursts` | the sender and its pacing |
 //! | `processing` | whoever drives the endpoints |
 //!
-//! The kernel's forms were read from net/ipv4/tcp.c, tcp_input.c, tcp_output.c, tcp_recovery.c and tcp_timer.c of Linux 6.18.
+//! The kernel's forms were read from net/ipv4/tcp.c, tcp_input.c, tcp_output.c, tcp_recovery.c and tcp_timer.c of Linux
+//! 6.18.
 
 mod acks;
 mod bursts;

@@ -1,14 +1,14 @@
 //! The receiving end: which ACK answers which segment.
 //!
 //! The core knows what has arrived, and what ACKs report of it:
-//! - SACK blocks: the one that holds the segment just received first, then the others, changed last first (RFC 2018 §4); before
-//!   them, for senders that use it (RACK), a segment that had arrived before (D-SACK, RFC 2883);
-//! - ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is echoed packet by packet (RFC 8257 §3.2): where CE
-//!   changes, an ACK that waits goes first, with the echo of the packets that it is for ([`Receiver::ack_before`]);
+//! - SACK blocks: the one that holds the segment just received first, then the others, changed last first (RFC 2018
+//!   §4); before them, for senders that use it (RACK), a segment that had arrived before (D-SACK, RFC 2883);
+//! - ECN: CE latches the echo until the sender's CWR (RFC 3168 §6.1.3), or is echoed packet by packet (RFC 8257 §3.2):
+//!   where CE changes, an ACK that waits goes first, with the echo of its own packets ([`Receiver::ack_before`]);
 //! - the timestamp: TS.Recent (RFC 7323 §4.3). Where a hole is reported it is that of the last segment before the hole.
 //!
-//! When an ACK goes, the policies say. By the RFCs one that fills or opens a hole goes at once (RFC 5681 §4.2), and one in order may
-//! wait for a second segment. Linux's forms are in files of their own:
+//! When an ACK goes, the policies say. By the RFCs one that fills or opens a hole goes at once (RFC 5681 §4.2), and one
+//! in order may wait for a second segment. Linux's forms are in files of their own:
 //!
 //! | file | policy |
 //! | --- | --- |
@@ -53,8 +53,8 @@ pub struct Receiver {
     ecn_seen: bool,
     /// What policies of Linux's form remember.
     timing: Timing,
-    /// The timestamp that the next ACK echoes (TS.Recent, RFC 7323 §4.3): of the last segment that began where the last ACK ended,
-    /// or before; [`Instant::MAX`] until one has come.
+    /// The timestamp that the next ACK echoes (TS.Recent, RFC 7323 §4.3): of the last segment that began where the last
+    /// ACK ended, or before; [`Instant::MAX`] until one has come.
     recent: Instant,
     /// Made when the first segment arrives out of order, or at a handshake with policies of Linux's form.
     store: Option<Box<Store>>,
@@ -110,8 +110,8 @@ impl Receiver {
         self.deadline
     }
 
-    /// The time of an ACK that waits has come: returns it, unless the timer expires at a later tick of the clock, which is the new
-    /// deadline.
+    /// The time of an ACK that waits has come: returns it, unless the timer expires at a later tick of the clock, which
+    /// is the new deadline.
     pub fn on_timer(&mut self, config: &TcpConfig, now: Instant) -> Option<Ack> {
         if now < self.deadline {
             return None;
@@ -142,8 +142,9 @@ impl Receiver {
         self.deadline != Instant::MAX && (self.deadline < at) | self.has_holes | config.accurate_ecn
     }
 
-    /// A segment is about to arrive while an ACK waits: returns that ACK if it must go first, because the segment's mark differs from
-    /// those of the packets that it is for (RFC 8257 §3.2), or because it was held back and would have to report too many blocks.
+    /// A segment is about to arrive while an ACK waits: returns that ACK if it must go first, because the segment's
+    /// mark differs from those of the packets that it is for (RFC 8257 §3.2), or because it was held back and would
+    /// have to report too many blocks.
     pub fn ack_before(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Option<Ack> {
         let waits = self.deadline != Instant::MAX;
         let first = waits && (self.mark_changes(config, segment) || self.exceeds_blocks(segment));
@@ -155,8 +156,8 @@ impl Receiver {
         config.accurate_ecn && segment.congestion_experienced != self.congestion_echo
     }
 
-    /// A segment arrived. If [`deadline`](Self::deadline) has passed, call [`on_timer`](Self::on_timer) first; if it is ahead,
-    /// [`ack_before`](Self::ack_before).
+    /// A segment arrived. If [`deadline`](Self::deadline) has passed, call [`on_timer`](Self::on_timer) first; if it is
+    /// ahead, [`ack_before`](Self::ack_before).
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         let Rules { acks, sack_compression, receive_buffer, .. } = config.rules;
@@ -174,8 +175,8 @@ impl Receiver {
         self.arrive::<true>(config, now, segment)
     }
 
-    /// A segment arrived. `LINUX`: a policy of the receiver has Linux's form. The RFCs' forms have code of their own, as nearly every
-    /// segment takes it.
+    /// A segment arrived. `LINUX`: a policy of the receiver has Linux's form. The RFCs' forms have code of their own,
+    /// as nearly every segment takes it.
     #[allow(clippy::inline_always)] // as many calls as there were before
     #[inline(always)]
     fn arrive<const LINUX: bool>(
@@ -274,8 +275,8 @@ impl Receiver {
         self.next - u64::from(self.unacknowledged)
     }
 
-    /// RFC 7323 §4.3 (2): what arrives behind a hole, or while an ACK waits, is not echoed. Without a handshake, the first segment's
-    /// timestamp stands for that of the SYN.
+    /// RFC 7323 §4.3 (2): what arrives behind a hole, or while an ACK waits, is not echoed. Without a handshake, the
+    /// first segment's timestamp stands for that of the SYN.
     #[inline]
     fn note_timestamp(&mut self, segment: &Segment) {
         let is_older = segment.sent < self.recent && self.recent != Instant::MAX;

@@ -14,7 +14,7 @@ parshall_units::choice! {
     pub enum RtoFloor {
         /// Of the whole timeout. RFC 6298 (2.4)
         Timeout = "timeout",
-        /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is at least SRTT + `min_rto`.
+        /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is SRTT + `min_rto` at least.
         Variation = "variation",
     }
 }

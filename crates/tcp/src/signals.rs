@@ -6,7 +6,7 @@
 //! | --- | --- | --- |
 //! | [`rate`] | delivery rate samples | draft-ietf-ccwg-bbr-06 §4.1 |
 //! | [`rounds`] | counting of round trips | draft-ietf-ccwg-bbr-06 §5.5.1 |
-//! | [`rtt`] | smoothed RTT, its variation, smallest RTT | RFC 6298, RFC 7323 Appendix G; `tcp_rtt_estimator` of Linux |
+//! | [`rtt`] | smoothed RTT, its variation, smallest RTT | RFC 6298, RFC 7323 App. G; `tcp_rtt_estimator` of Linux |
 //!
 //! ```
 //! use parshall_tcp::signals::RttEstimate;

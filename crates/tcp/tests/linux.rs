@@ -1,4 +1,5 @@
-//! What the TCP of Linux does where the RFCs say something else: `rules = "linux"` beside `"rfc"`, on a path that loses what a test tells it to.
+//! What the TCP of Linux does where the RFCs say something else: `rules = "linux"` beside `"rfc"`, on a path that loses
+//! what a test tells it to.
 
 mod path;
 
@@ -10,7 +11,8 @@ use parshall_tcp::{Ack, Recovery, Rules, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
 use path::{ack, config, milliseconds, only, sender, Path};
 
-/// RFC 5681 §3.1 eq. (4) reduces what is in flight, Linux the window; an application that uses little of it tells them apart.
+/// RFC 5681 §3.1 eq. (4) reduces what is in flight, Linux the window; an application that uses little of it tells them
+/// apart.
 #[test]
 fn after_a_timeout_linux_keeps_half_of_the_window_and_the_rfcs_half_of_the_flight() {
     for (rules, ssthresh) in [(Rules::RFC, 2.0), (only(&["loss_response"]), 5.0)] {
@@ -54,8 +56,8 @@ fn what_was_sacked_before_counts_once_in_linux() {
     assert_eq!(grown(only(&["window_growth"])), 6.0);
 }
 
-/// Without SACK a duplicate ACK says that a packet arrived: in Linux the ACK after it counts the others only, whatever came before
-/// (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`). RFC 5681 knows no packets behind a hole.
+/// Without SACK a duplicate ACK says that a packet arrived: in Linux the ACK after it counts the others only, whatever
+/// came before (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`). RFC 5681 knows no packets behind a hole.
 #[test]
 fn what_duplicate_acks_said_counts_once_in_linux() {
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno] {
@@ -86,8 +88,9 @@ fn what_duplicate_acks_said_counts_once_in_linux() {
     }
 }
 
-/// Ten packets of a window of ten, the first of which comes marked: the RFCs' sender waits until half of them are acknowledged, Linux's sends one
-/// for every second ACK, until five are out (`tcp_cwnd_reduction`). Both have a window of five then.
+/// Ten packets of a window of ten, the first of which comes marked: the RFCs' sender waits until half of them are
+/// acknowledged, Linux's sends one for every second ACK, until five are out (`tcp_cwnd_reduction`). Both have a window
+/// of five then.
 #[test]
 fn after_an_ecn_echo_linux_reduces_step_by_step() {
     for (rules, steps) in [
@@ -125,8 +128,9 @@ fn after_an_ecn_echo_linux_reduces_step_by_step() {
     }
 }
 
-/// Packet 1 is lost, and its retransmission, and packet 11, which was sent after that; both are sent again. When packet 1 arrives at last, packet 11 is
-/// under way still: Linux takes it for another congestion event (`tcp_time_to_recover`).
+/// Packet 1 is lost, and its retransmission, and packet 11, which was sent after that; both are sent again. When packet
+/// 1 arrives at last, packet 11 is under way still: Linux takes it for another congestion event
+/// (`tcp_time_to_recover`).
 #[test]
 fn a_loss_during_a_recovery_is_answered_by_linux_when_that_ends() {
     let events = |rules| {
@@ -212,7 +216,8 @@ fn after_a_lost_syn_linux_has_no_ecn() {
     }
 }
 
-/// What the timeout sends is lost; what was sent just before it arrives, and so the timeout is taken back (F-RTO). What is sent then finds the loss.
+/// What the timeout sends is lost; what was sent just before it arrives, and so the timeout is taken back (F-RTO). What
+/// is sent then finds the loss.
 #[test]
 fn a_retransmission_lost_after_a_timeout_is_answered_by_linux() {
     let mut path = timeout_of_a_lost_probe(only(&["loss_response", "undo"]), &[9]);
@@ -324,7 +329,8 @@ fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_if_its_echo_says_so()
     }
 }
 
-/// The network holds all packets back until the timer has expired; then their ACKs come, the first one with the echo of its first copy.
+/// The network holds all packets back until the timer has expired; then their ACKs come, the first one with the echo of
+/// its first copy.
 #[test]
 fn a_timeout_of_packets_that_were_late_is_undone_by_linux() {
     let mut late = Late::new(only(&["undo"]));
@@ -341,7 +347,8 @@ fn a_timeout_of_packets_that_were_late_is_undone_by_linux() {
     assert_eq!(late.sender.statistics().loss_events, 0);
 }
 
-/// Without timestamps: an ACK of new data lets new data go; that of a packet that was sent once ends the matter (F-RTO, RFC 5682).
+/// Without timestamps: an ACK of new data lets new data go; that of a packet that was sent once ends the matter (F-RTO,
+/// RFC 5682).
 #[test]
 fn without_timestamps_new_data_finds_out_whether_a_timeout_was_needless() {
     let mut late = Late::new(only(&["undo"]));
@@ -381,7 +388,8 @@ fn linux_sends_a_lost_syn_again_each_second_at_first() {
     }
 }
 
-/// RFC 6298 (5.7) has no sample of a SYN that was sent again, and 3 s for the data; Linux looks at its timestamp (`tcp_ack_update_rtt`).
+/// RFC 6298 (5.7) has no sample of a SYN that was sent again, and 3 s for the data; Linux looks at its timestamp
+/// (`tcp_ack_update_rtt`).
 #[test]
 fn a_syn_that_was_sent_again_gives_linux_a_sample() {
     for (rules, timeout) in [(Rules::RFC, 3000), (only(&["opening"]), 300)] {
@@ -411,7 +419,8 @@ fn in_linux_the_second_lost_syn_cuts_the_window() {
     }
 }
 
-/// `tcp_try_undo_spurious_syn`: the timestamp that the SYN-ACK echoes says that the first SYN was not lost, however many timeouts there were.
+/// `tcp_try_undo_spurious_syn`: the timestamp that the SYN-ACK echoes says that the first SYN was not lost, however
+/// many timeouts there were.
 #[test]
 fn linux_undoes_the_cut_for_syns_that_were_only_late() {
     let timeouts = [120, 60, 45, 30, 15];
@@ -440,8 +449,8 @@ fn linux_undoes_the_cut_for_syns_that_were_only_late() {
     }
 }
 
-/// `tcp_schedule_loss_probe`: the least timeout, here 300 ms, for the delayed ACK of a packet that is alone, but no later than the retransmission
-/// timeout; 2 ms otherwise.
+/// `tcp_schedule_loss_probe`: the least timeout, here 300 ms, for the delayed ACK of a packet that is alone, but no
+/// later than the retransmission timeout; 2 ms otherwise.
 #[test]
 fn the_probe_of_linux_waits_longer() {
     for (rules, packets, at) in [
@@ -463,8 +472,9 @@ fn the_probe_of_linux_waits_longer() {
     }
 }
 
-/// `calc_wheel_index`, with a tick of 4 ms: a SYN's timeout of 1001 ms, 251 ticks, expires in a step of eight ticks; a probe that is due at 302 ms,
-/// 51 ticks after the ACK of 100 ms, a tick after these; one of a single packet that is due at 401 ms, 76 ticks after it, in a step of eight.
+/// `calc_wheel_index`, with a tick of 4 ms: a SYN's timeout of 1001 ms, 251 ticks, expires in a step of eight ticks; a
+/// probe that is due at 302 ms, 51 ticks after the ACK of 100 ms, a tick after these; one of a single packet that is
+/// due at 401 ms, 76 ticks after it, in a step of eight.
 #[test]
 fn timers_expire_at_ticks() {
     let min_rto = Duration::from_millis(301);
@@ -516,7 +526,8 @@ fn in_linux_the_last_packet_of_a_transfer_is_acknowledged_at_once() {
     }
 }
 
-/// All of a window is lost, and the probe. The ACK of what the timeout sends lets new data go before the rest of it: `tcp_process_loss`, RFC 5682 §3.1.
+/// All of a window is lost, and the probe. The ACK of what the timeout sends lets new data go before the rest of it:
+/// `tcp_process_loss`, RFC 5682 §3.1.
 #[test]
 fn after_a_timeout_linux_sends_new_data_before_what_is_lost() {
     for (rules, next) in [(Rules::RFC, [2, 3]), (only(&["undo"]), [12, 13])] {

@@ -54,7 +54,8 @@ fn a_hole_of_many_round_trips_stops_a_sender() {
 }
 
 proptest! {
-    /// Whatever is lost: what a receiver has offered it takes, and nothing beyond it is sent. Without holes it says of no window.
+    /// Whatever is lost: what a receiver has offered it takes, and nothing beyond it is sent. Without holes it says of
+    /// no window.
     #[test]
     fn nothing_is_sent_beyond_what_was_offered(
         lost in prop::collection::btree_set(0u64..400, 0..60), lost_acks in prop::collection::btree_set(0u64..300, 0..30), packets in 50u64..400,

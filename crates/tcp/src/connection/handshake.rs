@@ -33,20 +33,21 @@ impl Connection {
         config.initial_syn_timeout(config.rules.opening.doublings(self.rto.backoff()))
     }
 
-    /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681 §3.1), or the
-    /// second one (`tcp_init_transfer`).
+    /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681
+    /// §3.1), or the second one (`tcp_init_transfer`).
     pub(crate) fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
         config.rules.opening.cuts_window(self.rto.backoff())
     }
 
-    /// Returns whether the window was cut for timeouts of SYNs although the answer to the first one was on its way, as the echo of its timestamp
-    /// says; once. Then the connection begins with its initial window (`tcp_try_undo_spurious_syn`, `tcp_init_transfer`).
+    /// Returns whether the window was cut for timeouts of SYNs although the answer to the first one was on its way, as
+    /// the echo of its timestamp says; once. Then the connection begins with its initial window
+    /// (`tcp_try_undo_spurious_syn`, `tcp_init_transfer`).
     pub(crate) fn take_needless_cut(&mut self) -> bool {
         self.linux.as_mut().is_some_and(|linux| std::mem::take(&mut linux.cut_is_needless))
     }
 
-    /// An ACK arrived before the connection was open. Its timestamp tells which SYN it answers, and Linux takes the sample of each
-    /// (`tcp_ack_update_rtt`).
+    /// An ACK arrived before the connection was open. Its timestamp tells which SYN it answers, and Linux takes the
+    /// sample of each (`tcp_ack_update_rtt`).
     pub(crate) fn on_syn_ack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         if !ack.syn {
             return;

@@ -1,7 +1,7 @@
 //! Which packets go together.
 //!
-//! The RFCs know of no segmentation offload: each packet that has room goes, paced ones by themselves. Linux makes bursts:
-//! `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_update_skb_after_send`, `__tcp_transmit_skb`.
+//! The RFCs know of no segmentation offload: each packet that has room goes, paced ones by themselves. Linux makes
+//! bursts: `tcp_tso_autosize`, `tcp_tso_should_defer`, `tcp_update_skb_after_send`, `__tcp_transmit_skb`.
 //!
 //! The rate of pacing belongs to it, as the size of a burst follows from the rate.
 
@@ -17,16 +17,16 @@ super::policy! {
             {
                 "packets that pacing lets go together",
                 rfc: "one",
-                linux: "what is sent in 1/1024 s, with a share for short RTTs, and two at least (one below 1.2 Mbit/s): \
-                    `tcp_tso_autosize`, `bbr_min_tso_segs`. The first ten of a connection go at once, and what was late \
-                    is followed sooner: `tcp_update_skb_after_send`. Each hole that is repaired waits for its own time, \
-                    and so does what is new behind it: `tcp_xmit_retransmit_queue`",
+                linux: "what is sent in 1/1024 s, with a share for short RTTs, and two at least (one below 1.2 \
+                    Mbit/s): `tcp_tso_autosize`, `bbr_min_tso_segs`. The first ten of a connection go at once, and \
+                    what was late is followed sooner: `tcp_update_skb_after_send`. Each hole that is repaired waits \
+                    for its own time, and so does what is new behind it: `tcp_xmit_retransmit_queue`",
             },
             {
                 "packets that have room",
                 rfc: "go",
-                linux: "wait if they are less than such a burst and less than a third of the window, the last packet went \
-                    within a millisecond, and an ACK is due within another: `tcp_tso_should_defer`",
+                linux: "wait if they are less than such a burst and less than a third of the window, the last \
+                    packet went within a millisecond, and an ACK is due within another: `tcp_tso_should_defer`",
             },
             {
                 "pushed packets",
@@ -90,8 +90,9 @@ impl Bursts {
     }
 }
 
-/// Packets that go together where one goes every `gap` (`tcp_tso_autosize`): as many as in 1/1024 s (`sk_pacing_shift`), and a
-/// share of what is segmented at once that halves with each 512 us of the smallest RTT (`tcp_tso_rtt_log`).
+/// Packets that go together where one goes every `gap` (`tcp_tso_autosize`): as many as in 1/1024 s
+/// (`sk_pacing_shift`), and a share of what is segmented at once that halves with each 512 us of the smallest RTT
+/// (`tcp_tso_rtt_log`).
 pub(crate) fn packets_together(gap: Duration, min_rtt: Duration) -> u8 {
     const PS_PER_US: u64 = 1_000_000;
     let in_time = Duration::from_secs_f64(1.0 / 1024.0).as_ps() / gap.as_ps().max(1);
@@ -101,12 +102,14 @@ pub(crate) fn packets_together(gap: Duration, min_rtt: Duration) -> u8 {
     (in_time + for_short).clamp(least, SEGMENTED) as u8
 }
 
-/// How many packets of a window go together, at most: half of it, so that two bursts at least are under way (`tcp_cwnd_test`).
+/// How many packets of a window go together, at most: half of it, so that two bursts at least are under way
+/// (`tcp_cwnd_test`).
 pub(crate) fn most_at_once(window: u64) -> u64 {
     (window / 2).clamp(1, SEGMENTED)
 }
 
-/// Whether two packets that are sent one after another may be segmented at once: they follow each other and are of one buffer.
+/// Whether two packets that are sent one after another may be segmented at once: they follow each other and are of one
+/// buffer.
 pub(crate) fn segments_together(first: u64, second: u64) -> bool {
     second == first + 1 && !first.is_multiple_of(SEGMENTED)
 }

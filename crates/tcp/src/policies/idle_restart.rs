@@ -12,15 +12,16 @@ super::policy! {
             {
                 "after an idle time",
                 rfc: "the restart window (RFC 5681 §4.1)",
-                linux: "the window, halved for each timeout that passed, down to the restart window; ssthresh is 3/4 of \
-                    the window at least: `tcp_cwnd_restart`",
+                linux: "the window, halved for each timeout that passed, down to the restart window; ssthresh is \
+                    3/4 of the window at least: `tcp_cwnd_restart`",
             },
         ],
     }
 }
 
 impl IdleRestart {
-    /// The window after an idle time of so many `timeouts`, packets, where it was `window` and the restart window is `least`.
+    /// The window after an idle time of so many `timeouts`, packets, where it was `window` and the restart window is
+    /// `least`.
     pub(crate) fn window(self, window: u64, least: u64, timeouts: u64) -> u64 {
         match self {
             Self::Rfc => least,

@@ -10,7 +10,8 @@ super::policy! {
     LossDetection = "loss_detection" {
         summary: "when a packet counts as lost (needs `recovery = \"rack\"`)",
         rfc: "an RTT of the packet sent last, and the reordering window, after it was sent",
-        linux: "an RTT of the packet reported last, and the reordering window, after it was sent; 2 ms later if no ACK comes",
+        linux: "an RTT of the packet reported last, and the reordering window, after it was sent; 2 ms later if no \
+            ACK comes",
         differences: [
             {
                 "`RACK.rtt`",
@@ -27,15 +28,15 @@ super::policy! {
 }
 
 impl LossDetection {
-    /// Whether the timestamp that an ACK echoes says which copy of a packet arrived (RFC 8985 §6.2 step 2). Linux asks the RTT
-    /// alone (`tcp_rack_advance`).
+    /// Whether the timestamp that an ACK echoes says which copy of a packet arrived (RFC 8985 §6.2 step 2). Linux asks
+    /// the RTT alone (`tcp_rack_advance`).
     #[inline]
     pub(crate) fn trusts_echo(self) -> bool {
         self == Self::Rfc
     }
 
-    /// When the packet was sent whose RTT is `RACK.rtt`. `newest`: the delivered packet that was sent last; `last`: the packet that
-    /// the ACK reports last.
+    /// When the packet was sent whose RTT is `RACK.rtt`. `newest`: the delivered packet that was sent last; `last`: the
+    /// packet that the ACK reports last.
     #[inline]
     pub(crate) fn measured(self, newest: Instant, last: Option<Instant>) -> Option<Instant> {
         match self {

@@ -7,9 +7,10 @@ super::policy! {
     /// What losses do to the window, beyond the first reduction.
     LossResponse = "loss_response" {
         summary: "the window after a timeout, and losses that are found during a repair",
-        rfc: "one packet after a timeout, ssthresh from the packets in flight; losses during a repair reduce no further",
-        linux: "what RACK takes to be in the network after a timeout, ssthresh from the window; losses during a repair \
-            begin another recovery",
+        rfc: "one packet after a timeout, ssthresh from the packets in flight; losses during a repair reduce no \
+            further",
+        linux: "what RACK takes to be in the network after a timeout, ssthresh from the window; losses during a \
+            repair begin another recovery",
         differences: [
             {
                 "ssthresh after a timeout",
@@ -30,8 +31,8 @@ super::policy! {
             {
                 "packets sent again after a timeout that are found lost",
                 rfc: "sent once more (RFC 8985 §6.3)",
-                linux: "a recovery begins, which reduces the window: `FLAG_LOST_RETRANS` in `tcp_fastretrans_alert`, \
-                    `tcp_rack_reo_timeout`",
+                linux: "a recovery begins, which reduces the window: `FLAG_LOST_RETRANS` in \
+                    `tcp_fastretrans_alert`, `tcp_rack_reo_timeout`",
             },
         ],
     }
@@ -51,13 +52,14 @@ impl LossResponse {
         self.is_linux().then_some(pipe + 1)
     }
 
-    /// Whether such losses after a timeout begin a recovery, which reduces the window once more. `tcp_fastretrans_alert`
+    /// Whether such losses after a timeout begin a recovery, which reduces the window once more.
+    /// `tcp_fastretrans_alert`
     pub(crate) fn answers_anew(self, losses: u64) -> bool {
         losses > 0 && self.is_linux()
     }
 
-    /// Packets whose losses call for a recovery: the `lost` ones that are not yet sent again, or all that are not known to have arrived
-    /// since they were found lost (`outstanding`). `tcp_time_to_recover`
+    /// Packets whose losses call for a recovery: the `lost` ones that are not yet sent again, or all that are not known
+    /// to have arrived since they were found lost (`outstanding`). `tcp_time_to_recover`
     #[inline]
     pub(crate) fn to_answer(self, lost: u64, outstanding: u64) -> u64 {
         match self {

@@ -23,9 +23,9 @@ super::policy! {
             {
                 "a connection whose SYN was lost",
                 rfc: "begins with one packet, and a timeout of 3 s (RFC 5681 §3.1, RFC 6298 (5.7))",
-                linux: "begins as others; with one packet after two timeouts of its SYN: `tcp_init_transfer`, unless the \
-                    timestamp of the answer says that the first SYN was only late: `tcp_try_undo_spurious_syn`. Its RTT \
-                    is that of the SYN's timestamp: `tcp_ack_update_rtt`",
+                linux: "begins as others; with one packet after two timeouts of its SYN: `tcp_init_transfer`, \
+                    unless the timestamp of the answer says that the first SYN was only late: \
+                    `tcp_try_undo_spurious_syn`. Its RTT is that of the SYN's timestamp: `tcp_ack_update_rtt`",
             },
             {
                 "the ACK that ends the handshake",
@@ -58,8 +58,8 @@ impl Opening {
         }
     }
 
-    /// Whether the next timeout of a SYN, after so many, makes the connection begin with a window of one packet: that of any SYN (RFC
-    /// 5681 §3.1), or the second one.
+    /// Whether the next timeout of a SYN, after so many, makes the connection begin with a window of one packet: that
+    /// of any SYN (RFC 5681 §3.1), or the second one.
     pub(crate) fn cuts_window(self, timeouts: u32) -> bool {
         match self {
             Self::Rfc => true,
@@ -78,7 +78,8 @@ impl Opening {
         !(retransmission && self.is_linux())
     }
 
-    /// Whether the answer to a SYN that was sent again gives an RTT, as its timestamp says which one it answers. `tcp_ack_update_rtt`
+    /// Whether the answer to a SYN that was sent again gives an RTT, as its timestamp says which one it answers.
+    /// `tcp_ack_update_rtt`
     pub(crate) fn times_retransmission(self, timestamps: bool) -> bool {
         self.is_linux() && timestamps
     }

@@ -14,15 +14,16 @@ super::policy! {
         differences: [
             {
                 "the RTT estimate",
-                rfc: "samples count so that it remembers as many round trips as with one in each (RFC 7323 Appendix G)",
-                linux: "each counts for 1/8, and its variation is the largest of a round trip: `tcp_rtt_estimator`. What \
-                    is SACKed and was sent once gives samples too: `tcp_sacktag_one`, `tcp_ack_update_rtt`",
+                rfc: "samples count so that it remembers as many round trips as with one in each (RFC 7323 Appendix \
+                    G)",
+                linux: "each counts for 1/8, and its variation is the largest of a round trip: `tcp_rtt_estimator`. \
+                    What is SACKed and was sent once gives samples too: `tcp_sacktag_one`, `tcp_ack_update_rtt`",
             },
             {
                 "the RTT that controls are told",
                 rfc: "of the earliest acknowledged, by timestamp",
-                linux: "of the last packet that an ACK reports and that was sent once, SACKed ones first; where there is \
-                    none, by timestamp, if the ACK advances: `tcp_sacktag_one`, `tcp_clean_rtx_queue`, \
+                linux: "of the last packet that an ACK reports and that was sent once, SACKed ones first; where \
+                    there is none, by timestamp, if the ACK advances: `tcp_sacktag_one`, `tcp_clean_rtx_queue`, \
                     `tcp_ack_update_rtt`",
             },
         ],
@@ -30,8 +31,8 @@ super::policy! {
 }
 
 impl RttSampling {
-    /// The RTT of an ACK that controls are told. `by_timestamp`: of the earliest packet acknowledged; `newest`: of the last packet
-    /// reported that was sent once.
+    /// The RTT of an ACK that controls are told. `by_timestamp`: of the earliest packet acknowledged; `newest`: of the
+    /// last packet reported that was sent once.
     #[inline]
     pub(crate) fn told(
         self,

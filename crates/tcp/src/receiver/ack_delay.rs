@@ -21,14 +21,14 @@ pub(super) const QUICK_ACKS: u8 = 16;
 /// Packets in order that Linux acknowledges at once after a mark or a retransmission (`__tcp_ecn_check_ce`).
 const QUICK_ACKS_AFTER_MARK: u8 = 2;
 
-/// The receiver's own timeout, us: of a handshake that was not timed, and what it adds to one that was at least (`TCP_TIMEOUT_INIT`,
-/// `TCP_RTO_MIN`).
+/// The receiver's own timeout, us: of a handshake that was not timed, and what it adds to one that was at least
+/// (`TCP_TIMEOUT_INIT`, `TCP_RTO_MIN`).
 const UNTIMED_TIMEOUT: u32 = 1_000_000;
 const LEAST_TIMEOUT: u32 = 200_000;
 
-/// How long a reader takes to wake and read, us: what comes within it is read together, and acknowledged then (`tcp_cleanup_rbuf`).
-/// So the last packet of a burst does not wait for the timer of delayed ACKs. No constant of the kernel: hosts that were watched
-/// took some 50 us.
+/// How long a reader takes to wake and read, us: what comes within it is read together, and acknowledged then
+/// (`tcp_cleanup_rbuf`). So the last packet of a burst does not wait for the timer of delayed ACKs. No constant of the
+/// kernel: hosts that were watched took some 50 us.
 const READING: u32 = 50;
 pub(super) const READ_IN: Duration = Duration::from_ps(READING as u64 * 1_000_000);
 
@@ -82,8 +82,8 @@ impl Timing {
         in_us(now).wrapping_sub(self.last) <= READING
     }
 
-    /// Whether segments come slowly: ACKs for which `least` is configured wait longer already, or may do so after this `pause` (us;
-    /// `TCP_ATO_MIN / 2`).
+    /// Whether segments come slowly: ACKs for which `least` is configured wait longer already, or may do so after this
+    /// `pause` (us; `TCP_ATO_MIN / 2`).
     #[inline]
     pub(super) fn is_slow(&self, pause: u32, least: Duration) -> bool {
         self.is_spaced() || u64::from(pause) * 2_000_000 > least.as_ps()
@@ -108,8 +108,8 @@ impl Timing {
 }
 
 impl Receiver {
-    /// Fast path: takes a segment in order that needs no ACK at once, while no ACK waits. Equivalent to [`arrive`](Self::arrive) for
-    /// such a segment; returns `false` for any other, which is not taken.
+    /// Fast path: takes a segment in order that needs no ACK at once, while no ACK waits. Equivalent to
+    /// [`arrive`](Self::arrive) for such a segment; returns `false` for any other, which is not taken.
     #[inline]
     pub(super) fn waits_for_second(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
         let timing = &self.timing;
@@ -135,7 +135,8 @@ impl Receiver {
         true
     }
 
-    /// How long the ACK of such a segment waits where segments come slowly. The end of a round trip is looked for as well.
+    /// How long the ACK of such a segment waits where segments come slowly. The end of a round trip is looked for as
+    /// well.
     #[inline(never)]
     fn slow_delay(&mut self, least: Duration, now: Instant, pause: u32, segment: &Segment) -> Duration {
         self.space_acks(least, pause);
@@ -143,9 +144,9 @@ impl Receiver {
         self.delay(least)
     }
 
-    /// A segment arrived: the next ACKs go at once after the first mark of a round trip, after a retransmission of an ECN-capable
-    /// sender, or after a pause, since the sender's window may be small. Returns whether it follows another so soon that both are
-    /// read together.
+    /// A segment arrived: the next ACKs go at once after the first mark of a round trip, after a retransmission of an
+    /// ECN-capable sender, or after a pause, since the sender's window may be small. Returns whether it follows another
+    /// so soon that both are read together.
     #[inline]
     pub(super) fn note_arrival(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
         let mut follows = false;
@@ -181,8 +182,8 @@ impl Receiver {
         self.store.get_or_insert_default().back = pause.saturating_sub(took);
     }
 
-    /// A segment came after a long `pause`, or one before it did: ACKs wait for longer or shorter, or go at once after a pause of the
-    /// receiver's own timeout (`tcp_event_data_recv`).
+    /// A segment came after a long `pause`, or one before it did: ACKs wait for longer or shorter, or go at once after
+    /// a pause of the receiver's own timeout (`tcp_event_data_recv`).
     #[inline]
     fn space_acks(&mut self, least: Duration, pause: u32) {
         let before = self.ack_timeout(least);
@@ -223,7 +224,8 @@ impl Receiver {
         }
     }
 
-    /// What the handshake took, us: the receiver's only RTT, as it sends no data (`srtt_us`); [`UNTIMED`] if there was none.
+    /// What the handshake took, us: the receiver's only RTT, as it sends no data (`srtt_us`); [`UNTIMED`] if there was
+    /// none.
     pub(crate) fn handshake(&self) -> u32 {
         match &self.store {
             Some(store) if self.timing.rtt != UNTIMED => store.syn.saturating_add(store.back),

@@ -1,4 +1,5 @@
-//! What a receiver does with its [`Window`]: Linux's form of the policy [`ReceiveBuffer`](crate::policies::ReceiveBuffer).
+//! What a receiver does with its [`Window`]: Linux's form of the policy
+//! [`ReceiveBuffer`](crate::policies::ReceiveBuffer).
 //!
 //! In the RFCs' form there is a window without a size, which nothing fills, widens or offers.
 

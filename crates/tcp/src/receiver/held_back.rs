@@ -1,12 +1,13 @@
-//! ACKs that report holes and are held back, as Linux does (`__tcp_ack_snd_check`): the first three of each hole go at once, later ones wait
-//! a millisecond for others.
+//! ACKs that report holes and are held back, as Linux does (`__tcp_ack_snd_check`): the first three of each hole go at
+//! once, later ones wait a millisecond for others.
 //!
 //! | kernel | here |
 //! | --- | --- |
 //! | `compressed_ack_rcv_nxt`, `dup_ack_counter`, `compressed_ack` | [`HeldBack`]: `next`, `at_once`, `count` |
 //! | `tcp_comp_sack_nr`, `tcp_comp_sack_delay_ns`, `tcp_comp_sack_slack_ns` | [`MOST`], [`LONGEST`], [`SLACK`] |
 //!
-//! Before a packet that would be a third block in it, what is held back goes: [`ack_before`](super::Receiver::ack_before).
+//! Before a packet that would be a third block in it, what is held back goes:
+//! [`ack_before`](super::Receiver::ack_before).
 //!
 //! Read for these facts: net/ipv4/tcp_input.c of Linux 6.18, and its default sysctls.
 
@@ -60,7 +61,8 @@ impl HeldBack {
     }
 }
 
-/// How long the first one that is held back waits, on a connection whose handshake took so many us: a twentieth of it, or [`LONGEST`].
+/// How long the first one that is held back waits, on a connection whose handshake took so many us: a twentieth of it,
+/// or [`LONGEST`].
 pub(super) fn delay(rtt_us: u32) -> Duration {
     Duration::from_ps(u64::from(rtt_us) * (1_000_000 / 20)).min(LONGEST) + SLACK
 }
@@ -83,8 +85,8 @@ impl Receiver {
         }
     }
 
-    /// Whether an ACK that is held back should not report the segment as well: two blocks were changed later than its own
-    /// (`tcp_sack_new_ofo_skb`).
+    /// Whether an ACK that is held back should not report the segment as well: two blocks were changed later than its
+    /// own (`tcp_sack_new_ofo_skb`).
     pub(super) fn exceeds_blocks(&self, segment: &Segment) -> bool {
         if !self.has_holes || segment.seq <= self.next {
             return false;

@@ -1,4 +1,5 @@
-//! What few segments look at: what arrived out of order, the SACK blocks that tell of it, and what policies remember beside.
+//! What few segments look at: what arrived out of order, the SACK blocks that tell of it, and what policies remember
+//! beside.
 
 use super::ack_timeout::AckTimeout;
 use super::held_back::HeldBack;
@@ -23,8 +24,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Takes in packet `seq`, where `next` was the next one in order; `reports_blocks`: its block is remembered. Returns the next packet
-    /// in order now, and whether this one is new.
+    /// Takes in packet `seq`, where `next` was the next one in order; `reports_blocks`: its block is remembered.
+    /// Returns the next packet in order now, and whether this one is new.
     pub(super) fn accept(&mut self, next: u64, seq: u64, reports_blocks: bool) -> (u64, bool) {
         if seq == next {
             let Some(end) = self.received.take_front_at(seq + 1) else { return (seq + 1, true) };

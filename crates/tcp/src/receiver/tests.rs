@@ -77,8 +77,8 @@ fn the_fast_path_of_slow_segments_changes_nothing() {
     assert!(short > 500, "{short}");
 }
 
-/// `tcp_data_queue`: a packet that had arrived makes the next ACKs go at once. Sixteen at the beginning do, those that report holes among
-/// them (`tcp_dec_quickack_mode`).
+/// `tcp_data_queue`: a packet that had arrived makes the next ACKs go at once. Sixteen at the beginning do, those that
+/// report holes among them (`tcp_dec_quickack_mode`).
 #[test]
 fn linux_counts_the_acks_that_go_at_once() {
     let delayed_ack = Some(Duration::from_millis(40));
@@ -92,7 +92,8 @@ fn linux_counts_the_acks_that_go_at_once() {
 }
 
 proptest! {
-    /// RFC 7323 §4.3, as it is written: of segments that begin at Last.ACK.sent or before, the latest timestamp, whatever waits or is missing.
+    /// RFC 7323 §4.3, as it is written: of segments that begin at Last.ACK.sent or before, the latest timestamp,
+    /// whatever waits or is missing.
     #[test]
     fn acks_echo_ts_recent(
         segments in prop::collection::vec((0u64..12, 0u64..60_000), 1..80),
@@ -242,7 +243,8 @@ fn echoes_a_mark_until_it_is_answered() {
     assert!(!receiver.on_segment(&config, Instant::ZERO, &answered).ack.unwrap().congestion_echo);
 }
 
-/// With Linux's rules: two packets after the first mark of a round trip, two after a retransmission, and one that says CWR.
+/// In Linux's form of `acks`: two packets after the first mark of a round trip, two after a retransmission, and one that says
+/// CWR.
 #[test]
 fn linux_hastens_acks_where_the_window_may_be_small() {
     let config = TcpConfig {

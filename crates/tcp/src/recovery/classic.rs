@@ -1,8 +1,8 @@
 //! Loss recovery by duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582).
 //!
-//! Duplicate ACKs start one fast retransmit a window, for Tahoe and Reno too: what was sent before the last reduction does
-//! not reduce again (RFC 6582 §3.2 step 2; without it Reno halves several times for one burst of losses). A second loss in
-//! the window of a Reno sender then waits for the timer.
+//! Duplicate ACKs start one fast retransmit a window, for Tahoe and Reno too: what was sent before the last reduction
+//! does not reduce again (RFC 6582 §3.2 step 2; without it Reno halves several times for one burst of losses). A second
+//! loss in the window of a Reno sender then waits for the timer.
 //!
 //! Choices the RFCs leave open: a full ACK sets cwnd to ssthresh (RFC 6582 §3.2 step 3 option 2); the first
 //! partial ACK, and no later one, restarts the timer ("impatient").

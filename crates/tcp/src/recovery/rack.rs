@@ -6,10 +6,11 @@
 //! | reordering window, `RACK.reo_wnd` | [`reordering`] |
 //! | TLP: the probe at the tail | [`probe`] |
 //!
-//! With Linux's rules a reduction that answered no loss is undone: [`undo`].
+//! In Linux's form of [`Undo`](crate::policies::Undo) a reduction that answered no loss is undone: [`undo`].
 //!
-//! One deadline serves the three timers (§8): retransmission, reordering, loss probe. The window during recovery and the reduction
-//! are those of SACK recovery; a loss that a probe alone repaired reduces too (§7.4.2), without a recovery.
+//! One deadline serves the three timers (§8): retransmission, reordering, loss probe. The window during recovery and
+//! the reduction are those of SACK recovery; a loss that a probe alone repaired reduces too (§7.4.2), without a
+//! recovery.
 
 mod probe;
 mod reordering;
@@ -97,7 +98,7 @@ impl Timers {
         self.retransmission.min(self.probe).min(self.reordering)
     }
 
-    /// An ACK of new data that says of no loss: what [`schedule`](Rack::schedule) comes to then. The probe's is the first of them.
+    /// Fast path of [`schedule`](Rack::schedule), at an ACK of new data without losses. The probe's deadline is the first.
     #[inline]
     fn restart(&mut self, now: Instant, connection: &Connection, config: &TcpConfig) {
         let outstanding = connection.max > connection.una;
@@ -119,8 +120,8 @@ enum Undone {
     NotYet,
 }
 
-/// Which timers start anew. The probe's does with new data and with ACKs of new data only (RFC 8985 §7.2): ACKs that say nothing
-/// new do not put it off.
+/// Which timers start anew. The probe's does with new data and with ACKs of new data only (RFC 8985 §7.2): ACKs that
+/// say nothing new do not put it off.
 #[derive(Clone, Copy, Debug)]
 struct Restart {
     retransmission: bool,
@@ -134,8 +135,8 @@ impl Rack {
         Self { has_holes: false, retransmit_first: false, state }
     }
 
-    /// An ACK of new data while nothing is lost, SACKed, sent again or probed for: what [`on_ack`](Self::on_ack) comes to then, as nearly
-    /// always. The packets that it reports as delivered; `None`: it is not such an ACK.
+    /// Fast path of [`on_ack`](Self::on_ack): nothing is lost, SACKed, sent again or probed for. Returns the packets
+    /// that the ACK reports as delivered; `None` if the path does not apply.
     #[inline]
     fn on_plain_ack(
         &mut self,
@@ -163,8 +164,9 @@ impl Rack {
         Some(delivered)
     }
 
-    /// An ACK; `advances`: of new data. The packets that it reports as delivered, `None` if the window may not grow by them.
-    #[inline(never)] // one copy for both kinds of ACKs: what runs with Linux's rules is more than first caches of instructions hold
+    /// An ACK; `advances`: of new data. The packets that it reports as delivered, `None` if the window may not grow by
+    /// them.
+    #[inline(never)] // one copy for both kinds of ACKs: Linux's forms are more than first caches of instructions hold
     fn on_ack(
         &mut self,
         connection: &mut Connection,
@@ -230,8 +232,8 @@ impl Rack {
         (connection.phase != Phase::Recovery).then_some(delivered)
     }
 
-    /// An ACK may show that the last reduction answered no loss, which Linux then undoes (`tcp_fastretrans_alert`); `sacks`: it reports
-    /// packets by SACK.
+    /// An ACK may show that the last reduction answered no loss, which Linux then undoes (`tcp_fastretrans_alert`);
+    /// `sacks`: it reports packets by SACK.
     fn undo(
         &mut self,
         connection: &mut Connection,
@@ -347,8 +349,9 @@ impl Rack {
         connection.deadline = timers.first();
     }
 
-    /// After a transmission Linux's probe waits no longer than the retransmission timeout of the first packet, counted from when that was sent
-    /// (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`): with long RTTs that is less than two of them.
+    /// After a transmission Linux's probe waits no longer than the retransmission timeout of the first packet, counted
+    /// from when that was sent (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`): with long RTTs that is less than two of
+    /// them.
     #[inline]
     fn limit_probe(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         let State { segments, timers, .. } = &mut *self.state;
@@ -504,8 +507,8 @@ impl Repair for Rack {
         self.retransmit_first
     }
 
-    /// The retransmission timer starts anew with the first packet in flight, as in Linux: a retransmission that was lost is found an
-    /// RTT later and acknowledged two RTTs later, and the timer would not wait that long.
+    /// The retransmission timer starts anew with the first packet in flight, as in Linux: a retransmission that was
+    /// lost is found an RTT later and acknowledged two RTTs later, and the timer would not wait that long.
     fn on_transmission(
         &mut self,
         connection: &mut Connection,
@@ -524,7 +527,8 @@ impl Repair for Rack {
         }
         let restart =
             Restart { retransmission: packet == connection.una, probe: packet + 1 == connection.max };
-        // The next packet of a burst finds the timers as the one before has set them; the probe waits longer behind a single packet.
+        // The next packet of a burst finds the timers as the one before has set them; the probe waits longer behind a
+        // single packet.
         let set = restart.probe && self.state.timers.probe_started == now && connection.flight() > 2;
         if !set || restart.retransmission || self.has_holes {
             self.schedule(connection, config, now, restart);

@@ -37,8 +37,8 @@ impl Sender {
         false
     }
 
-    /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few blocks only
-    /// (RFC 2018 §3); Linux takes it too.
+    /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few
+    /// blocks only (RFC 2018 §3); Linux takes it too.
     #[cold]
     fn on_overtaken(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         let una = self.una();
@@ -105,7 +105,7 @@ impl Sender {
         let connection = &self.connection;
         AckEvent {
             now,
-            phase: as_controls_hear(phase),
+            phase: phase_for_control(phase),
             acked: 0,
             credit: 0.0,
             rtt: None,
@@ -120,8 +120,9 @@ impl Sender {
         }
     }
 
-    /// For a control that needs rate samples: told of the ACK if it reports packets as delivered, in SACK blocks too. The
-    /// sample's RTT is that of the packet sent last, with or without timestamps; by Linux's rules it is the ACK's (`tcp_ack_update_rtt`).
+    /// For a control that needs rate samples: told of the ACK if it reports packets as delivered, in SACK blocks too.
+    /// The sample's RTT is that of the packet sent last, with or without timestamps; by Linux's rules it is the ACK's
+    /// (`tcp_ack_update_rtt`).
     #[inline(never)]
     fn tell_with_sample(&mut self, config: &TcpConfig, event: AckEvent) {
         let Self { connection, recovery, .. } = self;
@@ -141,7 +142,7 @@ impl Sender {
 
 /// A phase in the controls' terms.
 #[inline]
-fn as_controls_hear(phase: Phase) -> parshall_congestion::Phase {
+fn phase_for_control(phase: Phase) -> parshall_congestion::Phase {
     match phase {
         Phase::Connecting | Phase::Open => parshall_congestion::Phase::Open,
         Phase::Recovery => parshall_congestion::Phase::Recovery,

@@ -50,8 +50,9 @@ impl Sender {
         }
     }
 
-    /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if that must
-    /// be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at half the cost.
+    /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if
+    /// that must be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at
+    /// half the cost.
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     pub fn burst(&mut self, config: &TcpConfig, now: Instant) -> Option<u64> {
@@ -62,12 +63,13 @@ impl Sender {
         Some(self.room(config, Some(now)))
     }
 
-    /// The bursts of packets that were sent together, by Linux's rules.
+    /// The bursts of packets that were sent together, in Linux's form of the policy `bursts`.
     pub fn bursts(&self, config: &TcpConfig) -> Segmentation {
         Segmentation::new(&self.connection, config)
     }
 
-    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, whatever the rate.
+    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come
+    /// to then, whatever the rate.
     pub fn segments_together(&self, first: u64, second: u64) -> bool {
         most_at_once(self.connection.whole_window()) >= 2 && segments_together(first, second)
     }
@@ -91,8 +93,8 @@ impl Sender {
         Some(self.connection.nxt - 1)
     }
 
-    /// How many packets the window, the receiver and the application let go now; notes which of them sets the end. `at`: when, if they
-    /// go together or not at all; `None`: one more of those that do is asked for.
+    /// How many packets the window, the receiver and the application let go now; notes which of them sets the end.
+    /// `at`: when, if they go together or not at all; `None`: one more of those that do is asked for.
     #[allow(clippy::inline_always)] // as `burst`
     #[inline(always)]
     fn room(&mut self, config: &TcpConfig, at: Option<Instant>) -> u64 {

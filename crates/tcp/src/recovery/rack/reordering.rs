@@ -5,7 +5,8 @@ use crate::recovery::scoreboard::DUP_THRESH;
 use crate::signals::RttEstimate;
 use parshall_units::Duration;
 
-/// The multiplier of the reordering window: one more in each round trip with a duplicate, one again after 16 recoveries without.
+/// The multiplier of the reordering window: one more in each round trip with a duplicate, one again after 16 recoveries
+/// without.
 ///
 /// | RFC 8985 | here |
 /// | --- | --- |
