@@ -142,7 +142,7 @@ def module_edges(source: Path) -> Iterator[Edge]:
     """Uses of `crate::...` between the modules of a crate, but for those of its configuration, which all know."""
     exported = re.findall(r"^pub use (\w+)::\{?([\w, ]+)\}?;", rust_code(source / "lib.rs"), re.MULTILINE)
     home = {name.strip(): module for module, names in exported for name in names.split(",")}
-    for path in sorted(source.rglob("*.rs")):
+    for path in sorted(path for path in source.rglob("*.rs") if path.stem != "tests"):
         user = path.relative_to(source).with_suffix("").parts[0]
         named = re.findall(r"\bcrate::(?:(\w+)|\{([^}]*)\})", rust_code(path))
         for name in sorted({each for one, several in named for each in re.findall(r"(?:^|,)\s*(\w+)", one or several)}):
