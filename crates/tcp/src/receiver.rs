@@ -19,6 +19,7 @@
 mod ack_delay;
 mod ack_timeout;
 mod buffer;
+mod forms;
 mod held_back;
 mod store;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use crate::segment::{Ack, SackBlocks, Segment, NO_SACK, NO_WINDOW};
 use crate::timer_wheel;
 use crate::TcpConfig;
 use ack_delay::{Timing, QUICK_ACKS, READ_IN};
+use forms::Forms;
 use parshall_units::Instant;
 pub use store::Store;
 
@@ -161,35 +163,39 @@ impl Receiver {
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         let Rules { acks, sack_compression, receive_buffer, .. } = config.rules;
-        if !(acks.is_linux() | sack_compression.is_linux() | receive_buffer.is_linux()) {
-            self.arrive::<false>(config, now, segment)
+        let by_linux = u8::from(acks.is_linux())
+            + u8::from(sack_compression.is_linux())
+            + u8::from(receive_buffer.is_linux());
+        if by_linux == 0 {
+            self.arrive::<forms::Rfc>(config, now, segment)
         } else if acks.is_linux() && self.waits_for_second(config, now, segment) {
             Reception { fresh: true, ack: None }
+        } else if by_linux == 3 {
+            self.arrive_by_linux::<forms::Linux>(config, now, segment)
         } else {
-            self.arrive_by_linux(config, now, segment)
+            self.arrive_by_linux::<forms::Mixed>(config, now, segment)
         }
     }
 
     #[inline(never)]
-    fn arrive_by_linux(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
-        self.arrive::<true>(config, now, segment)
-    }
-
-    /// A segment arrived. `LINUX`: a policy of the receiver has Linux's form. The RFCs' forms have code of their own,
-    /// as nearly every segment takes it.
-    #[allow(clippy::inline_always)] // as many calls as there were before
-    #[inline(always)]
-    fn arrive<const LINUX: bool>(
+    fn arrive_by_linux<F: Forms>(
         &mut self,
         config: &TcpConfig,
         now: Instant,
         segment: &Segment,
     ) -> Reception {
+        self.arrive::<F>(config, now, segment)
+    }
+
+    /// A segment arrived.
+    #[allow(clippy::inline_always)] // as many calls as there were before
+    #[inline(always)]
+    fn arrive<F: Forms>(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
         if segment.syn {
-            return Reception { fresh: false, ack: Some(self.answer_syn::<LINUX>(config, now, segment)) };
+            return Reception { fresh: false, ack: Some(self.answer_syn::<F>(config, now, segment)) };
         }
         self.note_timestamp(segment);
-        let by_linux = LINUX && config.rules.acks.is_linux();
+        let by_linux = F::acks(config);
         let at_once = match (config.accurate_ecn, by_linux) {
             (true, _) => self.mark_changes(config, segment),
             (false, false) => segment.congestion_experienced,
@@ -198,18 +204,18 @@ impl Receiver {
         if segment.cwr || config.accurate_ecn {
             self.congestion_echo = false;
         }
-        let follows = LINUX && self.note_arrival(config, now, segment);
+        let follows = F::LINUX && self.note_arrival::<F>(config, now, segment);
         self.congestion_echo |= segment.congestion_experienced;
         if segment.seq != self.next || self.has_holes {
-            return self.arrive_out_of_order::<LINUX>(config, now, segment, at_once);
+            return self.arrive_out_of_order::<F>(config, now, segment, at_once);
         }
         self.next += 1;
-        if LINUX {
+        if F::LINUX {
             self.measure(now, segment);
         }
         // The reader has read all, as nothing is out of order (`__tcp_cleanup_rbuf`).
         let at_once = at_once || (segment.push && by_linux);
-        let ack = self.maybe_delay::<LINUX>(config, now, at_once);
+        let ack = self.maybe_delay::<F>(config, now, at_once);
         if follows && ack.is_none() {
             self.deadline = now + READ_IN;
         }
@@ -218,11 +224,11 @@ impl Receiver {
 
     /// A connection begins.
     #[inline]
-    fn answer_syn<const LINUX: bool>(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Ack {
+    fn answer_syn<F: Forms>(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Ack {
         self.recent = segment.sent;
-        let ack = self.acknowledge::<LINUX>(now, NO_SACK);
+        let ack = self.acknowledge::<F>(now, NO_SACK);
         self.timing.begin(now);
-        if LINUX {
+        if F::LINUX {
             self.begin_timing(config, now, segment);
         }
         Ack { syn: true, echo_retransmission: segment.retransmission, congestion_echo: segment.cwr, ..ack }
@@ -230,7 +236,7 @@ impl Receiver {
 
     /// A segment arrived that leaves a hole, fills one, or had arrived before; `at_once`: its mark asks for an ACK.
     #[inline]
-    fn arrive_out_of_order<const LINUX: bool>(
+    fn arrive_out_of_order<F: Forms>(
         &mut self,
         config: &TcpConfig,
         now: Instant,
@@ -242,15 +248,15 @@ impl Receiver {
         let acknowledged = self.acknowledged();
         let before = self.next;
         let fresh = self.accept(segment.seq, reports_blocks);
-        if LINUX && fresh {
+        if F::LINUX && fresh {
             self.fill_buffer(before);
         }
-        if LINUX && in_order {
+        if F::LINUX && in_order {
             self.measure(now, segment);
         }
-        if LINUX && config.rules.sack_compression.is_linux() && reports_blocks && fresh && !at_once {
+        if F::sack_compression(config) && reports_blocks && fresh && !at_once {
             let advanced = self.next - acknowledged;
-            let quick = config.rules.acks.is_linux() && self.timing.quick > 0;
+            let quick = F::acks(config) && self.timing.quick > 0;
             if self.has_holes && advanced <= 1 && !quick && self.holds_back(now) {
                 self.unacknowledged = advanced == 1;
                 return Reception { fresh, ack: None };
@@ -263,10 +269,10 @@ impl Receiver {
         if !fresh && config.recovery.uses_duplicates() {
             sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
         }
-        if LINUX {
+        if F::LINUX {
             self.reset_held_back();
         }
-        let ack = self.acknowledge::<LINUX>(now, sack);
+        let ack = self.acknowledge::<F>(now, sack);
         Reception { fresh, ack: Some(ack) }
     }
 
@@ -287,20 +293,15 @@ impl Receiver {
 
     /// Acknowledges every second segment in order, or this one after its delay; `at_once`: now.
     #[inline]
-    fn maybe_delay<const LINUX: bool>(
-        &mut self,
-        config: &TcpConfig,
-        now: Instant,
-        at_once: bool,
-    ) -> Option<Ack> {
-        let quick = LINUX && config.rules.acks.is_linux() && self.timing.quick > 0;
+    fn maybe_delay<F: Forms>(&mut self, config: &TcpConfig, now: Instant, at_once: bool) -> Option<Ack> {
+        let quick = F::acks(config) && self.timing.quick > 0;
         match config.delayed_ack {
             Some(least) if self.deadline == Instant::MAX && !at_once && !quick => {
                 self.deadline = now + self.delay(least);
                 self.unacknowledged = true;
                 None
             }
-            _ => Some(self.acknowledge::<LINUX>(now, NO_SACK)),
+            _ => Some(self.acknowledge::<F>(now, NO_SACK)),
         }
     }
 
@@ -327,17 +328,17 @@ impl Receiver {
             sack = self.blocks(); // it was held back
             self.reset_held_back();
         }
-        self.acknowledge::<true>(now, sack)
+        self.acknowledge::<forms::Mixed>(now, sack)
     }
 
     #[inline]
-    fn acknowledge<const LINUX: bool>(&mut self, now: Instant, sack: SackBlocks) -> Ack {
+    fn acknowledge<F: Forms>(&mut self, now: Instant, sack: SackBlocks) -> Ack {
         self.deadline = Instant::MAX;
         self.unacknowledged = false;
-        if LINUX {
+        if F::LINUX {
             self.timing.count_ack();
         }
-        let window = if LINUX && self.has_holes { self.offer() } else { NO_WINDOW };
+        let window = if F::LINUX && self.has_holes { self.offer() } else { NO_WINDOW };
         Ack {
             cumulative: self.next,
             sent: now,

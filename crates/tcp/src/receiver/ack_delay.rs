@@ -10,6 +10,7 @@
 //! Read for these facts: net/ipv4/tcp_input.c, tcp_output.c and tcp_timer.c of Linux 6.18.
 
 use super::ack_timeout::AckTimeout;
+use super::forms::Forms;
 use super::Receiver;
 use crate::segment::Segment;
 use crate::TcpConfig;
@@ -69,7 +70,7 @@ impl Timing {
     }
 
     pub(super) fn set_grows(&mut self, grows: bool) {
-        self.states = self.states & !GROWS | u8::from(grows) * GROWS;
+        self.states = (self.states & !GROWS) | (u8::from(grows) * GROWS);
     }
 
     /// Whether ACKs wait longer than is configured: the store has the timeout.
@@ -148,10 +149,15 @@ impl Receiver {
     /// ECN-capable sender, or after a pause, since the sender's window may be small. Returns whether it follows another
     /// so soon that both are read together.
     #[inline]
-    pub(super) fn note_arrival(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> bool {
+    pub(super) fn note_arrival<F: Forms>(
+        &mut self,
+        config: &TcpConfig,
+        now: Instant,
+        segment: &Segment,
+    ) -> bool {
         let mut follows = false;
         if segment.seq == self.next {
-            let by_linux = config.rules.acks.is_linux();
+            let by_linux = F::acks(config);
             let now = in_us(now);
             let pause = now.wrapping_sub(self.timing.last);
             if self.timing.rtt == 0 {

@@ -67,11 +67,11 @@ fn the_fast_path_of_slow_segments_changes_nothing() {
         if receiver.waits_for_second(&config, at, &segment) {
             if other.timing.is_slow(pause, least) {
                 short += 1;
-                assert!(other.arrive_by_linux(&config, at, &segment).ack.is_none());
+                assert!(other.arrive_by_linux::<forms::Linux>(&config, at, &segment).ack.is_none());
                 assert_eq!(format!("{receiver:?}"), format!("{other:?}"));
             }
         } else {
-            receiver.arrive_by_linux(&config, at, &segment);
+            receiver.arrive_by_linux::<forms::Linux>(&config, at, &segment);
         }
     }
     assert!(short > 500, "{short}");
