@@ -1,7 +1,7 @@
 //! The forms of the receiver's policies, as far as they are known when the program is compiled.
 //!
-//! The two bundles have code of their own, which asks nothing of the configuration: with 500 flows Linux's saves 15 of
-//! 2,590 instructions a packet.
+//! The two bundles have code of their own, which asks nothing of the configuration: with 500 flows that saves Linux's 18
+//! of 2,591 instructions a packet.
 
 use crate::TcpConfig;
 
