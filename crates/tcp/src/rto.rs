@@ -5,8 +5,8 @@
 //! | SRTT, RTTVAR | [`RttEstimate`] | ps |
 //! | G | `TcpConfig::rto_granularity` | ps |
 
+use crate::signals::RttEstimate;
 use crate::TcpConfig;
-use parshall_signals::RttEstimate;
 use parshall_units::Duration;
 
 parshall_units::choice! {
@@ -14,7 +14,7 @@ parshall_units::choice! {
     pub enum RtoFloor {
         /// Of the whole timeout. RFC 6298 (2.4)
         Timeout = "timeout",
-        /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is at least SRTT + `min_rto`.
+        /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is SRTT + `min_rto` at least.
         Variation = "variation",
     }
 }
@@ -87,9 +87,10 @@ impl RetransmissionTimeout {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::Recovery;
-    use parshall_units::testing::defaults;
+    use crate::{Recovery, Rules};
+    use parshall_units::testing::defaults_with;
     use parshall_units::Packets;
+    use serde_json::json;
 
     pub(crate) fn config() -> TcpConfig {
         TcpConfig {
@@ -97,7 +98,7 @@ pub(crate) mod tests {
             recovery: Recovery::NewReno,
             prr: false,
             limited_transmit: false,
-            ..defaults(TcpConfig::PARAMETERS)
+            ..defaults_with(TcpConfig::PARAMETERS, |each| (each.name == "rules").then(|| json!(Rules::RFC)))
         }
     }
 

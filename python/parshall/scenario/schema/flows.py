@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, create_model, field_validator, model_validator
 
-from parshall.scenario.schema import external
+from parshall.scenario.schema import external, rules
 from parshall.scenario.schema.catalog import family
 from parshall.scenario.schema.families import choice, fields
 from parshall.scenario.schema.kernel import KernelOptions
@@ -42,7 +42,10 @@ DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_cont
 """Which keys of a group have another default with a congestion control, and that default."""
 
 if TYPE_CHECKING:
-    TcpOptions = Part
+
+    class TcpOptions(Part):  # noqa: D101 - made below
+        rules: Any
+
     Dscp = str
     Profile = str
     CongestionControl = Any
@@ -134,6 +137,13 @@ class FlowGroup(TcpOptions):
         if packet_size is not None and header_size.bytes >= packet_size.bytes:
             raise ValueError(f'found "{header_size}"; a header is smaller than its packet, here {packet_size}')
         return header_size
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """The form of each policy of `rules`; a table without a base differs from the rules of the profile."""
+        if self.tcp and isinstance(base := PROFILES[self.tcp].defaults["rules"], str):
+            return rules.table(self.rules, base)
+        return rules.table(self.rules)
 
     @property
     def payload_bytes(self) -> int:
