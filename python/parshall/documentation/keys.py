@@ -8,6 +8,7 @@ from typing import Any
 from parshall.documentation.markdown import table
 from parshall.scenario import Scenario
 from parshall.schema.flows import TCP_PARAMETERS
+from parshall.schema.profiles import LINUX, RFC
 
 _TCP = frozenset(parameter.name for parameter in TCP_PARAMETERS)
 _ELSEWHERE = dict.fromkeys(("Bottleneck", "ReverseLink", "Probes", "KernelOptions"), "a table, see below")
@@ -82,10 +83,17 @@ def _table(
     required = owner.get("required", [])
     rows = []
     for name, each in properties.items():
-        default = "required" if name in required else _default(each.get("default"))
+        default = "required" if name in required else _defaults(name, each.get("default"))
         form = _FAMILIES.get(name) or _form(schema, each)
         rows.append((f"`{name}`", form, default, each.get("description", "") + (notes or {}).get(name, "")))
     return table(("key", "value", "default", "what"), rows)
+
+
+def _defaults(name: str, value: Any) -> str:
+    """The default; of a key that is another with TCP of the RFCs, both."""
+    if LINUX.defaults.get(name, value) == value:
+        return _default(value)
+    return f"{_default(LINUX.defaults[name])}; `{RFC}`: {_default(value)}"
 
 
 def _default(value: Any) -> str:
