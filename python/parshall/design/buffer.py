@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall import properties
 from parshall.campaign import Execution
 from parshall.design.judging import of_all
 from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Demand, Place, QueueDesign, Trial, tried
@@ -51,7 +52,8 @@ def reno_flows(where: Place) -> int | None:
     resolved = where.scenario.resolve()
     groups = resolved["flows"]
     alike = all(
-        (group["congestion_control"] or {}).get("name") == "reno" and group["workload"]["name"] == "bulk"
+        properties.law((group["congestion_control"] or {}).get("name", "")) == "reno"
+        and group["workload"]["name"] == "bulk"
         for group in groups
     )
     return sum(int(group["count"]) for group in groups) if alike and len(resolved["links"]) == 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -220,7 +221,13 @@ def control_of(group: FlowGroup) -> Any:
     name, parameters = kernels_own(given.name, group.profile, other_slow_start=other_slow_start)
     if name == given.name or given.model_fields_set - {"name"}:
         return given
-    return TypeAdapter(CongestionControl).validate_python({"name": name, **parameters})
+    return _named(name, tuple(parameters.items()))
+
+
+@cache
+def _named(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    """A control of the catalog with some of its parameters."""
+    return TypeAdapter(CongestionControl).validate_python({"name": name, **dict(parameters)})
 
 
 def _congestion_control(group: FlowGroup, longest_ps: int, context: Context, *, controlled: bool) -> dict[str, Any]:
