@@ -92,7 +92,7 @@ def _hasty_timers(resolved: Mapping[str, Any]) -> Iterator[str]:
         if tcp is None:
             continue
         allowed: float = 1
-        if tcp["handshake"] and tcp["rules"] == "linux":
+        if tcp["handshake"] and tcp["rules"]["opening"] == "linux":
             allowed = math.inf if tcp["timestamps"] else 2
         rtt_ps = _largest(group["rtt_ps"], group["count"])
         queued_ps = sum(_full_queue_ps(resolved, index) for index in group["path"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 import parshall as ps
+from parshall.emulation.kernel import left_to_the_kernel
+from parshall.schema import rules
 from parshall.schema.flows import TCP_PARAMETERS, FlowGroup
 from parshall.schema.profiles import LINUX, PROFILES
 
@@ -81,7 +84,7 @@ def test_linux_is_the_newest_kernel() -> None:
 def test_a_key_that_is_given_wins() -> None:
     group = resolved(tcp="linux", recovery="sack", initial_window="4 packets")
     assert (group["tcp"]["recovery"], group["tcp"]["initial_window"]) == ("sack", 4)
-    assert group["tcp"]["rules"] == "linux", "the others stay"
+    assert set(group["tcp"]["rules"].values()) == {"linux"}, "the others stay"
 
 
 @pytest.mark.parametrize(
@@ -144,3 +147,73 @@ def test_a_run_says_what_was_simulated() -> None:
     assert run.flows["congestion_control"].to_list() == ["cubic_linux"]
     assert run.scenario.flows[0].tcp == "linux"
     assert 9.4e6 < run.summary["goodput_bps"] < 9.7e6  # 10 Mbit/s of which 1448 in 1500 bytes are payload
+
+
+def test_each_policy_is_switched_alone() -> None:
+    everything = resolved(tcp="linux")["tcp"]["rules"]
+    assert tuple(everything) == rules.names()
+    assert set(everything.values()) == {"linux"}
+    for name in rules.names():
+        table = {**everything, name: "rfc"}
+        assert resolved(rules={"base": "linux", name: "rfc"})["tcp"]["rules"] == table
+        assert resolved(tcp="linux", rules={name: "rfc"})["tcp"]["rules"] == table, "the base is the profile's"
+        assert set(resolved(tcp="rfc", rules={name: "linux"})["tcp"]["rules"].values()) == {"linux", "rfc"}, "or the RFCs'"
+    assert resolved(rules="linux")["tcp"]["rules"] == everything
+    assert set(resolved()["tcp"]["rules"].values()) == {"rfc"}
+
+
+def test_a_table_of_rules_is_written_as_it_was_read() -> None:
+    given = scenario(rules={"base": "linux", "undo": "rfc"})
+    assert 'rules = { base = "linux", undo = "rfc" }' in given.toml()
+    assert given.complete_document()["flows"][0]["rules"] == {"base": "linux", "undo": "rfc"}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"recovry_rate": "rfc"}, 'found "recovry_rate", which is no policy; accepted: "base", "acks"'),
+        ({"recovry_rate": "rfc"}, 'Did you mean "recovery_rate"?'),
+        ({"undo": "bsd"}, 'flows.0.rules: undo: found "bsd"; accepted: "rfc", "linux"'),
+        ({"base": 3}, 'base: found 3; accepted: "rfc", "linux"'),
+        ("lunix", 'found "lunix"; accepted: "rfc", "linux", or a table, e.g. {base = "linux", undo = "rfc"}'),
+        (["rfc"], 'found ["rfc"]; accepted: "rfc", "linux", or a table'),
+    ],
+)
+def test_other_rules_are_refused(given: Any, message: str) -> None:
+    with pytest.raises(ps.ScenarioError, match=re.escape(message)):
+        scenario(rules=given)
+
+
+def test_each_policy_changes_what_is_sent() -> None:
+    """Where packets are lost and marked, and connections begin, pause and go on, each policy is asked."""
+    flow = {
+        "count": 4,
+        "rtt": "40 ms",
+        "tcp": "linux",
+        "workload": {
+            "name": "on_off",
+            "size": {"name": "pareto", "mean": "50 kB", "tail_index": 1.5},
+            "off": {"name": "exponential", "mean": "1 s"},
+        },
+    }
+    queue = {"name": "red", "limit": "60 packets", "min_threshold": "5 packets", "max_threshold": "15 packets"}
+    link = {"rate": "2 Mbit/s", "queue": queue, "loss": {"name": "bernoulli", "probability": 0.03}}
+
+    def sent(**given: Any) -> list[int]:
+        groups = [{**flow, **given, "persistent": True, "ecn": True}, {**flow, **given}]
+        document = {"duration": "60 s", "seed": 3, "bottleneck": link, "flows": groups}
+        counts: list[int] = ps.run(ps.Scenario.from_document(document)).flows["packets_sent"].to_list()
+        return counts
+
+    bundle = sent()
+    assert sent(rules=dict.fromkeys(rules.names(), "linux")) == bundle
+    assert [name for name in rules.names() if sent(rules={name: "rfc"}) == bundle] == []
+
+
+def test_an_emulation_says_what_no_kernel_can_switch() -> None:
+    given = scenario(rules={"base": "linux", "undo": "rfc"}, endpoint="kernel")
+    assert left_to_the_kernel(given) == [
+        "flows.0: the kernel decides for itself about rules",
+        "flows.0.rules: no kernel can switch these, so Linux's hold: undo",
+    ]
+    assert left_to_the_kernel(scenario(tcp="linux")) == []

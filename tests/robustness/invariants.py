@@ -179,4 +179,4 @@ def _transfers(transfers: pl.DataFrame, run: Run) -> Iterator[str]:
 def _ends_handshakes_apart(group: Row) -> bool:
     """Whether an ACK without data ends the handshakes of a group."""
     tcp = group.get("tcp") or {}
-    return bool(tcp.get("handshake")) and tcp.get("rules") == "linux"
+    return bool(tcp.get("handshake")) and tcp["rules"]["opening"] == "linux"

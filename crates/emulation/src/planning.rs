@@ -25,7 +25,7 @@ use parshall_congestion::ControlConfig;
 use parshall_hosts::{has_sysctl, usual_sysctl, FlowPlan, Plan, Sampling, Sysctls, TcpOptions, Transport};
 use parshall_sim::scenario::FlowGroup;
 use parshall_sim::{Scenario, SimError, Simulation};
-use parshall_tcp::{Recovery, Rules, TcpConfig};
+use parshall_tcp::{Recovery, TcpConfig};
 use parshall_units::{Instant, Packets, Rate};
 use std::collections::BTreeMap;
 use std::iter::repeat_n;
@@ -176,7 +176,8 @@ pub(crate) struct OwnLimits {
 
 impl OwnLimits {
     pub(crate) fn of(scenario: &Scenario, plan: &Plan) -> Self {
-        let by_linux = |group: &FlowGroup| group.tcp.as_ref().is_some_and(|tcp| tcp.rules == Rules::Linux);
+        let by_linux =
+            |group: &FlowGroup| group.tcp.as_ref().is_some_and(|tcp| tcp.rules.receive_buffer.is_linux());
         let groups = scenario.flows.iter().filter(|group| group.external);
         Self {
             receive_behind_holes: groups

@@ -81,6 +81,12 @@ pub fn properties() -> PyResult<String> {
     serde_json::to_string(&properties).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// The policies of TCP that a scenario can switch, as JSON: name, both forms, and what differs.
+#[pyfunction]
+pub fn policies() -> PyResult<String> {
+    serde_json::to_string(parshall_tcp::POLICIES).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 /// The deviations from RFCs, papers and Linux that crates declare, as JSON.
 #[pyfunction]
 pub fn deviations() -> PyResult<String> {

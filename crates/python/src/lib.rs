@@ -22,7 +22,7 @@ mod core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::catalog::{catalog, deviations, properties};
+    use super::catalog::{catalog, deviations, policies, properties};
     #[pymodule_export]
     use super::controls::{check_conformance, PyAck, PyCongestion, PyControlLibrary, PyStart};
     #[pymodule_export]

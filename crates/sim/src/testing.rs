@@ -12,7 +12,7 @@ pub(crate) fn tcp() -> Value {
     json!({
         "initial_window": 10, "initial_ssthresh": null, "slow_start": "standard", "max_ssthresh": 100, "receive_window": null,
         "initial_receive_buffer": 131_072, "recovery": "sack", "prr": true, "limited_transmit": true, "delayed_ack": null, "min_rto": 200 * MS,
-        "rto_floor": "timeout", "rules": "rfc", "max_rto": 60_000 * MS, "initial_rto": 1000 * MS, "rto_granularity": MS, "timer_tick": null,
+        "rto_floor": "timeout", "rules": parshall_tcp::Rules::RFC, "max_rto": 60_000 * MS, "initial_rto": 1000 * MS, "rto_granularity": MS, "timer_tick": null,
         "timestamps": true, "ecn": false, "accurate_ecn": false, "l4s": false, "pacing": false, "handshake": false,
         "ssthresh_cached": "off", "persistent": false, "byte_counting": true, "ack_size": 40
     })

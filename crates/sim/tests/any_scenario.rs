@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 fn sound() -> Value {
     let tcp = json!({
         "initial_window": 10, "initial_ssthresh": null, "slow_start": "hystart++", "max_ssthresh": 100, "receive_window": 50, "initial_receive_buffer": 131_072, "recovery": "sack", "prr": true,
-        "limited_transmit": true, "delayed_ack": 40_000_000_000_u64, "min_rto": 200_000_000_000_u64, "rto_floor": "variation", "rules": "rfc",
+        "limited_transmit": true, "delayed_ack": 40_000_000_000_u64, "min_rto": 200_000_000_000_u64, "rto_floor": "variation", "rules": parshall_tcp::Rules::RFC,
         "max_rto": 60_000_000_000_000_u64, "initial_rto": 1_000_000_000_000_u64, "rto_granularity": 1_000_000_000, "timer_tick": null,
         "timestamps": true, "ecn": true, "accurate_ecn": false, "l4s": true, "pacing": true, "handshake": true, "ssthresh_cached": "linux",
         "persistent": false, "byte_counting": true, "ack_size": 40

@@ -1,8 +1,8 @@
 //! The endpoint's parameters.
 
+use crate::policies::Rules;
 use crate::recovery::Recovery;
 use crate::rto::RtoFloor;
-use crate::rules::Rules;
 use crate::ssthresh_cache::SsthreshCache;
 use parshall_congestion::{SlowStart, SlowStartChoice};
 use parshall_units::{Bytes, Duration, Packets};
@@ -60,7 +60,7 @@ parshall_units::configuration! {
         persistent: bool, default "false";
         /// Whether a window grows by the packets acknowledged (RFC 3465) or by one an ACK (RFC 5681).
         byte_counting: bool, default "true";
-        /// Whose rules hold where the RFCs and Linux differ: when a window may grow and by how much, ssthresh after a timeout, PRR, the RTT of RACK.
+        /// Whose rules hold where the RFCs and Linux differ: of all policies, or of some (`{ base = "linux", recovery_rate = "rfc" }`).
         rules: Rules, default "rfc";
         /// Size of an ACK on the wire.
         ack_size: Bytes, default "40 B", min "1 B", max "65535 B";

@@ -12,9 +12,9 @@
 mod handshake;
 
 use crate::pacing::Pacing;
+use crate::policies::{LossResponse, RttRule, Rules, WindowGrowth, WindowUse};
 use crate::ranges::Range;
 use crate::rto::{RetransmissionTimeout, RtoFloor};
-use crate::rules::{Rules, WindowUse};
 use crate::segment::Ack;
 use crate::statistics::Statistics;
 use crate::TcpConfig;
@@ -68,7 +68,7 @@ pub(crate) struct Connection {
     pub(crate) noted: bool,
     /// For controls that need rate samples.
     pub(crate) sampler: Option<Box<RateSampler>>,
-    /// What only Linux's rules have.
+    /// What only policies of Linux's form have.
     linux: Option<Box<OfLinux>>,
     pub(crate) control: Control,
     pub(crate) rtt: RttEstimate,
@@ -91,7 +91,7 @@ pub(crate) struct Connection {
     pub(crate) pacing: Option<Box<Pacing>>,
 }
 
-/// What only connections with Linux's rules remember.
+/// What only policies of Linux's form remember.
 #[derive(Debug)]
 struct OfLinux {
     /// How far the window is used.
@@ -104,6 +104,16 @@ struct OfLinux {
     first_syn: Instant,
     /// The window was cut for timeouts of SYNs, and the answer to the first SYN has come.
     cut_is_needless: bool,
+}
+
+impl OfLinux {
+    /// Whether a policy of these has Linux's form.
+    fn is_needed(rules: &Rules) -> bool {
+        rules.window_growth.is_linux()
+            || rules.rtt_estimate.is_linux()
+            || rules.receive_buffer.is_linux()
+            || rules.opening.is_linux()
+    }
 }
 
 impl Connection {
@@ -120,7 +130,7 @@ impl Connection {
     ) -> Self {
         let needs = control.needs();
         let mut sampler = needs.rate_samples.then(|| Box::new(RateSampler::new(base)));
-        if let Some(sampler) = sampler.as_mut().filter(|_| config.rules == Rules::Linux) {
+        if let Some(sampler) = sampler.as_mut().filter(|_| config.rules.opening.is_linux()) {
             if config.handshake {
                 sampler.count_handshake();
             }
@@ -152,8 +162,8 @@ impl Connection {
             statistics,
             recover: base - 1,
             reduced_until: base,
-            pacing: paces.then(|| Box::new(Pacing::new(config.rules))),
-            linux: (config.rules == Rules::Linux).then(|| {
+            pacing: paces.then(|| Box::new(Pacing::new(config.rules.bursts))),
+            linux: OfLinux::is_needed(&config.rules).then(|| {
                 Box::new(OfLinux {
                     window_use: WindowUse::new(base),
                     deviation: Deviation::default(),
@@ -221,9 +231,9 @@ impl Connection {
     /// Takes one of `expected` RTT samples of a round trip, at an ACK that ends one or not.
     #[inline]
     pub(crate) fn take_sample(&mut self, config: &TcpConfig, rtt: Duration, expected: u64, ends_round: bool) {
-        match config.rules {
-            Rules::Rfc => self.rtt.sample(rtt, expected),
-            Rules::Linux => self.take_sample_as_linux(config, rtt, ends_round),
+        match config.rules.rtt_estimate {
+            RttRule::Rfc => self.rtt.sample(rtt, expected),
+            RttRule::Linux => self.take_sample_as_linux(config, rtt, ends_round),
         }
         self.rto.sampled();
         self.statistics.rtt_sample(rtt);
@@ -360,14 +370,14 @@ impl Connection {
         self.statistics.timeouts += 1;
         if !self.timer_retransmitted {
             self.timer_retransmitted = true;
-            let reduced = match config.rules {
-                Rules::Rfc => self.flight(),
-                Rules::Linux => self.whole_window(),
+            let reduced = match config.rules.loss_response {
+                LossResponse::Rfc => self.flight(),
+                LossResponse::Linux => self.whole_window(),
             };
             let ssthresh = self.control.ssthresh();
             self.control
                 .on_timeout(&CongestionEvent { in_flight: reduced, ..self.congestion(now, Signal::Loss) });
-            if config.rules == Rules::Linux && self.phase == Phase::Recovery {
+            if config.rules.loss_response.is_linux() && self.phase == Phase::Recovery {
                 self.control.set_ssthresh(ssthresh); // which the recovery has reduced
             }
         }
@@ -427,9 +437,9 @@ impl Connection {
     /// Whether the window may grow by an ACK: if it is used (RFC 5681 §3.1), and not reduced in this round trip (RFC 3168 §6.1.2).
     #[inline]
     pub(crate) fn may_grow(&self, config: &TcpConfig, ack: &Ack) -> bool {
-        let used = match config.rules {
-            Rules::Rfc => self.window_limited,
-            Rules::Linux => self.uses_window(),
+        let used = match config.rules.window_growth {
+            WindowGrowth::Rfc => self.window_limited,
+            WindowGrowth::Linux => self.uses_window(),
         };
         used && !self.reduced && !ack.congestion_echo
     }

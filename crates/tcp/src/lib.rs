@@ -21,7 +21,7 @@
 //! | `pacing` | packets spaced one by one, or in Linux's bursts | Linux |
 //! | [`rto`] | retransmission timeout | RFC 6298 |
 //! | `timer_wheel` | timers that expire at ticks of a clock | Linux |
-//! | `rules` | where Linux does otherwise than the RFCs: whose rules hold | Linux |
+//! | [`policies`] | where Linux does otherwise than the RFCs: one file a policy, with both forms | Linux |
 //! | [`receiver`] | cumulative and selective ACKs, delayed ACKs, ECN echo | RFC 5681, 2018, 3168 |
 //! | [`DEVIATIONS`] | where all this does otherwise than its sources, on purpose | |
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
@@ -35,11 +35,11 @@ mod connection;
 mod deviations;
 mod info;
 mod pacing;
+pub mod policies;
 pub mod ranges;
 pub mod receiver;
 pub mod recovery;
 pub mod rto;
-mod rules;
 pub mod segment;
 pub mod sender;
 pub mod ssthresh_cache;
@@ -49,10 +49,10 @@ mod timer_wheel;
 pub use config::TcpConfig;
 pub use deviations::DEVIATIONS;
 pub use info::Info;
+pub use policies::{Rules, POLICIES};
 pub use receiver::Receiver;
 pub use recovery::Recovery;
 pub use rto::RtoFloor;
-pub use rules::Rules;
 pub use segment::{Ack, SackBlocks, Segment};
 pub use sender::Sender;
 pub use ssthresh_cache::SsthreshCache;

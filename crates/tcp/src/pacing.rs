@@ -3,7 +3,7 @@
 //! By the RFCs' rules packets are spaced one by one. By Linux's they go in bursts, as segmentation offload makes them: a burst at once, and the
 //! next one when it would have left at the rate.
 
-use crate::rules::Rules;
+use crate::policies::Bursts;
 use parshall_units::{Duration, Instant};
 
 /// First packets of a connection that the next one need not wait for (`tcp_update_skb_after_send`: from the tenth on).
@@ -16,7 +16,7 @@ const SLOW: Duration = Duration::from_ps(1448 * 8 * 1_000_000_000_000 / 1_200_00
 /// The pacing of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacing {
-    rules: Rules,
+    bursts: Bursts,
     /// When what was sent has left, at the rate.
     next: Instant,
     /// By how much the burst under way began later than it could have.
@@ -29,9 +29,9 @@ pub(crate) struct Pacing {
 
 impl Pacing {
     /// Of a new connection.
-    pub(crate) fn new(rules: Rules) -> Self {
-        let unpaced = if rules == Rules::Linux { UNPACED } else { 0 };
-        Self { rules, next: Instant::ZERO, late: Duration::ZERO, unpaced, burst_left: 0 }
+    pub(crate) fn new(bursts: Bursts) -> Self {
+        let unpaced = if bursts.is_linux() { UNPACED } else { 0 };
+        Self { bursts, next: Instant::ZERO, late: Duration::ZERO, unpaced, burst_left: 0 }
     }
 
     /// When the next burst may go.
@@ -61,9 +61,9 @@ impl Pacing {
             return;
         }
         if self.burst_left == 0 {
-            (self.burst_left, self.late) = match self.rules {
-                Rules::Rfc => (1, Duration::ZERO),
-                Rules::Linux => {
+            (self.burst_left, self.late) = match self.bursts {
+                Bursts::Rfc => (1, Duration::ZERO),
+                Bursts::Linux => {
                     let burst = packets_together(gap, min_rtt).min(most_at_once(window) as u8);
                     (burst, now.since(self.next))
                 }
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn by_the_rfcs_packets_go_one_by_one_and_by_linux_in_bursts() {
         let start = Instant::ZERO + Duration::from_secs(1);
-        let mut rfc = Pacing::new(Rules::Rfc);
+        let mut rfc = Pacing::new(Bursts::Rfc);
         assert_eq!(together(&mut rfc, start), 1);
         assert_eq!(rfc.next(), start + gap_at(20.0));
-        let mut linux = Pacing::new(Rules::Linux);
+        let mut linux = Pacing::new(Bursts::Linux);
         assert_eq!(together(&mut linux, start), 9 + 2, "the first ones are not spaced");
         let next = linux.next();
         assert_eq!(together(&mut linux, next), 2);
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_burst_is_half_of_the_window_at_most() {
         for (window, burst) in [(1, 1), (3, 1), (4, 2), (9, 4), (100, 8)] {
-            let mut linux = Pacing { unpaced: 0, ..Pacing::new(Rules::Linux) };
+            let mut linux = Pacing { unpaced: 0, ..Pacing::new(Bursts::Linux) };
             let start = Instant::ZERO + Duration::from_secs(1);
             let mut sent = 0;
             while !linux.holds_back(start) {
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_burst_that_was_interrupted_is_over() {
-        let mut linux = Pacing { unpaced: 0, ..Pacing::new(Rules::Linux) };
+        let mut linux = Pacing { unpaced: 0, ..Pacing::new(Bursts::Linux) };
         linux.on_transmission(Instant::ZERO, gap_at(100.0), RTT, 100);
         assert!(!linux.holds_back(Instant::ZERO));
         linux.end_burst();

@@ -15,8 +15,8 @@ mod ack_timeout;
 mod held_back;
 mod window;
 
+use crate::policies::Rules;
 use crate::ranges::{Range, RangeSet};
-use crate::rules::Rules;
 use crate::segment::{Ack, SackBlocks, Segment, NO_SACK, NO_WINDOW};
 use crate::timer_wheel;
 use crate::TcpConfig;
@@ -185,14 +185,14 @@ impl Receiver {
         if now < self.deadline {
             return None;
         }
-        let reads = config.rules == Rules::Linux && in_us(now).wrapping_sub(self.last) <= READING;
+        let reads = config.rules.acks.is_linux() && in_us(now).wrapping_sub(self.last) <= READING;
         if let (Some(least), false) = (config.delayed_ack, reads | self.has_holes) {
             let tick = config.timer_tick.filter(|&tick| !timer_wheel::is_tick(now, tick));
             if let Some(tick) = tick {
                 self.deadline = timer_wheel::expiry(now, self.delay(least), tick);
                 return None;
             }
-            if config.rules == Rules::Linux {
+            if config.rules.acks.is_linux() {
                 self.set_ack_timeout(least, self.ack_timeout(least).missed(self.own_timeout()));
             }
         }
@@ -278,12 +278,13 @@ impl Receiver {
     /// [`ack_before`](Self::ack_before).
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
-        match config.rules {
-            Rules::Rfc => self.arrive::<false>(config, now, segment),
-            Rules::Linux if self.waits_for_second(config, now, segment) => {
-                Reception { fresh: true, ack: None }
-            }
-            Rules::Linux => self.arrive_by_linux(config, now, segment),
+        let Rules { acks, sack_compression, receive_buffer, .. } = config.rules;
+        if !(acks.is_linux() | sack_compression.is_linux() | receive_buffer.is_linux()) {
+            self.arrive::<false>(config, now, segment)
+        } else if acks.is_linux() && self.waits_for_second(config, now, segment) {
+            Reception { fresh: true, ack: None }
+        } else {
+            self.arrive_by_linux(config, now, segment)
         }
     }
 
@@ -351,9 +352,11 @@ impl Receiver {
             if LINUX {
                 self.round = in_ms(now);
                 let store = self.store.get_or_insert_default();
-                store.window = Window::new(self.next, config.initial_receive_buffer);
-                self.states = GROWS;
                 store.syn = in_us(now).wrapping_sub(in_us(segment.sent));
+                if config.rules.receive_buffer.is_linux() {
+                    store.window = Window::new(self.next, config.initial_receive_buffer);
+                    self.states = GROWS;
+                }
             }
             ack.syn = true;
             ack.echo_retransmission = segment.retransmission;
@@ -361,7 +364,8 @@ impl Receiver {
             return Reception { fresh: false, ack: Some(ack) };
         }
         self.note_timestamp(segment);
-        let at_once = match (config.accurate_ecn, LINUX) {
+        let linux_acks = LINUX && config.rules.acks.is_linux();
+        let at_once = match (config.accurate_ecn, linux_acks) {
             (true, _) => self.mark_changes(config, segment),
             (false, false) => segment.congestion_experienced,
             (false, true) => segment.cwr,
@@ -379,7 +383,7 @@ impl Receiver {
                 self.measure(now, segment);
             }
             // The reader has read all, as nothing is out of order (`__tcp_cleanup_rbuf`).
-            let at_once = at_once || (segment.push && LINUX);
+            let at_once = at_once || (segment.push && linux_acks);
             let ack = self.maybe_delay::<LINUX>(config, now, at_once);
             if follows && ack.is_none() {
                 self.deadline = now + READ_IN;
@@ -396,9 +400,10 @@ impl Receiver {
         if LINUX && in_order {
             self.measure(now, segment);
         }
-        if LINUX && reports_blocks && fresh && !at_once {
+        if LINUX && config.rules.sack_compression.is_linux() && reports_blocks && fresh && !at_once {
             let advanced = self.next - acknowledged;
-            if self.has_holes && advanced <= 1 && self.quick == 0 && self.holds_back(now) {
+            let quick = linux_acks && self.quick > 0;
+            if self.has_holes && advanced <= 1 && !quick && self.holds_back(now) {
                 self.unacknowledged = advanced == 1;
                 return Reception { fresh, ack: None };
             }
@@ -459,13 +464,13 @@ impl Receiver {
             let pause = now.wrapping_sub(self.last);
             if self.rtt == 0 {
                 self.time_first(now.wrapping_sub(in_us(segment.sent)), pause);
-            } else if let Some(least) = config.delayed_ack {
+            } else if let Some(least) = config.delayed_ack.filter(|_| config.rules.acks.is_linux()) {
                 if self.is_slow(pause, least) {
                     self.pace_acks(least, pause);
                 }
             }
             self.last = now;
-            follows = pause < READING;
+            follows = pause < READING && config.rules.acks.is_linux();
         }
         if self.states & GROWS != 0 && segment.seq >= self.next {
             self.widen();
@@ -572,7 +577,7 @@ impl Receiver {
         now: Instant,
         at_once: bool,
     ) -> Option<Ack> {
-        let quick = LINUX && self.quick > 0;
+        let quick = LINUX && config.rules.acks.is_linux() && self.quick > 0;
         match config.delayed_ack {
             Some(least) if self.deadline == Instant::MAX && !at_once && !quick => {
                 self.deadline = now + self.delay(least);
@@ -698,7 +703,7 @@ mod tests {
     #[test]
     fn slow_segments_have_a_short_way_that_changes_nothing() {
         let least = Duration::from_millis(40);
-        let config = TcpConfig { rules: Rules::Linux, delayed_ack: Some(least), ..sack_config() };
+        let config = TcpConfig { rules: Rules::LINUX, delayed_ack: Some(least), ..sack_config() };
         let mut receiver = Receiver::new(1);
         let mut at = Instant::ZERO + Duration::from_secs(1);
         let sent = |at: Instant| Instant::from_ps(at.as_ps() - Duration::from_millis(10).as_ps());
@@ -730,7 +735,7 @@ mod tests {
     #[test]
     fn linux_counts_the_acks_that_go_at_once() {
         let delayed_ack = Some(Duration::from_millis(40));
-        let config = TcpConfig { rules: Rules::Linux, recovery: Recovery::Rack, delayed_ack, ..config() };
+        let config = TcpConfig { rules: Rules::LINUX, recovery: Recovery::Rack, delayed_ack, ..config() };
         let mut receiver = Receiver::new(0);
         let mut at_once = |seq| receiver.on_segment(&config, Instant::ZERO, &segment(seq)).ack.is_some();
         assert!((0..12).chain([13, 14, 15, 12]).all(&mut at_once), "sixteen");
@@ -749,7 +754,7 @@ mod tests {
             segments in prop::collection::vec((0u64..12, 0u64..60_000), 1..80),
             linux in any::<bool>(), delayed in any::<bool>(), quick in 0u8..3,
         ) {
-            let rules = if linux { Rules::Linux } else { Rules::Rfc };
+            let rules = if linux { Rules::LINUX } else { Rules::RFC };
             let delayed_ack = delayed.then(|| Duration::from_millis(40));
             let config = TcpConfig { rules, delayed_ack, recovery: Recovery::Rack, ..config() };
             let mut receiver = Receiver { quick, ..Receiver::new(0) };
@@ -898,7 +903,7 @@ mod tests {
     #[test]
     fn linux_hastens_acks_where_the_window_may_be_small() {
         let config = TcpConfig {
-            rules: Rules::Linux,
+            rules: Rules::LINUX,
             ecn: true,
             delayed_ack: Some(Duration::from_millis(40)),
             ..config()
@@ -923,7 +928,7 @@ mod tests {
     #[test]
     fn linux_acknowledges_the_first_sixteen_packets_at_once() {
         let delayed = TcpConfig { delayed_ack: Some(Duration::from_millis(40)), ..config() };
-        for (rules, at_once) in [(Rules::Rfc, 0), (Rules::Linux, 16)] {
+        for (rules, at_once) in [(Rules::RFC, 0), (Rules::LINUX, 16)] {
             let config = TcpConfig { rules, ..delayed.clone() };
             let mut receiver = Receiver::new(1);
             for seq in 1..=at_once {

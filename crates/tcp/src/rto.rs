@@ -87,9 +87,10 @@ impl RetransmissionTimeout {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::Recovery;
-    use parshall_units::testing::defaults;
+    use crate::{Recovery, Rules};
+    use parshall_units::testing::defaults_with;
     use parshall_units::Packets;
+    use serde_json::json;
 
     pub(crate) fn config() -> TcpConfig {
         TcpConfig {
@@ -97,7 +98,7 @@ pub(crate) mod tests {
             recovery: Recovery::NewReno,
             prr: false,
             limited_transmit: false,
-            ..defaults(TcpConfig::PARAMETERS)
+            ..defaults_with(TcpConfig::PARAMETERS, |each| (each.name == "rules").then(|| json!(Rules::RFC)))
         }
     }
 

@@ -16,7 +16,6 @@ pub use crate::connection::Phase;
 
 use crate::connection::Connection;
 use crate::recovery::{LossRecovery, Repair};
-use crate::rules::Rules;
 use crate::ssthresh_cache::Ending;
 use crate::statistics::Statistics;
 use crate::timer_wheel;
@@ -107,7 +106,7 @@ impl Sender {
     pub fn restart_after_idle(&mut self, config: &TcpConfig, now: Instant, idle: Duration) {
         self.settle(now);
         let mut restart_window = config.initial_window.0;
-        if config.rules == Rules::Linux {
+        if config.rules.idle_restart.is_linux() {
             let timeouts = idle.as_ps() / self.timeout(config).as_ps().max(1);
             let window = self.connection.whole_window();
             let control = &mut self.connection.control;

@@ -13,7 +13,7 @@ use path::{ack, config, milliseconds, sender, Path};
 /// RFC 5681 §3.1 eq. (4) reduces what is in flight, Linux the window; an application that uses little of it tells them apart.
 #[test]
 fn after_a_timeout_linux_keeps_half_of_the_window_and_the_rfcs_half_of_the_flight() {
-    for (rules, ssthresh) in [(Rules::Rfc, 2.0), (Rules::Linux, 5.0)] {
+    for (rules, ssthresh) in [(Rules::RFC, 2.0), (Rules::LINUX, 5.0)] {
         let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Sack) };
         let mut path = Path::new(config, 3).losing(&[0, 1, 2]);
         path.run();
@@ -25,7 +25,7 @@ fn after_a_timeout_linux_keeps_half_of_the_window_and_the_rfcs_half_of_the_fligh
 /// Six packets of a window of ten: Linux's slow start goes on up to twice the six.
 #[test]
 fn a_window_that_is_half_used_grows_in_linux_alone() {
-    for (rules, window) in [(Rules::Rfc, 10.0), (Rules::Linux, 12.0)] {
+    for (rules, window) in [(Rules::RFC, 10.0), (Rules::LINUX, 12.0)] {
         let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
         let mut path = Path::new(config, 6);
         path.run();
@@ -50,8 +50,8 @@ fn what_was_sacked_before_counts_once_in_linux() {
         hear(101, 5, Range::default()); // packet 1 was late, not lost
         sender.control().window()
     };
-    assert_eq!(grown(Rules::Rfc), 8.0);
-    assert_eq!(grown(Rules::Linux), 6.0);
+    assert_eq!(grown(Rules::RFC), 8.0);
+    assert_eq!(grown(Rules::LINUX), 6.0);
 }
 
 /// Without SACK a duplicate ACK says that a packet arrived: in Linux the ACK after it counts the others only, whatever came before
@@ -76,8 +76,8 @@ fn what_duplicate_acks_said_counts_once_in_linux() {
                 hear(110, 1 + acked)
             };
             let case = format!("{recovery:?}: {duplicates} duplicates, {acked} acknowledged");
-            assert_eq!(grown(Rules::Rfc), acked as f64, "{case}");
-            assert_eq!(grown(Rules::Linux), acked.saturating_sub(duplicates).max(1) as f64, "{case}");
+            assert_eq!(grown(Rules::RFC), acked as f64, "{case}");
+            assert_eq!(grown(Rules::LINUX), acked.saturating_sub(duplicates).max(1) as f64, "{case}");
         }
     }
 }
@@ -87,7 +87,7 @@ fn what_duplicate_acks_said_counts_once_in_linux() {
 #[test]
 fn after_an_ecn_echo_linux_reduces_step_by_step() {
     for (rules, steps) in
-        [(Rules::Rfc, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]), (Rules::Linux, [1, 0, 1, 0, 1, 0, 1, 0, 0, 1])]
+        [(Rules::RFC, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]), (Rules::LINUX, [1, 0, 1, 0, 1, 0, 1, 0, 0, 1])]
     {
         let config = TcpConfig {
             rules,
@@ -154,13 +154,13 @@ fn a_loss_during_a_recovery_is_answered_by_linux_when_that_ends() {
         assert_eq!(again[..2], [1, 11], "{sent:?}");
         end
     };
-    assert_eq!((events(Rules::Rfc), events(Rules::Linux)), (1, 2));
+    assert_eq!((events(Rules::RFC), events(Rules::LINUX)), (1, 2));
 }
 
 /// Ten packets of a window of ten; the first is lost, and sent again in vain.
 #[test]
 fn a_timeout_in_a_recovery_reduces_no_further_in_linux() {
-    let config = TcpConfig { rules: Rules::Linux, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let config = TcpConfig { rules: Rules::LINUX, initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&[0, 10]);
     path.run();
     assert_eq!((path.sender.statistics().loss_events, path.sender.statistics().timeouts), (1, 1));
@@ -188,7 +188,7 @@ fn timeout_of_a_lost_probe(rules: Rules, more: &[u64]) -> Path {
 
 #[test]
 fn after_a_timeout_linux_has_a_packet_more_in_flight_than_is_not_lost() {
-    for (rules, window) in [(Rules::Rfc, 1.0), (Rules::Linux, 3.0)] {
+    for (rules, window) in [(Rules::RFC, 1.0), (Rules::LINUX, 3.0)] {
         let path = timeout_of_a_lost_probe(rules, &[]);
         assert_eq!(path.sender.control().window(), window, "{rules:?}");
     }
@@ -197,7 +197,7 @@ fn after_a_timeout_linux_has_a_packet_more_in_flight_than_is_not_lost() {
 /// `tcp_ecn_clear_syn`.
 #[test]
 fn after_a_lost_syn_linux_has_no_ecn() {
-    for (rules, has_ecn) in [(Rules::Rfc, true), (Rules::Linux, false)] {
+    for (rules, has_ecn) in [(Rules::RFC, true), (Rules::LINUX, false)] {
         let config = TcpConfig { ecn: true, handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 4).losing(&[0]);
         path.run();
@@ -209,7 +209,7 @@ fn after_a_lost_syn_linux_has_no_ecn() {
 /// What the timeout sends is lost; what was sent just before it arrives, and so the timeout is taken back (F-RTO). What is sent then finds the loss.
 #[test]
 fn a_retransmission_lost_after_a_timeout_is_answered_by_linux() {
-    let mut path = timeout_of_a_lost_probe(Rules::Linux, &[9]);
+    let mut path = timeout_of_a_lost_probe(Rules::LINUX, &[9]);
     path.sender.supply(20);
     path.pump();
     assert_eq!((path.sent[9].seq, path.sender.phase()), (path.sender.una(), Phase::Loss));
@@ -284,7 +284,7 @@ impl Late {
 /// Packet 1 comes after all others: it is sent again, and the receiver has it twice.
 #[test]
 fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_once_a_duplicate_is_reported() {
-    for rules in [Rules::Rfc, Rules::Linux] {
+    for rules in [Rules::RFC, Rules::LINUX] {
         let mut late = Late::new(rules);
         for sacked in 3..=11 {
             late.ack((100 + sacked, 0), 1, &[(2, sacked)]);
@@ -297,7 +297,7 @@ fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_once_a_duplicate_is_r
         assert_eq!((late.sender.phase(), late.windows().1), (Phase::Open, 5.0));
         let before = late.windows();
         late.ack((211, 105), all, &[(1, 2)]);
-        let after = if rules == Rules::Linux { (10.0, f64::INFINITY) } else { before };
+        let after = if rules == Rules::LINUX { (10.0, f64::INFINITY) } else { before };
         assert_eq!(late.windows(), after, "{rules:?}");
     }
 }
@@ -307,7 +307,7 @@ fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_once_a_duplicate_is_r
 fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_if_its_echo_says_so() {
     let windows = (11.0, f64::INFINITY); // by the ACK a packet more
     for (rules, after) in
-        [(Rules::Rfc, (Phase::Recovery, (5.0, 5.0))), (Rules::Linux, (Phase::Open, windows))]
+        [(Rules::RFC, (Phase::Recovery, (5.0, 5.0))), (Rules::LINUX, (Phase::Open, windows))]
     {
         let mut late = Late::new(rules);
         for sacked in 3..=11 {
@@ -321,7 +321,7 @@ fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_if_its_echo_says_so()
 /// The network holds all packets back until the timer has expired; then their ACKs come, the first one with the echo of its first copy.
 #[test]
 fn a_timeout_of_packets_that_were_late_is_undone_by_linux() {
-    let mut late = Late::new(Rules::Linux);
+    let mut late = Late::new(Rules::LINUX);
     let expired = late.time_out();
     assert_eq!((late.sender.phase(), late.windows().1), (Phase::Loss, 5.0));
     late.ack((expired + 10, 0), 2, &[]);
@@ -338,7 +338,7 @@ fn a_timeout_of_packets_that_were_late_is_undone_by_linux() {
 /// Without timestamps: an ACK of new data lets new data go; that of a packet that was sent once ends the matter (F-RTO, RFC 5682).
 #[test]
 fn without_timestamps_new_data_finds_out_whether_a_timeout_was_needless() {
-    let mut late = Late::new(Rules::Linux);
+    let mut late = Late::new(Rules::LINUX);
     late.config.timestamps = false;
     let expired = late.time_out();
     let new = late.ack((expired + 10, 0), 2, &[]);
@@ -351,7 +351,7 @@ fn without_timestamps_new_data_finds_out_whether_a_timeout_was_needless() {
 /// The same, but packets 2 and 3 are lost indeed: the new packet is SACKed, and they are sent again.
 #[test]
 fn after_a_timeout_that_was_none_what_is_lost_is_repaired() {
-    let mut late = Late::new(Rules::Linux);
+    let mut late = Late::new(Rules::LINUX);
     late.config.timestamps = false;
     let expired = late.time_out();
     let new = late.ack((expired + 10, 0), 2, &[]);
@@ -364,7 +364,7 @@ fn after_a_timeout_that_was_none_what_is_lost_is_repaired() {
 /// Linux backs off from the fifth timeout of a SYN on (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`).
 #[test]
 fn linux_sends_a_lost_syn_again_each_second_at_first() {
-    for (rules, seconds) in [(Rules::Rfc, [0, 1, 3, 7, 15, 31, 63]), (Rules::Linux, [0, 1, 2, 3, 4, 5, 7])] {
+    for (rules, seconds) in [(Rules::RFC, [0, 1, 3, 7, 15, 31, 63]), (Rules::LINUX, [0, 1, 2, 3, 4, 5, 7])] {
         let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 1).losing(&[0, 1, 2, 3, 4, 5]);
         path.run();
@@ -376,7 +376,7 @@ fn linux_sends_a_lost_syn_again_each_second_at_first() {
 /// RFC 6298 (5.7) has no sample of a SYN that was sent again, and 3 s for the data; Linux looks at its timestamp (`tcp_ack_update_rtt`).
 #[test]
 fn a_syn_that_was_sent_again_gives_linux_a_sample() {
-    for (rules, timeout) in [(Rules::Rfc, 3000), (Rules::Linux, 300)] {
+    for (rules, timeout) in [(Rules::RFC, 3000), (Rules::LINUX, 300)] {
         let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 1).losing(&[0]);
         path.pump();
@@ -390,7 +390,7 @@ fn a_syn_that_was_sent_again_gives_linux_a_sample() {
 /// `tcp_init_transfer`.
 #[test]
 fn in_linux_the_second_lost_syn_cuts_the_window() {
-    for (rules, cuts) in [(Rules::Rfc, [true, true]), (Rules::Linux, [false, true])] {
+    for (rules, cuts) in [(Rules::RFC, [true, true]), (Rules::LINUX, [false, true])] {
         let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 1).losing(&[0, 1]);
         path.pump();
@@ -407,7 +407,7 @@ fn in_linux_the_second_lost_syn_cuts_the_window() {
 #[test]
 fn linux_undoes_the_cut_for_syns_that_were_only_late() {
     let timeouts = [120, 60, 45, 30, 15];
-    for (rules, timestamps, lost, timeout) in [Rules::Rfc, Rules::Linux]
+    for (rules, timestamps, lost, timeout) in [Rules::RFC, Rules::LINUX]
         .into_iter()
         .flat_map(|rules| [true, false].map(|timestamps| (rules, timestamps)))
         .flat_map(|(rules, timestamps)| {
@@ -425,7 +425,7 @@ fn linux_undoes_the_cut_for_syns_that_were_only_late() {
             assert!(path.step());
         }
         let cut = path.sender.statistics().timeouts >= 2;
-        let undone = rules == Rules::Linux && timestamps && cut && !lost.contains(&0);
+        let undone = rules == Rules::LINUX && timestamps && cut && !lost.contains(&0);
         let case = format!("{rules:?}, timestamps {timestamps}, lost {lost:?}, after {timeout} ms");
         assert_eq!(path.sender.take_needless_cut(), undone, "{case}");
         assert!(!path.sender.take_needless_cut(), "{case}: once");
@@ -437,7 +437,7 @@ fn linux_undoes_the_cut_for_syns_that_were_only_late() {
 #[test]
 fn the_probe_of_linux_waits_longer() {
     for (rules, packets, at) in
-        [(Rules::Rfc, 1, 340), (Rules::Linux, 1, 400), (Rules::Rfc, 2, 300), (Rules::Linux, 2, 302)]
+        [(Rules::RFC, 1, 340), (Rules::LINUX, 1, 400), (Rules::RFC, 2, 300), (Rules::LINUX, 2, 302)]
     {
         let (delayed_ack, min_rto) = (Some(Duration::from_millis(40)), Duration::from_millis(300));
         let initial_window = Packets(10);
@@ -458,7 +458,7 @@ fn the_probe_of_linux_waits_longer() {
 fn timers_expire_at_ticks() {
     let min_rto = Duration::from_millis(301);
     let timer_tick = Some(Duration::from_millis(4));
-    let linux = TcpConfig { rules: Rules::Linux, min_rto, timer_tick, ..config(Recovery::Rack) };
+    let linux = TcpConfig { rules: Rules::LINUX, min_rto, timer_tick, ..config(Recovery::Rack) };
     for (packets, at) in [(2, 308), (1, 416)] {
         let mut path =
             Path::new(TcpConfig { initial_window: Packets(10), ..linux.clone() }, 6).losing(&[6, 7]);
@@ -487,20 +487,20 @@ fn the_timer_of_linux_for_packets_in_doubt_waits_longer() {
         }
         path.sender.rto_deadline()
     };
-    assert_eq!(deadline(Rules::Linux), deadline(Rules::Rfc) + Duration::from_millis(2));
+    assert_eq!(deadline(Rules::LINUX), deadline(Rules::RFC) + Duration::from_millis(2));
 }
 
 /// Sixteen packets are acknowledged at once, two together, and the last one: `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`.
 #[test]
 fn in_linux_the_last_packet_of_a_transfer_is_acknowledged_at_once() {
-    for (rules, end) in [(Rules::Rfc, 140), (Rules::Linux, 100)] {
+    for (rules, end) in [(Rules::RFC, 140), (Rules::LINUX, 100)] {
         let delayed_ack = Some(Duration::from_millis(40));
         let config = TcpConfig { rules, delayed_ack, initial_window: Packets(20), ..config(Recovery::Rack) };
         let mut path = Path::new(config, 19);
         path.run();
         assert_eq!(
             (milliseconds(path.now), path.acks_sent),
-            (end, if rules == Rules::Linux { 18 } else { 10 })
+            (end, if rules == Rules::LINUX { 18 } else { 10 })
         );
     }
 }
@@ -508,7 +508,7 @@ fn in_linux_the_last_packet_of_a_transfer_is_acknowledged_at_once() {
 /// All of a window is lost, and the probe. The ACK of what the timeout sends lets new data go before the rest of it: `tcp_process_loss`, RFC 5682 §3.1.
 #[test]
 fn after_a_timeout_linux_sends_new_data_before_what_is_lost() {
-    for (rules, next) in [(Rules::Rfc, [2, 3]), (Rules::Linux, [12, 13])] {
+    for (rules, next) in [(Rules::RFC, [2, 3]), (Rules::LINUX, [12, 13])] {
         let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
         let mut path = Path::new(config, 30).losing(&(0..11).collect::<Vec<_>>());
         path.run();
@@ -517,7 +517,7 @@ fn after_a_timeout_linux_sends_new_data_before_what_is_lost() {
         assert_eq!(sent[10..14], [&[11, 1], &next[..]].concat(), "{rules:?}");
     }
     // Without new data nothing waits.
-    let config = TcpConfig { rules: Rules::Linux, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let config = TcpConfig { rules: Rules::LINUX, initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&(0..11).collect::<Vec<_>>());
     path.run();
     let sent: Vec<_> = path.sent.iter().map(|segment| segment.seq).collect();

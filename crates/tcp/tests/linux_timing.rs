@@ -14,7 +14,7 @@ fn at_us(us: u64) -> Instant {
 
 fn linux() -> TcpConfig {
     let delayed_ack = Some(Duration::from_millis(40));
-    TcpConfig { rules: Rules::Linux, handshake: true, delayed_ack, ..config(Recovery::Rack) }
+    TcpConfig { rules: Rules::LINUX, handshake: true, delayed_ack, ..config(Recovery::Rack) }
 }
 
 /// A receiver after a handshake of 90 ms and the 22 packets that are acknowledged at once, 0.9 ms apart. The next one is 23.
@@ -60,7 +60,7 @@ fn linux_holds_acks_of_packets_behind_a_hole_back() {
     assert!(receiving.take(201_600, 23, false).is_some(), "it is filled");
     assert_eq!(receiving.receiver.deadline(), Instant::MAX);
 
-    let mut rfc = Receiving::new(TcpConfig { rules: Rules::Rfc, ..linux() });
+    let mut rfc = Receiving::new(TcpConfig { rules: Rules::RFC, ..linux() });
     assert!((24..32).all(|seq| rfc.take(200_000 + 10 * seq, seq, false).is_some()));
 }
 
@@ -104,7 +104,7 @@ fn linux_acknowledges_at_once_while_the_window_grows() {
     receiving.take(191_501, 24, false); // ends the round trip that the first packet began
     let at_once = (25..200).take_while(|&seq| receiving.take(191_500 + seq, seq, false).is_some()).count();
     assert_eq!(at_once, 54);
-    let mut rfc = Receiving::new(TcpConfig { rules: Rules::Rfc, ..linux() });
+    let mut rfc = Receiving::new(TcpConfig { rules: Rules::RFC, ..linux() });
     assert!(rfc.take(191_500, 23, false).is_none());
     assert!(rfc.take(191_501, 24, false).is_some());
     assert!(rfc.take(191_502, 25, false).is_none());
@@ -160,7 +160,7 @@ fn linux_acknowledges_at_once_after_a_pause() {
 #[test]
 fn linux_acknowledges_pushed_packets_at_once_where_none_is_missing() {
     for (rules, push, at_once) in
-        [(Rules::Linux, true, true), (Rules::Linux, false, false), (Rules::Rfc, true, false)]
+        [(Rules::LINUX, true, true), (Rules::LINUX, false, false), (Rules::RFC, true, false)]
     {
         let mut receiving = Receiving::new(TcpConfig { rules, ..linux() });
         assert_eq!(receiving.take_pushed(121_000, 23, false, push).is_some(), at_once, "{rules:?}, {push}");
@@ -258,21 +258,21 @@ fn send(sender: &mut Sender, config: &TcpConfig, now: Instant) -> usize {
 /// `tcp_tso_should_defer`: 23 packets go in 1/1024 s at 1.2 times the window a round trip; fewer wait, while ACKs come within a millisecond.
 #[test]
 fn linux_waits_until_a_whole_burst_has_room() {
-    let sent = bursts(Rules::Linux, 100);
+    let sent = bursts(Rules::LINUX, 100);
     assert_eq!(sent[0], 2, "nothing was sent for a millisecond");
     assert!(sent.iter().filter(|&&packets| packets == 0).count() > 45, "{sent:?}");
     // What ends a buffer of the application's goes as well.
     assert!(sent[1..].iter().all(|&packets| [0, 1, 22, 23].contains(&packets)), "{sent:?}");
     assert!(sent.iter().sum::<usize>() >= 90, "{sent:?}");
-    assert!(bursts(Rules::Rfc, 100).iter().all(|&packets| packets <= 3));
-    assert!(bursts(Rules::Linux, 1100).iter().all(|&packets| packets <= 3), "ACKs come too late");
+    assert!(bursts(Rules::RFC, 100).iter().all(|&packets| packets <= 3));
+    assert!(bursts(Rules::LINUX, 1100).iter().all(|&packets| packets <= 3), "ACKs come too late");
 }
 
 /// Ten packets at 0; the first is lost. SACKs of packets that were sent before it was sent again put its timeout off, and give samples
 /// (`tcp_clean_rtx_queue`, `tcp_ack_update_rtt`).
 #[test]
 fn sacks_of_what_was_sent_before_put_the_timeout_off_in_linux() {
-    for rules in [Rules::Rfc, Rules::Linux] {
+    for rules in [Rules::RFC, Rules::LINUX] {
         let config = TcpConfig { rules, initial_window: Packets(10), handshake: false, ..linux() };
         let mut sender = sender(&config);
         sender.supply(100);
@@ -288,8 +288,8 @@ fn sacks_of_what_was_sent_before_put_the_timeout_off_in_linux() {
             heard(ms);
         }
         let (before, after) = (heard(104), heard(107));
-        assert_eq!(after.0 > before.0, rules == Rules::Linux, "{rules:?}: {before:?}, {after:?}");
-        assert_eq!(after.1.is_some(), rules == Rules::Linux);
+        assert_eq!(after.0 > before.0, rules == Rules::LINUX, "{rules:?}: {before:?}, {after:?}");
+        assert_eq!(after.1.is_some(), rules == Rules::LINUX);
     }
 }
 
@@ -325,9 +325,9 @@ fn probe_waits_ms(rules: Rules, with_data: bool) -> u64 {
 /// which was sent 290 ms before.
 #[test]
 fn the_probe_waits_no_longer_than_the_timeout_of_the_first_packet_in_linux() {
-    assert_eq!(probe_waits_ms(Rules::Linux, true), 210);
-    assert_eq!(probe_waits_ms(Rules::Linux, false), 500);
-    assert_eq!(probe_waits_ms(Rules::Rfc, true), 500);
+    assert_eq!(probe_waits_ms(Rules::LINUX, true), 210);
+    assert_eq!(probe_waits_ms(Rules::LINUX, false), 500);
+    assert_eq!(probe_waits_ms(Rules::RFC, true), 500);
 }
 
 /// Forty packets that pacing spaces over 10 ms, of which four are lost: what goes together after the SACKs of all others.
@@ -357,10 +357,10 @@ fn repairs(rules: Rules) -> Vec<Vec<u64>> {
 /// new goes by itself.
 #[test]
 fn linux_paces_each_hole_by_itself() {
-    let linux = repairs(Rules::Linux);
+    let linux = repairs(Rules::LINUX);
     assert_eq!(linux[..3], [vec![5], vec![8, 9], vec![12]], "{linux:?}");
     assert!(linux[3][0] == 41 && linux[3].len() > 1, "{linux:?}");
-    let rfc = repairs(Rules::Rfc);
+    let rfc = repairs(Rules::RFC);
     assert_eq!(rfc[..4], [vec![5], vec![8], vec![9], vec![12]], "{rfc:?}");
 }
 
@@ -387,23 +387,23 @@ fn waits_ms(rules: Rules, gap_us: u64, tick: Option<Duration>) -> Vec<u64> {
 /// handshake took, 90 ms.
 #[test]
 fn acks_wait_longer_in_linux_where_packets_come_slowly() {
-    assert!(waits_ms(Rules::Linux, 15_000, None).is_empty(), "each second packet is in time");
-    assert!(waits_ms(Rules::Linux, 30_000, None).is_empty());
+    assert!(waits_ms(Rules::LINUX, 15_000, None).is_empty(), "each second packet is in time");
+    assert!(waits_ms(Rules::LINUX, 30_000, None).is_empty());
     assert_eq!(
-        waits_ms(Rules::Linux, 60_000, None),
+        waits_ms(Rules::LINUX, 60_000, None),
         [40, 40],
         "others wait for 80 ms, but after ACKs at once"
     );
-    let alone = waits_ms(Rules::Linux, 100_000, None);
+    let alone = waits_ms(Rules::LINUX, 100_000, None);
     assert_eq!(alone[..4], [40, 40, 80, 90]);
     assert!(alone[4..].iter().all(|&wait| wait == 90) && alone.len() > 40, "{alone:?}");
-    assert!(waits_ms(Rules::Rfc, 60_000, None).iter().all(|&wait| wait == 40));
+    assert!(waits_ms(Rules::RFC, 60_000, None).iter().all(|&wait| wait == 40));
 }
 
 /// `calc_wheel_index`: the timer of a delayed ACK expires at a tick.
 #[test]
 fn delayed_acks_go_at_ticks_of_the_clock() {
-    for rules in [Rules::Rfc, Rules::Linux] {
+    for rules in [Rules::RFC, Rules::LINUX] {
         let waits = waits_ms(rules, 103_000, Some(Duration::from_millis(4)));
         assert!(waits.iter().any(|wait| wait % 4 != 0), "packets do not come at ticks: {waits:?}");
         let shortest = *waits.iter().min().unwrap();

@@ -45,7 +45,7 @@ fn sent_beyond(path: &mut Path) -> u64 {
 
 #[test]
 fn a_hole_of_many_round_trips_stops_a_sender() {
-    let (mut linux, mut rfc) = (behind_a_hole(Rules::Linux), behind_a_hole(Rules::Rfc));
+    let (mut linux, mut rfc) = (behind_a_hole(Rules::LINUX), behind_a_hole(Rules::RFC));
     let (stopped, goes_on) = (sent_beyond(&mut linux), sent_beyond(&mut rfc));
     assert!(goes_on > 1_000, "{goes_on}");
     // Some four windows: slow start had the buffer made for twice its 40 packets, and for what these would have become.
@@ -59,7 +59,7 @@ proptest! {
     fn nothing_is_sent_beyond_what_was_offered(
         lost in prop::collection::btree_set(0u64..400, 0..60), lost_acks in prop::collection::btree_set(0u64..300, 0..30), packets in 50u64..400,
     ) {
-        let mut path = Path::new(config_of(Rules::Linux), packets);
+        let mut path = Path::new(config_of(Rules::LINUX), packets);
         (path.lost_segments, path.lost_acks) = (lost, lost_acks);
         path.pump();
         let (mut offered, mut end) = (0, None);

@@ -37,6 +37,9 @@ pub enum Kind {
     Size,
     /// One of the parameter's choices, by name.
     Choice,
+    /// Policies of TCP, each in one of its forms: one of the parameter's choices, which all of them have then, or a table;
+    /// resolved to a table of all.
+    Rules,
     /// A list of real numbers.
     Numbers,
     /// A congestion control (the congestion crate's catalog), one of the parameter's choices.

@@ -35,6 +35,7 @@ pub fn default_value(parameter: &Parameter) -> Option<Value> {
         | Kind::SizeDistribution
         | Kind::TimeDistribution
         | Kind::Sizes
+        | Kind::Rules
         | Kind::CdfPoints => return None,
     };
     Some(value)
@@ -62,6 +63,7 @@ pub fn any_value(parameter: &Parameter) -> Option<BoxedStrategy<Value>> {
         | Kind::TimeDistribution
         | Kind::Sizes
         | Kind::Recovery
+        | Kind::Rules
         | Kind::CdfPoints => return None,
     };
     Some(strategy)
@@ -130,8 +132,20 @@ pub fn default_object(entry: &Entry, known: impl Fn(&Parameter) -> Option<Value>
 /// # Panics
 /// A parameter has none, or one that only a catalog knows.
 pub fn defaults<C: DeserializeOwned>(parameters: &[Parameter]) -> C {
+    defaults_with(parameters, |_| None)
+}
+
+/// A configuration with the defaults that it declares; `known` as in [`any_object`].
+///
+/// # Panics
+/// A parameter has neither a default nor a known value.
+pub fn defaults_with<C: DeserializeOwned>(
+    parameters: &[Parameter],
+    known: impl Fn(&Parameter) -> Option<Value>,
+) -> C {
     let value = |parameter: &Parameter| {
-        default_value(parameter).unwrap_or_else(|| panic!("{} has no default", parameter.name))
+        let value = known(parameter).or_else(|| default_value(parameter));
+        value.unwrap_or_else(|| panic!("{} has no default", parameter.name))
     };
     let object = parameters.iter().map(|parameter| (parameter.name.to_owned(), value(parameter))).collect();
     serde_json::from_value(Value::Object(object)).unwrap()

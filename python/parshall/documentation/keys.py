@@ -18,6 +18,7 @@ _FAMILIES = {
     "loss": "[loss](catalogs.md#losses)",
     "congestion_control": "[congestion control](catalogs.md#congestion-controls)",
     "workload": "[workload](catalogs.md#workloads)",
+    "rules": '`"rfc"`, `"linux"`, or [a table](linux.md#rules-one-by-one)',
     "rtt": "duration, or [one a flow](#one-value-a-flow)",
     "start": "duration, or [one a flow](#one-value-a-flow)",
 }

@@ -17,7 +17,7 @@ from parshall.files import READERS
 from parshall.models.catalog import CATALOG
 from parshall.quantities.catalog import OURS
 from parshall.records.schema import tables
-from parshall.schema.catalog import Entry, Parameter, deviations, family
+from parshall.schema.catalog import Entry, Parameter, deviations, family, policies
 from parshall.schema.profiles import PROFILES
 
 ROOT = Path(__file__).parents[3]
@@ -33,6 +33,7 @@ _KINDS = {
     "packets": "packets or size",
     "size": "size or packets",
     "choice": "name",
+    "rules": "name, or table",
     "numbers": "list of numbers",
     "control": "[congestion control](#congestion-controls)",
     "queue": "[queue](#queues)",
@@ -185,6 +186,23 @@ def tcp_profiles() -> str:
     return "\n\n".join(parts)
 
 
+def tcp_rules() -> str:
+    """The policies of the key ``rules``, and what differs in each of them."""
+    rows = [
+        (f"`{policy.name}`" if number == 0 else "", rule.what, rule.rfc, rule.linux)
+        for policy in policies()
+        for number, rule in enumerate(policy.differences)
+    ]
+    listed = [(f"`{policy.name}`", policy.summary, policy.rfc, policy.linux) for policy in policies()]
+    return "\n\n".join(
+        (
+            table(("policy", "what it says", '`"rfc"`', '`"linux"`'), listed),
+            "Rule by rule:",
+            table(("policy", "rule", "the RFCs", "Linux, with the functions of the kernel"), rows),
+        )
+    )
+
+
 def declared_deviations() -> str:
     """Where the simulator does otherwise than RFCs, papers and Linux, on purpose."""
     rows = [
@@ -234,6 +252,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "flow-keys": keys.flow_keys,
     "tcp-keys": keys.tcp_keys,
     "tcp-profiles": tcp_profiles,
+    "tcp-rules": tcp_rules,
     "deviations": declared_deviations,
     "packetdrill": packetdrill,
     "debian-packages": debian_packages,

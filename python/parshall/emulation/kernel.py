@@ -248,6 +248,11 @@ def left_to_the_kernel(scenario: Scenario) -> list[str]:
         given = sorted(group.model_fields_set.intersection(TCP_KEYS) - TAKEN_OVER)
         if given and group.endpoint == "kernel":
             notes.append(f"flows.{number}: the kernel decides for itself about {', '.join(given)}")
+            switched = [name for name, form in group.forms.items() if form != "linux"]
+            if "rules" in given and switched:
+                notes.append(
+                    f"flows.{number}.rules: no kernel can switch these, so Linux's hold: {', '.join(switched)}"
+                )
         if group.kernel is not None and group.endpoint == "simulated":
             notes.append(f"flows.{number}.kernel: the hosts of this group are simulated, and are told nothing of it")
     return notes

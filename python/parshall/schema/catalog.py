@@ -76,6 +76,37 @@ def deviations() -> tuple[Deviation, ...]:
     return tuple(Deviation(crate=crate, **each) for crate, listed in declared.items() for each in listed)
 
 
+@dataclass(frozen=True)
+class Difference:
+    """A rule of a policy that Linux and the RFCs have in another form."""
+
+    what: str
+    rfc: str
+    linux: str
+    """With the functions of the kernel."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy of TCP that Linux and the RFCs have in another form, which the key ``rules`` switches."""
+
+    name: str
+    summary: str
+    rfc: str
+    """Its form by the RFCs, in one line."""
+    linux: str
+    differences: tuple[Difference, ...]
+
+
+@cache
+def policies() -> tuple[Policy, ...]:
+    """Every policy of TCP that can be switched, in the order of the documentation."""
+    listed: list[dict[str, Any]] = json.loads(_core.policies())
+    return tuple(
+        Policy(**{**each, "differences": tuple(Difference(**rule) for rule in each["differences"])}) for each in listed
+    )
+
+
 @cache
 def families() -> Mapping[str, tuple[Entry, ...]]:
     """Every family by its name."""

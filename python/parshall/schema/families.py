@@ -29,7 +29,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, SchemaValidator, core_schema
 
-from parshall.schema import external
+from parshall.schema import external, rules
 from parshall.schema.catalog import Entry, Parameter, family
 from parshall.schema.model import Part
 from parshall.schema.problems import shown
@@ -227,6 +227,8 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
             kind = Literal[tuple(entry.name for entry in family("recoveries"))]
         case "choice":
             kind = Literal[parameter.choices]
+        case "rules":
+            kind = Annotated[Any, BeforeValidator(rules.read), WithJsonSchema(rules.schema())]
         case "control":
             kind = choice("congestion_controls", _STEERABLE, only=parameter.choices)
         case "queue":

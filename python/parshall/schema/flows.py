@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, create_model, field_validator, model_validator
 
-from parshall.schema import external, profiles
+from parshall.schema import external, profiles, rules
 from parshall.schema.catalog import family, sends_datagrams
 from parshall.schema.families import choice, fields
 from parshall.schema.kernel import KernelOptions
@@ -42,7 +42,10 @@ DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_cont
 """Which keys of a group have another default with a congestion control, and that default."""
 
 if TYPE_CHECKING:
-    TcpOptions = Part
+
+    class TcpOptions(Part):  # noqa: D101 - made below
+        rules: Any
+
     Dscp = str
     Profile = str
     CongestionControl = Any
@@ -139,6 +142,12 @@ class FlowGroup(TcpOptions):
     def profile(self) -> profiles.Profile | None:
         """The kernel whose TCP it has; None: it has that of the RFCs, or sends datagrams."""
         return None if sends_datagrams(self.workload.name) else PROFILES.get(self.tcp)
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """The form of each policy of `rules`; a table without a base differs from the rules of the profile."""
+        base = self.profile.defaults["rules"] if self.profile else None
+        return rules.table(self.rules, str(base)) if base else rules.table(self.rules)
 
     @property
     def payload_bytes(self) -> int:

@@ -68,7 +68,7 @@ LINUX = Profile(
         Setting("pacing", False, "`tcp_pacing_check`", "only controls that pace, and hosts with `fq`, do"),
         Setting("ssthresh_cached", "off", "`tcp_update_metrics`", "`tcp_no_ssthresh_metrics_save`"),
         Setting("byte_counting", True, "`tcp_slow_start`, `tcp_cong_avoid_ai`", "by packets acknowledged"),
-        Setting("rules", "linux", "those of the table of rules below", "where Linux differs from the RFCs"),
+        Setting("rules", "linux", "those of the policies below", "where Linux differs from the RFCs"),
     ),
     {"reno": "reno_linux", "cubic": "cubic_linux", "bbr": "bbr_linux"},
     processing_ps=150_000_000,  # docs/linux.md, "The profile": hosts that were watched

@@ -7,8 +7,9 @@ use crate::endpoints::tcp::{Role, TcpGroup};
 use etherparse::{IpDscp, TcpHeader, TcpOptionElement};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
+use parshall_tcp::policies::ReceiveBuffer;
 use parshall_tcp::segment::NO_WINDOW;
-use parshall_tcp::{Ack, Rules};
+use parshall_tcp::Ack;
 use parshall_units::Duration;
 
 /// A link of a path.
@@ -86,8 +87,8 @@ impl TcpRoute {
     pub(super) fn new(wires: &Wires<'_>, group: &TcpGroup) -> Self {
         let (forth, back) = (&group.path, &group.reverse_path);
         let payload = group.payload_bytes();
-        let (window, scale) = match (group.tcp.receive_window, group.tcp.rules) {
-            (None, Rules::Linux) => (u16::MAX, LINUX_SCALE),
+        let (window, scale) = match (group.tcp.receive_window, group.tcp.rules.receive_buffer) {
+            (None, ReceiveBuffer::Linux) => (u16::MAX, LINUX_SCALE),
             (limit, _) => scaled(limit.map(|packets| packets.0 * u64::from(payload))),
         };
         Self {

@@ -18,6 +18,7 @@ use parshall_net::link::{Label, Link, Offered, Outcome};
 use parshall_net::queues::QueueConfig;
 use parshall_net::rate::Transmitter;
 use parshall_records::LinkRow;
+use parshall_tcp::Rules;
 use parshall_units::{Duration, Instant, Rate};
 use serde_json::{json, Value};
 
@@ -103,7 +104,7 @@ fn the_host_takes_its_time_and_keeps_the_order() {
 fn what_linux_sends_at_once_leaves_the_host_at_once() {
     let mut group = tcp_group("twenty", 1, &transfer(&[20 * 1460]));
     group["processing_ps"] = json!(5 * MS);
-    group["tcp"]["rules"] = json!("linux");
+    group["tcp"]["rules"] = json!(Rules::LINUX);
     let mut network = network(&scenario(&[link("link", 1000 * MBIT, &drop_tail(100))], &[group], 1000), 0);
     let arrivals: Vec<u64> = (245..=295)
         .map(|until| {
@@ -120,7 +121,7 @@ fn what_linux_sends_at_once_leaves_the_host_at_once() {
 /// Forty transfers of a packet each: its host and that of its ACK take up to 5 ms each.
 #[test]
 fn a_host_of_linux_takes_its_time_with_acks_too() {
-    let first_and_last = |rules: &str| {
+    let first_and_last = |rules: Rules| {
         let mut group = tcp_group("forty", 40, &transfer(&[1460]));
         group["processing_ps"] = json!(5 * MS);
         group["tcp"]["rules"] = json!(rules);
@@ -132,7 +133,7 @@ fn a_host_of_linux_takes_its_time_with_acks_too() {
         let first = *done.iter().min().unwrap();
         (first, *done.iter().max().unwrap())
     };
-    let (data, both) = (first_and_last("rfc"), first_and_last("linux"));
+    let (data, both) = (first_and_last(Rules::RFC), first_and_last(Rules::LINUX));
     let ms = |(first, last): (Instant, Instant)| last.since(first).as_secs_f64() * 1e3;
     assert!((4.0..5.1).contains(&ms(data)), "{data:?}");
     assert!((6.5..10.1).contains(&ms(both)), "{both:?}");

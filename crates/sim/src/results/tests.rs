@@ -179,7 +179,8 @@ fn any_group() -> impl Strategy<Value = (Value, Vec<u32>)> {
         |(path, workload, (linux, rack, handshake, access, marked), window)| {
             let count = if workload["name"] == "open_loop" { 1 } else { 3 };
             let mut group = tcp_group("tcp", count, &workload);
-            group["tcp"]["rules"] = json!(if linux { "linux" } else { "rfc" });
+            group["tcp"]["rules"] =
+                json!(if linux { parshall_tcp::Rules::LINUX } else { parshall_tcp::Rules::RFC });
             group["tcp"]["recovery"] = json!(if rack { "rack" } else { "newreno" });
             group["tcp"]["handshake"] = json!(handshake);
             group["tcp"]["initial_window"] = json!(window);

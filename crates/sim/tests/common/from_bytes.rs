@@ -160,6 +160,11 @@ impl Choices<'_> {
             Kind::Recovery => {
                 parshall_tcp::recovery::CATALOG[self.below(parshall_tcp::recovery::CATALOG.len())].name.into()
             }
+            Kind::Rules => {
+                let form = |linux| Value::from(if linux { "linux" } else { "rfc" });
+                let forms = parshall_tcp::POLICIES.iter().map(|each| (each.name.to_owned(), form(self.is())));
+                Value::Object(forms.collect())
+            }
             Kind::Numbers => (0..self.below(10)).map(|_| self.real(0.01, 100.0)).collect(),
             Kind::Control => self.entry(&controls(|each| parameter.choices.contains(&each)), payload),
             Kind::Queue => self.entry(&queues(parameter.choices), payload),

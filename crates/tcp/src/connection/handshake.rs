@@ -1,7 +1,7 @@
 //! How a connection opens: a SYN, until it is answered.
 
 use super::{Connection, Phase};
-use crate::rules::Rules;
+use crate::policies::Opening;
 use crate::segment::{Ack, Segment};
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
@@ -30,7 +30,7 @@ impl Connection {
         Some(Segment {
             retransmission,
             syn: true,
-            cwr: config.ecn && !(retransmission && config.rules == Rules::Linux),
+            cwr: config.ecn && !(retransmission && config.rules.opening.is_linux()),
             ..Segment::plain(self.una, now)
         })
     }
@@ -38,16 +38,16 @@ impl Connection {
     /// Until when a SYN that is sent now must be answered.
     pub(crate) fn syn_timeout(&self, config: &TcpConfig) -> Duration {
         let lost = self.rto.backoff();
-        match config.rules {
-            Rules::Rfc => self.timeout(config),
-            Rules::Linux => config.initial_syn_timeout(lost.saturating_sub(LINEAR_SYN_TIMEOUTS)),
+        match config.rules.opening {
+            Opening::Rfc => self.timeout(config),
+            Opening::Linux => config.initial_syn_timeout(lost.saturating_sub(LINEAR_SYN_TIMEOUTS)),
         }
     }
 
     /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681 §3.1), or the
     /// second one (`tcp_init_transfer`).
     pub(crate) fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
-        config.rules == Rules::Rfc || self.rto.backoff() >= TIMEOUTS_BEFORE_CUT
+        config.rules.opening == Opening::Rfc || self.rto.backoff() >= TIMEOUTS_BEFORE_CUT
     }
 
     /// Returns whether the window was cut for timeouts of SYNs although the answer to the first one was on its way, as the echo of its timestamp
@@ -62,7 +62,7 @@ impl Connection {
         if !ack.syn {
             return;
         }
-        let told = config.timestamps && config.rules == Rules::Linux;
+        let told = config.timestamps && config.rules.opening.is_linux();
         let cut = self.rto.backoff() > TIMEOUTS_BEFORE_CUT;
         if let Some(linux) = self.linux.as_mut().filter(|_| told && cut) {
             linux.cut_is_needless = ack.echo == linux.first_syn; // `tcp_try_undo_spurious_syn`

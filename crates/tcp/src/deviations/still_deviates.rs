@@ -15,7 +15,7 @@ fn at(ms: u64) -> Instant {
 }
 
 fn linux(recovery: Recovery) -> TcpConfig {
-    TcpConfig { rules: Rules::Linux, recovery, initial_window: Packets(10), ..config() }
+    TcpConfig { rules: Rules::LINUX, recovery, initial_window: Packets(10), ..config() }
 }
 
 fn sender(config: &TcpConfig) -> Sender {

@@ -145,6 +145,9 @@ impl Window {
 
     /// A round trip has passed, in which all before `next` was read.
     pub(super) fn end_round(&mut self, next: u64) {
+        if self.most == 0 {
+            return;
+        }
         let read = (next - self.from).min(u64::from(u32::MAX / 16)) as u32;
         self.from = next;
         if read > self.largest {

@@ -13,7 +13,7 @@
 use super::scoreboard::DUP_THRESH;
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
-use crate::rules::Rules;
+use crate::policies::WindowGrowth;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
@@ -108,9 +108,9 @@ impl Repair for Classic {
             self.end(connection);
         }
         let duplicates = u64::from(std::mem::take(&mut self.dupacks));
-        Some(match config.rules {
-            Rules::Rfc => acked,
-            Rules::Linux => acked.saturating_sub(duplicates).max(1),
+        Some(match config.rules.window_growth {
+            WindowGrowth::Rfc => acked,
+            WindowGrowth::Linux => acked.saturating_sub(duplicates).max(1),
         })
     }
 

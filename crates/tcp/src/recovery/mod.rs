@@ -183,8 +183,8 @@ impl LossRecovery {
             Recovery::Tahoe => Self::Classic(Classic::new(Variant::Tahoe)),
             Recovery::Reno => Self::Classic(Classic::new(Variant::Reno)),
             Recovery::NewReno => Self::Classic(Classic::new(Variant::NewReno)),
-            Recovery::Sack => Self::Sack(Sack::new(proportional, config.rules)),
-            Recovery::Rack => Self::Rack(Rack::new(base, proportional, config.rules)),
+            Recovery::Sack => Self::Sack(Sack::new(proportional, config.rules.recovery_rate)),
+            Recovery::Rack => Self::Rack(Rack::new(base, proportional, &config.rules)),
         }
     }
 

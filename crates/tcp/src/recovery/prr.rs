@@ -6,21 +6,21 @@
 //! | `RecoverFS` | `before`: packets in flight when the recovery began; with Linux's rules the window |
 //! | `sndcnt` | `quota` |
 //!
-//! With Linux's rules ([`Rules`]) the ACK that begins a recovery counts as the later ones do, and below ssthresh a packet more than was
+//! With Linux's rules ([`RecoveryRate`]) the ACK that begins a recovery counts as the later ones do, and below ssthresh a packet more than was
 //! delivered goes only for an ACK that advances and finds no loss (`SafeACK` of draft-ietf-tcpm-prr-rfc6937bis). What an ACK lets go is a
 //! window then, which stays until the next one that reports a delivery: packets that are found lost meanwhile make room in it
 //! (`tcp_cwnd_reduction`). A reduction that answers ECN goes the same way (`tcp_enter_cwr`), and a recovery that begins meanwhile
 //! goes on with its counts (`tcp_enter_recovery`).
 
 use crate::connection::{Connection, Phase};
-use crate::rules::Rules;
+use crate::policies::RecoveryRate;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
 
 /// Proportional rate reduction.
 #[derive(Clone, Debug)]
 pub(super) struct Prr {
-    rules: Rules,
+    rate: RecoveryRate,
     delivered: u64,
     out: u64,
     before: u64,
@@ -43,17 +43,17 @@ pub(super) struct Report {
 
 impl Prr {
     /// Of a connection, if it reduces so.
-    pub(super) fn of(proportional: bool, rules: Rules) -> Option<Self> {
-        proportional.then(|| Self::new(rules, 1))
+    pub(super) fn of(proportional: bool, rate: RecoveryRate) -> Option<Self> {
+        proportional.then(|| Self::new(rate, 1))
     }
 
-    fn new(rules: Rules, before: u64) -> Self {
-        Self { rules, delivered: 0, out: 0, before, quota: 0, window: before, for_ecn: false }
+    fn new(rate: RecoveryRate, before: u64) -> Self {
+        Self { rate, delivered: 0, out: 0, before, quota: 0, window: before, for_ecn: false }
     }
 
     /// An ECN reduction of a window of `before` packets begins.
     pub(super) fn start_for_ecn(&mut self, before: u64) {
-        *self = Self { for_ecn: self.rules == Rules::Linux, ..Self::new(self.rules, before.max(1)) };
+        *self = Self { for_ecn: self.rate == RecoveryRate::Linux, ..Self::new(self.rate, before.max(1)) };
     }
 
     /// Whether it says what may go on a connection now.
@@ -70,23 +70,23 @@ impl Prr {
         if self.governs(connection) {
             return;
         }
-        let before = match self.rules {
-            Rules::Rfc => connection.flight(),
-            Rules::Linux => connection.whole_window(),
+        let before = match self.rate {
+            RecoveryRate::Rfc => connection.flight(),
+            RecoveryRate::Linux => connection.whole_window(),
         };
-        *self = Self::new(self.rules, before.max(1));
+        *self = Self::new(self.rate, before.max(1));
     }
 
     /// The ACK that begins the recovery, after [`start`](Self::start).
     pub(super) fn on_first_ack(&mut self, report: Report, pipe: u64, ssthresh: u64) {
-        if self.rules == Rules::Linux {
+        if self.rate == RecoveryRate::Linux {
             self.on_ack(report, pipe, ssthresh);
         }
     }
 
     /// A later ACK in recovery; there are `pipe` packets in the network now. RFC 6937 §3.1, with the slow-start reduction bound.
     pub(super) fn on_ack(&mut self, Report { delivered, safe }: Report, pipe: u64, ssthresh: u64) {
-        if self.rules == Rules::Linux && delivered == 0 {
+        if self.rate == RecoveryRate::Linux && delivered == 0 {
             return;
         }
         self.delivered += delivered;
@@ -94,24 +94,24 @@ impl Prr {
             (self.delivered * ssthresh).div_ceil(self.before).saturating_sub(self.out)
         } else {
             let limit = self.delivered.saturating_sub(self.out).max(delivered);
-            (ssthresh - pipe).min(limit + u64::from(safe || self.rules == Rules::Rfc))
+            (ssthresh - pipe).min(limit + u64::from(safe || self.rate == RecoveryRate::Rfc))
         };
         self.window = pipe + self.quota;
     }
 
     /// Whether one more packet may go.
     fn has_room(&self, pipe: impl FnOnce() -> u64) -> bool {
-        match self.rules {
-            Rules::Rfc => self.quota > 0,
-            Rules::Linux => pipe() < self.window,
+        match self.rate {
+            RecoveryRate::Rfc => self.quota > 0,
+            RecoveryRate::Linux => pipe() < self.window,
         }
     }
 
     /// What may be in flight now, with `pipe` packets in the network; `first`: one may go in any case.
     pub(super) fn window_now(&self, pipe: u64, first: bool) -> u64 {
-        match self.rules {
-            Rules::Rfc => pipe + self.quota.max(u64::from(first)),
-            Rules::Linux => self.window.max(pipe + u64::from(first)),
+        match self.rate {
+            RecoveryRate::Rfc => pipe + self.quota.max(u64::from(first)),
+            RecoveryRate::Linux => self.window.max(pipe + u64::from(first)),
         }
     }
 
@@ -155,7 +155,7 @@ mod tests {
     /// RFC 6937 §3.1: while more is in the network than ssthresh, packets go in the proportion of ssthresh to what was in flight.
     #[test]
     fn sends_in_proportion_and_then_up_to_ssthresh() {
-        let mut prr = Prr::new(Rules::Rfc, 20);
+        let mut prr = Prr::new(RecoveryRate::Rfc, 20);
         let mut sent = 0;
         for delivered in 1..=10 {
             prr.on_ack(Report { delivered: 1, safe: false }, 20 - delivered, 10);
@@ -176,17 +176,17 @@ mod tests {
     #[test]
     fn linux_asks_whether_an_ack_is_safe() {
         for (safe, quota) in [(false, 2), (true, 3)] {
-            let mut prr = Prr::new(Rules::Linux, 20);
+            let mut prr = Prr::new(RecoveryRate::Linux, 20);
             prr.on_first_ack(Report { delivered: 2, safe }, 4, 10);
             assert_eq!(prr.quota, quota);
             prr.on_ack(Report { delivered: 0, safe: false }, 4, 10);
             assert_eq!(prr.quota, quota);
         }
-        let mut linux = Prr::new(Rules::Linux, 20);
+        let mut linux = Prr::new(RecoveryRate::Linux, 20);
         linux.on_first_ack(Report { delivered: 2, safe: false }, 4, 10);
         assert!(linux.has_room(|| 5) && !linux.has_room(|| 6), "two of ten may go");
         assert!(linux.has_room(|| 3), "what is found lost later makes room");
-        let mut rfc = Prr::new(Rules::Rfc, 20);
+        let mut rfc = Prr::new(RecoveryRate::Rfc, 20);
         rfc.on_first_ack(Report { delivered: 2, safe: true }, 4, 10);
         assert_eq!(rfc.quota, 0, "it counts from the second ACK on");
     }

@@ -20,7 +20,7 @@ use super::prr::{has_room, window_now, Prr, Report};
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
 use crate::pacing::segments_together;
-use crate::rules::Rules;
+use crate::policies::{LossDetection, LossTimers, Rules};
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
@@ -56,11 +56,11 @@ struct State {
 }
 
 impl State {
-    fn new(base: u64, rules: Rules, prr: Option<Prr>) -> Self {
+    fn new(segments: Segments, prr: Option<Prr>) -> Self {
         Self {
             timers: Timers::OFF,
             probe: LossProbe::NONE,
-            segments: Segments::new(base, rules),
+            segments,
             reordering: ReorderingWindow::FIRST,
             prr,
             undo: Undo::NONE,
@@ -132,8 +132,9 @@ struct Restart {
 }
 
 impl Rack {
-    pub(crate) fn new(base: u64, proportional: bool, rules: Rules) -> Self {
-        let state = Box::new(State::new(base, rules, Prr::of(proportional, rules)));
+    pub(crate) fn new(base: u64, proportional: bool, rules: &Rules) -> Self {
+        let state =
+            Box::new(State::new(Segments::new(base, rules), Prr::of(proportional, rules.recovery_rate)));
         Self { has_holes: false, retransmit_first: false, state }
     }
 
@@ -198,7 +199,7 @@ impl Rack {
         if std::mem::take(&mut probe.due) {
             self.retransmit_first = connection.phase != Phase::Open; // pacing held it back, and it has become needless
         }
-        let undone = match self.undo(connection, echo, advances, sacks) {
+        let undone = match self.undo(connection, config, echo, advances, sacks) {
             Undone::NotYet => {
                 self.count_delivered(connection, Report { delivered, safe: advances });
                 self.schedule(connection, config, now, Restart { retransmission: advances, probe: advances });
@@ -217,15 +218,16 @@ impl Rack {
         if answer == ProbeAnswer::Repaired && connection.phase == Phase::Open {
             connection.reduce_at_once(now);
         }
-        let found = self.find_losses(connection, now);
+        let found = self.find_losses(connection, config, now);
         let report = Report { delivered, safe: advances && found.packets == 0 };
-        let restarts = advances || self.state.segments.is_first_resent_since_sacked();
+        let restarts = advances
+            || config.rules.loss_timers.is_linux() && self.state.segments.is_first_resent_since_sacked();
         let may_start = match connection.phase {
             Phase::Open => true,
-            Phase::Loss => self.answers_anew(found.retransmissions),
+            Phase::Loss => Self::answers_anew(config, found.retransmissions),
             Phase::Recovery | Phase::Connecting => false,
         };
-        if !(may_start && self.start_if_lost(connection, now, report)) {
+        if !(may_start && self.start_if_lost(connection, config, now, report)) {
             self.count_delivered(connection, report);
         }
         self.schedule(connection, config, now, Restart { retransmission: restarts, probe: restarts });
@@ -237,12 +239,13 @@ impl Rack {
     fn undo(
         &mut self,
         connection: &mut Connection,
+        config: &TcpConfig,
         echo: Option<Instant>,
         advances: bool,
         sacks: bool,
     ) -> Undone {
         let State { segments, undo, .. } = &mut *self.state;
-        if segments.rules != Rules::Linux {
+        if !config.rules.undo.is_linux() {
             return Undone::No;
         }
         let ends = connection.una >= connection.recover;
@@ -279,19 +282,21 @@ impl Rack {
     }
 
     /// Whether such losses after a timeout begin a recovery: Linux reduces the window for them once more.
-    fn answers_anew(&self, losses: u64) -> bool {
-        losses > 0 && self.state.segments.rules == Rules::Linux
+    fn answers_anew(config: &TcpConfig, losses: u64) -> bool {
+        losses > 0 && config.rules.loss_response.is_linux()
     }
 
     /// Looks for losses at `now`.
-    fn find_losses(&mut self, connection: &mut Connection, now: Instant) -> Losses {
+    fn find_losses(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) -> Losses {
         let State { segments, reordering, timers, .. } = &mut *self.state;
         let recovering = connection.phase != Phase::Open;
         let found =
             segments.detect_losses(now, |segments| reordering.length(segments, &connection.rtt, recovering));
-        timers.reordering = match segments.rules {
+        timers.reordering = match config.rules.loss_detection {
             // `tcp_rack_mark_lost`
-            Rules::Linux if found.in_doubt_until != Instant::MAX => found.in_doubt_until + LINUX_SLACK,
+            LossDetection::Linux if found.in_doubt_until != Instant::MAX => {
+                found.in_doubt_until + LINUX_SLACK
+            }
             _ => found.in_doubt_until,
         };
         if found.packets > 0 {
@@ -301,7 +306,13 @@ impl Rack {
     }
 
     /// Whether there are losses, which fast recovery then begins to repair.
-    fn start_if_lost(&mut self, connection: &mut Connection, now: Instant, report: Report) -> bool {
+    fn start_if_lost(
+        &mut self,
+        connection: &mut Connection,
+        config: &TcpConfig,
+        now: Instant,
+        report: Report,
+    ) -> bool {
         let State { segments, prr, undo, .. } = &mut *self.state;
         if segments.to_answer() == 0 {
             return false;
@@ -309,7 +320,7 @@ impl Rack {
         if let Some(prr) = prr {
             prr.start(connection);
         }
-        if segments.rules == Rules::Linux {
+        if config.rules.undo.is_linux() {
             undo.begin(connection, segments.retransmitted());
         }
         connection.begin_recovery(now);
@@ -367,7 +378,7 @@ impl Rack {
     /// The retransmission timer expired: what is lost, and the timers.
     fn on_timeout(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         let State { segments, reordering, probe, timers, undo, .. } = &mut *self.state;
-        if segments.rules == Rules::Linux {
+        if config.rules.undo.is_linux() {
             let (open, again) = (connection.phase == Phase::Open, connection.has_timed_out());
             if open || connection.phase == Phase::Loss && !again {
                 undo.begin(connection, segments.retransmitted());
@@ -377,7 +388,7 @@ impl Rack {
         connection.on_timeout(config, now);
         let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
-        if segments.rules == Rules::Linux {
+        if config.rules.loss_response.is_linux() {
             connection.control.set_window((segments.pipe() + 1) as f64);
         }
         probe.give_up();
@@ -397,11 +408,11 @@ fn probe_timeout(connection: &Connection, config: &TcpConfig) -> Duration {
         return FIRST_PROBE;
     }
     let alone = connection.flight() <= 1;
-    let more = match config.rules {
-        Rules::Rfc => config.delayed_ack.filter(|_| alone).unwrap_or(Duration::ZERO),
+    let more = match config.rules.loss_timers {
+        LossTimers::Rfc => config.delayed_ack.filter(|_| alone).unwrap_or(Duration::ZERO),
         // `tcp_schedule_loss_probe`: TCP_RTO_MIN for the delayed ACK of a single packet
-        Rules::Linux if alone => config.min_rto,
-        Rules::Linux => LINUX_SLACK,
+        LossTimers::Linux if alone => config.min_rto,
+        LossTimers::Linux => LINUX_SLACK,
     };
     srtt.times(2) + more
 }
@@ -428,12 +439,12 @@ impl Repair for Rack {
 
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         if self.state.timers.reordering <= now {
-            let found = self.find_losses(connection, now);
+            let found = self.find_losses(connection, config, now);
             // Linux lets one packet go for a recovery that the timer begins (`tcp_rack_reo_timeout`).
             let report = Report { delivered: 1, safe: false };
             let may_start = connection.phase == Phase::Open
-                || connection.phase == Phase::Loss && self.answers_anew(found.packets);
-            let started = may_start && self.start_if_lost(connection, now, report);
+                || connection.phase == Phase::Loss && Self::answers_anew(config, found.packets);
+            let started = may_start && self.start_if_lost(connection, config, now, report);
             if connection.phase == Phase::Recovery && !started {
                 self.count_delivered(connection, Report { delivered: 0, safe: false });
             }
@@ -547,7 +558,7 @@ impl Repair for Rack {
         if !set || restart.retransmission || self.has_holes {
             self.schedule(connection, config, now, restart);
         }
-        if restart.probe && config.rules == Rules::Linux && !self.state.timers.limited {
+        if restart.probe && config.rules.loss_timers.is_linux() && !self.state.timers.limited {
             self.limit_probe(connection, config, now);
         }
     }
@@ -605,8 +616,8 @@ impl Repair for Rack {
     }
 
     fn restart(&mut self, base: u64) {
-        let prr = self.state.prr.take();
-        *self.state = State::new(base, self.state.segments.rules, prr);
+        let State { segments, prr, .. } = &mut *self.state;
+        *self.state = State::new(segments.restarted(base), prr.take());
         self.has_holes = false;
         self.retransmit_first = false;
     }

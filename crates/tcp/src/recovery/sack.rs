@@ -4,7 +4,7 @@ use super::prr::{has_room, window_now, Prr, Report};
 use super::scoreboard::Scoreboard;
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
-use crate::rules::Rules;
+use crate::policies::RecoveryRate;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_units::Instant;
@@ -16,9 +16,9 @@ pub(crate) struct Sack {
     has_sacked: bool,
     /// A packet goes next whatever the window: RFC 6675 §5 step 4.3.
     retransmit_first: bool,
-    /// Whether it sends by proportional rate reduction, and by whose rules.
+    /// Whether it sends by proportional rate reduction, and in which form.
     proportional: bool,
-    rules: Rules,
+    rate: RecoveryRate,
     /// Made at the first loss.
     repairs: Option<Box<Repairs>>,
 }
@@ -53,15 +53,15 @@ impl Repairs {
 }
 
 impl Sack {
-    pub(crate) fn new(proportional: bool, rules: Rules) -> Self {
-        Self { has_sacked: false, retransmit_first: false, proportional, rules, repairs: None }
+    pub(crate) fn new(proportional: bool, rate: RecoveryRate) -> Self {
+        Self { has_sacked: false, retransmit_first: false, proportional, rate, repairs: None }
     }
 
     fn repairs(&mut self, una: u64) -> &mut Repairs {
         self.repairs.get_or_insert_with(|| {
             let mut board = Scoreboard::default();
             board.reset(una);
-            Box::new(Repairs { board, prr: Prr::of(self.proportional, self.rules) })
+            Box::new(Repairs { board, prr: Prr::of(self.proportional, self.rate) })
         })
     }
 

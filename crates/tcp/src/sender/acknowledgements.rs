@@ -1,9 +1,9 @@
 //! What an ACK does: to the connection, to the recovery, and then to the control.
 
 use super::{Phase, Sender};
+use crate::policies::{RttRule, WindowGrowth};
 use crate::ranges::Range;
 use crate::recovery::Repair;
-use crate::rules::Rules;
 use crate::segment::{Ack, NO_WINDOW};
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl};
@@ -58,7 +58,7 @@ impl Sender {
         let Self { connection, recovery, .. } = self;
         if connection.max > connection.una && !ack.syn {
             recovery.on_old_data(connection, config, now, ack);
-            let rtt = recovery.newest_rtt().filter(|_| config.rules == Rules::Linux);
+            let rtt = recovery.newest_rtt().filter(|_| config.rules.rtt_estimate.is_linux());
             if let Some(rtt) = rtt {
                 connection.take_sample(config, rtt, 1, false); // of what is SACKed (`tcp_ack_update_rtt`)
             }
@@ -87,21 +87,21 @@ impl Sender {
             recovery.end_round();
         }
         let phase = if delivered.is_some() { connection.phase } else { Phase::Recovery };
-        let credit = match config.rules {
+        let credit = match config.rules.window_growth {
             _ if !config.byte_counting => 1.0,
             // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
-            Rules::Rfc => {
+            WindowGrowth::Rfc => {
                 if was_open {
                     acked as f64
                 } else {
                     1.0
                 }
             }
-            Rules::Linux => delivered.unwrap_or(acked) as f64,
+            WindowGrowth::Linux => delivered.unwrap_or(acked) as f64,
         };
-        let rtt = match config.rules {
-            Rules::Rfc => rtt,
-            Rules::Linux => recovery.newest_rtt().or(rtt),
+        let rtt = match config.rules.rtt_estimate {
+            RttRule::Rfc => rtt,
+            RttRule::Linux => recovery.newest_rtt().or(rtt),
         };
         let event =
             AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(config, now, ack, phase) };
@@ -148,7 +148,7 @@ impl Sender {
         };
         let Some(sampler) = &mut connection.sampler else { return };
         let Some((sample, rtt)) = sampler.on_ack(event.now, &progress) else { return };
-        let rtt = if config.rules == Rules::Linux { event.rtt } else { rtt };
+        let rtt = if config.rules.rtt_estimate.is_linux() { event.rtt } else { rtt };
         connection.control.on_ack(&AckEvent { rtt, sample: Some(sample), ..event });
     }
 }

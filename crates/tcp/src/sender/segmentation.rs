@@ -71,12 +71,12 @@ fn is_due(connection: &Connection, sent: Instant, now: Instant) -> bool {
 
 /// The bursts of packets that are sent at the same time.
 #[derive(Debug)]
-pub struct Bursts {
+pub struct Segmentation {
     most: u64,
     packets: u64,
 }
 
-impl Bursts {
+impl Segmentation {
     /// None yet, of a connection whose packets are sent together now.
     pub(super) fn new(connection: &Connection, config: &TcpConfig) -> Self {
         Self { most: together(connection, config).min(most_at_once(connection.whole_window())), packets: 0 }

@@ -1,11 +1,11 @@
 //! What goes next, and when.
 
-use super::segmentation::{self, Bursts};
+use super::segmentation::{self, Segmentation};
 use super::{Phase, Sender};
 use crate::connection::Connection;
 use crate::pacing;
+use crate::policies::Bursts;
 use crate::recovery::Repair;
-use crate::rules::Rules;
 use crate::segment::Segment;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, TransmissionStart};
@@ -64,8 +64,8 @@ impl Sender {
     }
 
     /// The bursts of packets that were sent together, by Linux's rules.
-    pub fn bursts(&self, config: &TcpConfig) -> Bursts {
-        Bursts::new(&self.connection, config)
+    pub fn bursts(&self, config: &TcpConfig) -> Segmentation {
+        Segmentation::new(&self.connection, config)
     }
 
     /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, whatever the rate.
@@ -109,18 +109,21 @@ impl Sender {
         let supplied = connection.send_limit(config).saturating_sub(connection.nxt);
         connection.window_limited = in_window <= supplied;
         let room = in_window.min(supplied);
-        if config.rules == Rules::Linux && (room > 0 || connection.window_limited) {
-            return self.room_of_linux(config, at, room);
+        if config.rules.bursts.is_linux() | config.rules.window_growth.is_linux()
+            && (room > 0 || connection.window_limited)
+        {
+            return self.room_in_bursts(config, at, room);
         }
         room
     }
 
     /// Of so many packets that may go, those that do not wait for a larger burst; how far the window is used is noted.
     #[inline(never)]
-    fn room_of_linux(&mut self, config: &TcpConfig, at: Option<Instant>, room: u64) -> u64 {
+    fn room_in_bursts(&mut self, config: &TcpConfig, at: Option<Instant>, room: u64) -> u64 {
         let connection = &mut self.connection;
-        let waiting =
-            at.map_or(0, |now| segmentation::packets(connection, &self.recovery, config, now, room));
+        let waiting = at
+            .filter(|_| config.rules.bursts.is_linux())
+            .map_or(0, |now| segmentation::packets(connection, &self.recovery, config, now, room));
         connection.window_limited |= waiting > 0;
         connection.note_use(room - waiting);
         room - waiting
@@ -188,7 +191,7 @@ impl Sender {
             let (gap, window) = (pacing_gap(connection, config), connection.whole_window());
             // Each buffer waits for its own time (`tcp_pacing_check`): holes are repaired one by one.
             let ends =
-                config.rules == Rules::Linux && !recovery.is_segmented_with_next(packet, retransmission);
+                config.rules.bursts.is_linux() && !recovery.is_segmented_with_next(packet, retransmission);
             if let Some(pacing) = &mut connection.pacing {
                 pacing.on_transmission(now, gap, connection.rtt.min(), window);
                 if ends {
@@ -206,9 +209,9 @@ pub(super) fn pacing_gap(Connection { control, rtt, .. }: &Connection, config: &
         return Duration::from_secs_f64(1.0 / rate);
     }
     let window = control.window();
-    let fast_below = match config.rules {
-        Rules::Rfc => control.ssthresh(),
-        Rules::Linux => control.ssthresh() / 2.0,
+    let fast_below = match config.rules.bursts {
+        Bursts::Rfc => control.ssthresh(),
+        Bursts::Linux => control.ssthresh() / 2.0,
     };
     let gain = if window < fast_below { 2.0 } else { 1.2 };
     Duration::from_secs_f64(rtt.srtt().as_secs_f64() / (gain * window))

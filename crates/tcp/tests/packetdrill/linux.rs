@@ -2,8 +2,9 @@
 
 use crate::settings::Settings;
 use parshall_tcp::{Recovery, RtoFloor, Rules, TcpConfig};
-use parshall_units::testing::defaults;
+use parshall_units::testing::defaults_with;
 use parshall_units::{Duration, Packets};
+use serde_json::json;
 
 /// How long ACKs wait in Linux (`TCP_DELACK_MIN`), and how long its loss probes suppose that those of others may (`TCP_RTO_MIN`).
 pub const DELAYED_ACK: Duration = Duration::from_millis(40);
@@ -22,7 +23,7 @@ pub fn config(settings: &Settings) -> TcpConfig {
         pacing: settings.paced,
         handshake: true,
         persistent: true,
-        rules: Rules::Linux,
-        ..defaults(TcpConfig::PARAMETERS)
+        rules: Rules::LINUX,
+        ..defaults_with(TcpConfig::PARAMETERS, |each| (each.name == "rules").then(|| json!(Rules::RFC)))
     }
 }

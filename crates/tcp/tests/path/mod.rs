@@ -3,15 +3,20 @@
 
 use parshall_congestion::{ControlConfig, RenoConfig, Start};
 use parshall_tcp::segment::NO_WINDOW;
-use parshall_tcp::{Ack, Receiver, Recovery, SackBlocks, Segment, Sender, TcpConfig};
-use parshall_units::testing::defaults;
+use parshall_tcp::{Ack, Receiver, Recovery, Rules, SackBlocks, Segment, Sender, TcpConfig};
+use parshall_units::testing::defaults_with;
 use parshall_units::{Duration, Instant, Packets};
+use serde_json::json;
 use std::collections::{BTreeSet, VecDeque};
 
 pub const ONE_WAY: Duration = Duration::from_millis(50);
 
 pub fn config(recovery: Recovery) -> TcpConfig {
-    TcpConfig { initial_window: Packets(4), recovery, ..defaults(TcpConfig::PARAMETERS) }
+    TcpConfig {
+        initial_window: Packets(4),
+        recovery,
+        ..defaults_with(TcpConfig::PARAMETERS, |each| (each.name == "rules").then(|| json!(Rules::RFC)))
+    }
 }
 
 /// An ACK that arrives as soon as it is sent, of a packet that was sent at `echo`.

@@ -3,9 +3,10 @@
 use super::wire::{self, Segment as Wire};
 use parshall_congestion::{CongestionControl, ControlConfig, RenoConfig, Start};
 use parshall_tcp::sender::{Phase, ENDLESS};
-use parshall_tcp::{Ack, Receiver, Recovery, Segment, Sender, TcpConfig};
-use parshall_units::testing::defaults;
+use parshall_tcp::{Ack, Receiver, Recovery, Rules, Segment, Sender, TcpConfig};
+use parshall_units::testing::defaults_with;
 use parshall_units::{Bytes, Duration, Instant};
+use serde_json::json;
 use std::collections::{HashSet, VecDeque};
 
 pub const MSS: u32 = 1448;
@@ -107,7 +108,7 @@ fn config(setup: &Setup) -> TcpConfig {
         timestamps: setup.timestamps,
         handshake: true,
         ack_size: Bytes(52),
-        ..defaults(TcpConfig::PARAMETERS)
+        ..defaults_with(TcpConfig::PARAMETERS, |each| (each.name == "rules").then(|| json!(Rules::RFC)))
     }
 }
 

@@ -101,7 +101,7 @@ impl Parameter {
                 "a default that is out of range"
             );
         }
-        if matches!(self.kind, Kind::Choice | Kind::Control | Kind::Queue) {
+        if matches!(self.kind, Kind::Choice | Kind::Rules | Kind::Control | Kind::Queue) {
             let mut index = 0;
             while index < self.choices.len() && !is_same(self.choices[index].as_bytes(), default.as_bytes()) {
                 index += 1;

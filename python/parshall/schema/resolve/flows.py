@@ -195,7 +195,7 @@ def _refuse_tcp(group: FlowGroup, *, controlled: bool) -> None:
 
 def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
     """The endpoint as Rust reads it."""
-    tcp = parameters(group, TCP_PARAMETERS, context)
+    tcp = {**parameters(group, TCP_PARAMETERS, context), "rules": group.forms}
     with within("congestion_control"):
         control = configuration(control_of(group), context)
     if not tcp["timestamps"] and _core.needs_timestamps(json.dumps(control)):

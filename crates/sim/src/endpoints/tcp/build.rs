@@ -12,7 +12,7 @@ use crate::random::SmallStream;
 use crate::shared::Core;
 use parshall_congestion::{ControlConfig, SlowStart};
 use parshall_net::ecn::Ecn;
-use parshall_tcp::{Rules, TcpConfig};
+use parshall_tcp::TcpConfig;
 use parshall_units::Duration;
 use parshall_workload::{ArrivalSource, Source, TransferSource, WorkloadConfig};
 use rand_core::RngCore;
@@ -80,7 +80,7 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
     let spec = group.spec;
     let tcp = with_marks(tcp, control);
     let processing_time = Duration::from_ps(spec.processing_ps);
-    let answers_late = tcp.rules == Rules::Linux && spec.reverse_path.is_empty();
+    let answers_late = tcp.rules.processing.is_linux() && spec.reverse_path.is_empty();
     Ok(TcpGroup {
         name: group.name.clone(),
         number: group.number,

@@ -24,7 +24,7 @@ use crate::random::SmallStream;
 use crate::shared::Core;
 use parshall_congestion::Start;
 use parshall_net::markers::Class;
-use parshall_tcp::{Ack, Receiver, Rules, Sender};
+use parshall_tcp::{Ack, Receiver, Sender};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::mem::offset_of;
@@ -367,7 +367,7 @@ impl TcpFlow {
             }
             None => self.pump_one_by_one(group, core, now),
         };
-        if packets > 1 && group.tcp.rules == Rules::Linux {
+        if packets > 1 && group.tcp.rules.bursts.is_linux() {
             if packets == 2 {
                 self.push_second();
             } else {

@@ -60,7 +60,7 @@ fn a_handshake_takes_a_round_trip() {
 fn the_ack_that_ends_a_handshake_of_linux_takes_its_place_in_the_queue() {
     let mut group = sends(&[1]);
     group["tcp"]["handshake"] = json!(true);
-    group["tcp"]["rules"] = json!("linux");
+    group["tcp"]["rules"] = json!(parshall_tcp::Rules::LINUX);
     let mut network = alone(1_000_000, group.clone(), 1000);
     assert_eq!(flow(&network).application.begun, us(100_320 + 320 + 112_000), "40 bytes, as the SYN");
     assert_eq!(network.links[0].link.measured(us(1_000_000)).0.forwarded, 3);
@@ -76,7 +76,7 @@ fn timeouts_of_syns_that_are_only_late_cost_linux_nothing() {
             let mut group = sends(&[100]);
             group["rtt_ps"] = json!({"constant": 2500 * MS});
             group["tcp"]["handshake"] = json!(true);
-            group["tcp"]["rules"] = json!("linux");
+            group["tcp"]["rules"] = json!(parshall_tcp::Rules::LINUX);
             group["tcp"]["timestamps"] = json!(timestamps);
             group["tcp"]["initial_rto"] = json!(seconds * 1000 * MS);
             let network = alone(1_000_000_000, group, 60_000);
@@ -188,7 +188,7 @@ fn an_exchange_takes_a_round_trip_and_what_links_take_with_request_and_response(
 fn a_host_of_linux_takes_its_time_once_with_the_acks_of_requests() {
     let mut group = tcp_group("asking", 1, &exchanges(292, 1460.0, 0.01));
     group["processing_ps"] = json!(5 * MS);
-    group["tcp"]["rules"] = json!("linux");
+    group["tcp"]["rules"] = json!(parshall_tcp::Rules::LINUX);
     let answer_times = |network: &Network| -> Vec<Duration> {
         network.endpoints.tcp.groups.iter().map(|group| group.answer_time).collect()
     };

@@ -61,8 +61,8 @@ impl ReorderingWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policies::Rules;
     use crate::ranges::Range;
-    use crate::rules::Rules;
     use parshall_units::Instant;
 
     /// Smallest RTT 40 ms, smoothed 40 + (520 - 40) / 8 = 100 ms.
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn duplicates_widen_it_once_a_round_trip_for_sixteen_recoveries() {
-        let mut segments = Segments::new(1, Rules::Rfc);
+        let mut segments = Segments::new(1, &Rules::RFC);
         segments.reordering_seen = true;
         let mut window = ReorderingWindow::FIRST;
         let length = |window: &ReorderingWindow| window.length(&segments, &rtt(), true);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn without_reordering_three_sacked_packets_or_a_recovery_end_all_doubt() {
-        let mut segments = Segments::new(1, Rules::Rfc);
+        let mut segments = Segments::new(1, &Rules::RFC);
         let mut window = ReorderingWindow::FIRST;
         window.widen(10, 50);
         assert_eq!(window.length(&segments, &rtt(), false), Duration::from_millis(20));

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `Segment.xmit_ts`, `.lost`, `.retransmitted` | [`Packet`]: `sent`, `lost`, `sent_again` |
 //! | `RACK.xmit_ts`, `RACK.end_seq` | `newest`: when the delivered packet sent last was sent, and its number |
-//! | `RACK.rtt` | `rtt`: of the packet sent last; with Linux's [`Rules`] of the last one that an ACK reports, those of its blocks first |
+//! | `RACK.rtt` | `rtt`: of the packet sent last; in Linux's form of [`LossDetection`] of the last one that an ACK reports, those of its blocks first |
 //! | `RACK.fack` | `highest`, the highest packet delivered |
 //! | `RACK.reordering_seen` | `reordering_seen` |
 //! | `RACK.segs_sacked` | `sacked_count` |
@@ -22,8 +22,8 @@
 //! Whether an ACK is for the first copy of a packet that was sent again, the echoed timestamp says of packets acknowledged cumulatively only; of
 //! those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no retransmitted probe would find a loss.
 
+use crate::policies::{LossDetection, LossResponse, Rules};
 use crate::ranges::{Range, RangeSet};
-use crate::rules::Rules;
 use parshall_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -75,7 +75,8 @@ pub(super) struct Segments {
     resent: VecDeque<Resent>,
     // Three cache lines of the recovery to here.
     pub(super) reordering_seen: bool,
-    pub(super) rules: Rules,
+    detection: LossDetection,
+    response: LossResponse,
     /// The first packet whose first transmission is not yet judged.
     fresh: u64,
     /// Packets found lost and not delivered since, sent again or not: `lost_out` of Linux.
@@ -102,7 +103,7 @@ pub(super) struct Losses {
 
 impl Segments {
     /// A connection whose first packet is `base`.
-    pub(super) fn new(base: u64, rules: Rules) -> Self {
+    pub(super) fn new(base: u64, rules: &Rules) -> Self {
         Self {
             base,
             packets: VecDeque::new(),
@@ -117,11 +118,18 @@ impl Segments {
             lowest_original: u64::MAX,
             first_sacked: Instant::MAX,
             reordering_seen: false,
-            rules,
+            detection: rules.loss_detection,
+            response: rules.loss_response,
             resent: VecDeque::new(),
             lost: BinaryHeap::new(),
             sacked: RangeSet::default(),
         }
+    }
+
+    /// Those of the next connection between the same ends, whose first packet is `base`.
+    pub(super) fn restarted(&self, base: u64) -> Self {
+        let Self { detection, response, .. } = *self;
+        Self { detection, response, ..Self::new(base, &Rules::RFC) }
     }
 
     /// A packet is sent; whether it was lost. RFC 8985 §6.1
@@ -163,7 +171,7 @@ impl Segments {
         (echo, min_rtt): (Option<Instant>, Duration),
         mut sacked: impl FnMut(Range),
     ) -> u64 {
-        let echo = echo.filter(|_| self.rules == Rules::Rfc); // Linux asks the RTT alone (`tcp_rack_advance`)
+        let echo = echo.filter(|_| self.detection == LossDetection::Rfc); // Linux asks the RTT alone (`tcp_rack_advance`)
         let mut delivery =
             Delivery { now, echo, min_rtt, newest: None, last: None, originals: None, count: 0 };
         self.lowest_original = u64::MAX;
@@ -189,9 +197,11 @@ impl Segments {
         self.first_sacked = sacked.map_or(Instant::MAX, |(first, _)| first);
         self.sample = sacked.or(acknowledged).map_or(Duration::MAX, |(_, last)| now.since(last));
         if let Some(newest) = delivery.newest {
-            self.rtt = match self.rules {
-                Rules::Rfc => now.since(newest.0),
-                Rules::Linux => last_acknowledged.or(delivery.last).map_or(self.rtt, |sent| now.since(sent)),
+            self.rtt = match self.detection {
+                LossDetection::Rfc => now.since(newest.0),
+                LossDetection::Linux => {
+                    last_acknowledged.or(delivery.last).map_or(self.rtt, |sent| now.since(sent))
+                }
             };
             self.newest = self.newest.max(newest);
         }
@@ -404,12 +414,12 @@ impl Segments {
         self.lost_count
     }
 
-    /// Packets whose losses call for a recovery: with Linux's [`Rules`] also those that were sent again and are not known to have arrived
+    /// Packets whose losses call for a recovery: in Linux's form of [`LossResponse`] also those that were sent again and are not known to have arrived
     /// (`tcp_time_to_recover`).
     pub(super) fn to_answer(&self) -> u64 {
-        match self.rules {
-            Rules::Rfc => self.lost_count,
-            Rules::Linux => self.repaired_count,
+        match self.response {
+            LossResponse::Rfc => self.lost_count,
+            LossResponse::Linux => self.repaired_count,
         }
     }
 
@@ -444,7 +454,7 @@ impl Segments {
     /// (`tcp_clean_rtx_queue`).
     pub(super) fn is_first_resent_since_sacked(&self) -> bool {
         let later = |first: &Packet| first.sent > self.first_sacked;
-        self.rules == Rules::Linux && self.packets.front().is_some_and(later)
+        self.packets.front().is_some_and(later)
     }
 
     /// When the first packet outstanding was sent last.
@@ -492,7 +502,7 @@ mod tests {
     /// The first unacknowledged packet is never one that the receiver still has: an ACK would have said so.
     #[test]
     fn a_timeout_finds_a_first_packet_lost_that_was_sacked() {
-        let mut segments = Segments::new(1, Rules::Rfc);
+        let mut segments = Segments::new(1, &Rules::RFC);
         for number in 1..=3 {
             segments.on_send(Instant::ZERO, number);
         }
@@ -521,7 +531,7 @@ mod tests {
     /// `tcp_clean_rtx_queue`, `tcp_sacktag_one`: what was sent again gives no RTT but by the timestamp's echo, in a block or not.
     #[test]
     fn only_packets_that_were_sent_once_give_an_rtt() {
-        let mut segments = Segments::new(1, Rules::Linux);
+        let mut segments = Segments::new(1, &Rules::LINUX);
         for number in 1..=9 {
             segments.on_send(at(number), number);
         }

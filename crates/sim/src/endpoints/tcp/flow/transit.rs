@@ -8,7 +8,7 @@ use crate::event::Entity;
 use crate::memory::prefetch_ahead;
 use crate::packet::{Flags, Packet, Waiting};
 use crate::shared::Core;
-use parshall_tcp::{Ack, Rules, Segment};
+use parshall_tcp::{Ack, Segment};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -40,7 +40,7 @@ impl TcpFlow {
             let start = self.start(group, now);
             self.sender.replace_control(now, group.new_control(start));
         }
-        if group.tcp.rules == Rules::Linux && group.role.is_none() && !group.path.is_empty() {
+        if group.tcp.rules.opening.is_linux() && group.role.is_none() && !group.path.is_empty() {
             let segment = Segment { ecn_capable: false, ..Segment::plain(self.sender.una(), now) };
             self.enter_transit(group, core, Waiting::of_segment(&segment, group.header_bytes));
         }
@@ -95,7 +95,8 @@ impl TcpFlow {
         let mut leaves = packet.sent;
         if group.processing_time > Duration::ZERO {
             // What Linux sends at once is processed at once; an access link spaces it anyway.
-            if group.tcp.rules == Rules::Linux && packet.sent == self.sent_before && group.access.is_none() {
+            let together = group.tcp.rules.processing.is_linux() && packet.sent == self.sent_before;
+            if together && group.access.is_none() {
                 leaves = self.left;
             } else {
                 leaves += self.processing.below(group.processing_time);
