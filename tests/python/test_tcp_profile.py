@@ -157,9 +157,11 @@ def test_each_policy_is_switched_alone() -> None:
         table = {**everything, name: "rfc"}
         assert resolved(rules={"base": "linux", name: "rfc"})["tcp"]["rules"] == table
         assert resolved(tcp="linux", rules={name: "rfc"})["tcp"]["rules"] == table, "the base is the profile's"
-        assert set(resolved(tcp="rfc", rules={name: "linux"})["tcp"]["rules"].values()) == {"linux", "rfc"}, "or the RFCs'"
+        assert set(resolved(tcp="rfc", rules={name: "linux"})["tcp"]["rules"].values()) == {"linux", "rfc"}, (
+            "or the RFCs'"
+        )
     assert resolved(rules="linux")["tcp"]["rules"] == everything
-    assert set(resolved()["tcp"]["rules"].values()) == {"rfc"}
+    assert set(resolved(tcp="rfc")["tcp"]["rules"].values()) == {"rfc"}
 
 
 def test_a_table_of_rules_is_written_as_it_was_read() -> None:
