@@ -1,0 +1,144 @@
+"""The answer of `parshall.design.rules` in words.
+
+A part of a difference is a rule that is shown to change a quantity in the company of the others. Parts are shares of the
+value with the rules of the RFCs, as the whole is, so that they can be held against it. They need not add up: the rest is
+what no single rule is shown to do, and more than the whole are rules that do less together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from parshall.design.rules import WHOLE, Asked, RulesAnswer
+from parshall.report.description import listed
+from parshall.report.numbers import counted, quantity
+from parshall.report.sentences import Sentence, say
+from parshall.stats.verdict import Judgement
+
+REST = 0.1
+"""Share of the whole below which parts add up to it."""
+
+
+def answer(found: RulesAnswer) -> list[str]:
+    """Sentences, the answer first: of each quantity that is shown to change; then what was switched."""
+    return [each.text for each in _said(found)]
+
+
+def _said(found: RulesAnswer) -> Iterator[Sentence]:
+    if not found.switched:
+        yield say("rules.no_tcp")
+        return
+    changed = [each for each in found.asked if each.shown]
+    if not changed:
+        yield _nothing(found)
+    for each in changed:
+        yield from _of_quantity(each, found.names)
+    if found.kept:
+        yield say(
+            "rules.kept",
+            groups=listed(found.switched),
+            others=listed(found.kept),
+            keep="keeps" if len(found.kept) == 1 else "keep",
+        )
+    else:
+        yield say("rules.switched", groups=listed(found.switched))
+    yield from _kernel(found)
+
+
+def _nothing(found: RulesAnswer) -> Sentence:
+    if not found.compared:
+        return say("rules.equal")
+    number, repetitions = counted(found.compared, "difference"), counted(found.repetitions, "repetition")
+    return say("rules.none", number=number, repetitions=repetitions)
+
+
+def _of_quantity(asked: Asked, names: Sequence[str]) -> Iterator[Sentence]:
+    """What all rules do to a quantity, which rules do it, and which do the opposite."""
+    parts = [
+        (name, effect)
+        for name in names
+        if (effect := asked.effects[name].together) is not None and effect.matters
+    ]
+    parts.sort(key=lambda part: -abs(part[1].difference.value))
+    if asked.whole.matters:
+        whole = asked.whole.difference.value
+        along = [part for part in parts if part[1].difference.value * whole > 0]
+        yield _whole(asked, along)
+        if against := [part for part in parts if part not in along]:
+            yield say("rules.against", parts=_parts(asked, against))
+    elif parts:
+        yield say("rules.single", label=asked.label, parts=_alone(asked, parts))
+    yield from _through(asked, names)
+
+
+def _whole(asked: Asked, along: Sequence[tuple[str, Judgement]]) -> Sentence:
+    """The difference of all rules together, and the parts of it that go the same way."""
+    whole = asked.whole.difference.value
+    values = {"change": _change(whole), "label": asked.label, "whole": amount(asked, asked.whole)}
+    if not along:
+        return say("rules.no_part", **values)
+    rest = 1 - sum(effect.difference.value for _, effect in along) / whole
+    template = "rules.parts_rest" if rest > REST else "rules.parts_more" if rest < -REST else "rules.parts"
+    return say(template, parts=_parts(asked, along), **values)
+
+
+def _parts(asked: Asked, parts: Sequence[tuple[str, Judgement]]) -> str:
+    """``14 % comes from recovery_rate and 4 % from acks``."""
+    (name, effect), *others = parts
+    texts = [f"{amount(asked, each)} from {other}" for other, each in others]
+    return listed([f"{amount(asked, effect)} comes from {name}", *texts])
+
+
+def _alone(asked: Asked, parts: Sequence[tuple[str, Judgement]]) -> str:
+    """``recovery_rate lowers it by 14 %``."""
+    return listed([f"{name} {_change(effect.difference.value)}s it by {amount(asked, effect)}" for name, effect in parts])
+
+
+def _through(asked: Asked, names: Sequence[str]) -> Iterator[Sentence]:
+    """The rules that do something else in the company of the others than alone."""
+    for name in names:
+        effect = asked.effects[name]
+        if effect.through is None or not effect.through.matters or not effect.shown:
+            continue
+        if effect.together is None or effect.alone is None:
+            continue
+        yield say(
+            "rules.through",
+            rule=name,
+            label=asked.label,
+            together=amount(asked, effect.together, signed=True),
+            alone=amount(asked, effect.alone, signed=True),
+        )
+
+
+def _kernel(found: RulesAnswer) -> Iterator[Sentence]:
+    """The kernel's value of the first quantity, beside those that were simulated."""
+    if found.validity is None:
+        return
+    if found.validity.level == "invalid":
+        yield say("rules.not_kernel", why=str(found.validity))
+        return
+    for each in found.asked:
+        if each.kernel is not None:
+            yield say(
+                "rules.kernel",
+                level=found.validity.level,
+                label=each.label,
+                kernel=quantity(each.kernel, each.unit),
+                linux=quantity(each.linux.mean, each.unit),
+                rfc=quantity(each.rfc.mean, each.unit),
+            )
+            return
+
+
+def _change(difference: float) -> str:
+    return "raise" if difference > 0 else "lower"
+
+
+def amount(asked: Asked, found: Judgement, *, signed: bool = False) -> str:
+    """A difference as a share of the value with the rules of the RFCs; in its unit where that value is 0."""
+    share = asked.share(found)
+    value = found.difference.value
+    sign = ("+" if value > 0 else "\u2212") if signed and value else ""
+    text = quantity(abs(value), asked.unit, 2) if share is None else f"{100 * abs(share):.2g}\u00a0%"
+    return f"{sign}{text}"
