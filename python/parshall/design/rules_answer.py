@@ -1,15 +1,15 @@
 """The answer of `parshall.design.rules` in words.
 
-A part of a difference is a rule that is shown to change a quantity in the company of the others. Parts are shares of the
-value with the rules of the RFCs, as the whole is, so that they can be held against it. They need not add up: the rest is
-what no single rule is shown to do, and more than the whole are rules that do less together.
+A part of a difference is a rule that is shown to change a quantity in the company of the others. Parts are shares of
+the value with the rules of the RFCs, as the whole is, so that they can be held against it. They need not add up: the
+rest is what no single rule is shown to do, and more than the whole are rules that do less together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from parshall.design.rules import WHOLE, Asked, RulesAnswer
+from parshall.design.rules import Asked, RulesAnswer
 from parshall.report.description import listed
 from parshall.report.numbers import counted, quantity
 from parshall.report.sentences import Sentence, say
@@ -55,9 +55,7 @@ def _nothing(found: RulesAnswer) -> Sentence:
 def _of_quantity(asked: Asked, names: Sequence[str]) -> Iterator[Sentence]:
     """What all rules do to a quantity, which rules do it, and which do the opposite."""
     parts = [
-        (name, effect)
-        for name in names
-        if (effect := asked.effects[name].together) is not None and effect.matters
+        (name, effect) for name in names if (effect := asked.effects[name].together) is not None and effect.matters
     ]
     parts.sort(key=lambda part: -abs(part[1].difference.value))
     if asked.whole.matters:
@@ -91,7 +89,7 @@ def _parts(asked: Asked, parts: Sequence[tuple[str, Judgement]]) -> str:
 
 def _alone(asked: Asked, parts: Sequence[tuple[str, Judgement]]) -> str:
     """``recovery_rate lowers it by 14 %``."""
-    return listed([f"{name} {_change(effect.difference.value)}s it by {amount(asked, effect)}" for name, effect in parts])
+    return listed([f"{name} {_change(each.difference.value)}s it by {amount(asked, each)}" for name, each in parts])
 
 
 def _through(asked: Asked, names: Sequence[str]) -> Iterator[Sentence]:
@@ -116,7 +114,7 @@ def _kernel(found: RulesAnswer) -> Iterator[Sentence]:
     if found.validity is None:
         return
     if found.validity.level == "invalid":
-        yield say("rules.not_kernel", why=str(found.validity))
+        yield say("rules.not_kernel", why=next(iter(found.validity.reasons), "it is invalid"))
         return
     for each in found.asked:
         if each.kernel is not None:

@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 TEMPLATES: Mapping[str, str] = {
     # What all rules together do, and which of them.
-    "rules.parts": "Linux's rules {change} the {label} by {whole}: of that, {parts}.",
+    "rules.parts": "Linux's rules {change} the {label} by {whole}: {parts}.",
     "rules.parts_rest": "Linux's rules {change} the {label} by {whole}: of that, {parts}; the rest is not shown.",
     "rules.parts_more": (
-        "Linux's rules {change} the {label} by {whole}: {parts}, which is more than the whole, as rules do less together."
+        "Linux's rules {change} the {label} by {whole}: {parts}, which is more than the whole, as rules do less "
+        "together."
     ),
-    "rules.no_part": "Linux's rules {change} the {label} by {whole}, and no rule alone is shown to make that difference.",
+    "rules.no_part": (
+        "Linux's rules {change} the {label} by {whole}, and no rule alone is shown to make that difference."
+    ),
     "rules.against": "The other way, {parts}.",
     "rules.single": "All of Linux's rules are not shown to change the {label}, but {parts}.",
     "rules.through": "{rule} changes the {label} by {together} with the others, and by {alone} alone.",
@@ -23,6 +26,8 @@ TEMPLATES: Mapping[str, str] = {
     "rules.switched": "Switched are the rules of {groups}.",
     "rules.kept": "Switched are the rules of {groups}; {others} {keep} those that the scenario gives.",
     # The kernel beside it.
-    "rules.kernel": "The kernel ({level}) has a {label} of {kernel}; Linux's rules give {linux}, those of the RFCs {rfc}.",
+    "rules.kernel": (
+        "The kernel ({level}) has a {label} of {kernel}; Linux's rules give {linux}, those of the RFCs {rfc}."
+    ),
     "rules.not_kernel": "The emulation cannot be believed, so nothing is said of the kernel: {why}.",
 }
