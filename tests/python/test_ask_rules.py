@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -152,3 +153,22 @@ def test_the_command_writes_a_page_and_json(cli: Any, tmp_path: Path) -> None:
     page = (tmp_path / "page" / "rules.html").read_text(encoding="utf-8")
     assert "recovery_rate" in page
     assert cli("ask", "rules", *arguments).exit_code == 0, "the store has it"
+
+
+def test_json_is_what_the_guide_says(calls: RulesAnswer) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+    section = guide.split("\n## parshall ask rules\n")[1].split("\n## ")[0]
+    listed = set(re.findall(r"`(\w+)`", section))
+    told = calls.to_json()
+    (goodput,) = told["quantities"]
+    (acks,) = (each for each in goodput["rules"] if each["rule"] == "acks")
+    assert told.keys() | goodput.keys() | acks.keys() <= listed
+    assert {"share", "verdict", "matters", "p_value"} <= acks["together"].keys()
+
+
+def test_the_page_has_a_figure_of_each_quantity(calls: RulesAnswer) -> None:
+    assert [*calls.figures] == ["rules-0"]
+    (plot,) = (each.plot for each in rules_page(calls).figures)
+    assert plot.panels[0].y.names == ("all rules", *rules.names())[::-1]
+    datagrams = ask_rules(scenario({"rtt": "40 ms", "workload": {"name": "cbr", "rate": "1 Mbit/s"}}))
+    assert "no group has TCP" in rules_page(datagrams).finding

@@ -47,6 +47,18 @@ def asked(key: str, changes: Changes, alone: Changes) -> Asked:
     return Asked(key, key, "packets", *values, effects)
 
 
+def of_many() -> RulesAnswer:
+    """Five quantities that one rule changes, the same way."""
+    made = answer({WHOLE: 1.0, "acks": 1.0})
+    return replace(made, asked=tuple(replace(made.asked[0], key=f"q{n}", label=f"quantity {n}") for n in range(5)))
+
+
+def _three(text: str) -> None:
+    first = text.split("\n", maxsplit=1)[0]
+    assert [f"the quantity {n} by" in first for n in range(5)] == [True, True, True, False, False]
+    assert "Also shown to change: quantity 3; quantity 4." in first
+
+
 def answer(changes: Changes, alone: Changes | None = None, kept: Sequence[str] = (), compared: int = 29) -> RulesAnswer:
     made = asked("mean queue", changes, alone or {})
     switched = tuple(name for name in ("bulk", "web") if name not in kept)
@@ -111,6 +123,8 @@ STATES: dict[str, State] = {
     "no single one": state({WHOLE: 1.0}, "no_part"),
     "two that cancel each other": state({"acks": 1.0, "undo": -1.0}, "single"),
     "one that needs the others": state({WHOLE: 1.0, "acks": 1.0}, "through", alone={"acks": 0.2}),
+    "one that does something on the rules of the RFCs alone": state({}, "only_alone", alone={"bursts": 0.5}),
+    "five quantities": State(lambda: says(of_many()), {"rules.more"}, _three),
     "nothing": state({}, "none"),
     "nothing at all": state({}, "equal", compared=0),
     "a group with rules of its own": state({WHOLE: 1.0, "acks": 1.0}, "kept", kept=("web",)),

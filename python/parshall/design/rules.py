@@ -203,7 +203,7 @@ def _as_json(asked: Asked, found: Judgement | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
-        **asdict(found.difference),  # type: ignore[call-overload]
+        **asdict(found.difference),
         "share": asked.share(found),
         "verdict": str(found.verdict),
         "matters": found.matters,
@@ -286,7 +286,8 @@ def ask_rules(
 
 def _groups(scenario: Scenario) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The groups whose rules are switched, and those with TCP that keep theirs."""
-    switched, kept = [], []
+    switched: list[str] = []
+    kept: list[str] = []
     for group in scenario.flows:
         if workload(group.workload.name).datagrams:
             continue

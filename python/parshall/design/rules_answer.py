@@ -15,6 +15,8 @@ from parshall.report.numbers import counted, quantity
 from parshall.report.sentences import Sentence, say
 from parshall.stats.verdict import Judgement
 
+MOST_SAID = 3
+"""So many quantities have a sentence of their own; the table has them all."""
 REST = 0.1
 """Share of the whole below which parts add up to it."""
 
@@ -31,8 +33,12 @@ def _said(found: RulesAnswer) -> Iterator[Sentence]:
     changed = [each for each in found.asked if each.shown]
     if not changed:
         yield _nothing(found)
-    for each in changed:
+    for each in changed[:MOST_SAID]:
         yield from _of_quantity(each, found.names)
+    if changed:
+        yield from _through(changed[0], found.names)
+    if more := changed[MOST_SAID:]:
+        yield say("rules.more", labels="; ".join(each.label for each in more))
     if found.kept:
         yield say(
             "rules.kept",
@@ -66,7 +72,10 @@ def _of_quantity(asked: Asked, names: Sequence[str]) -> Iterator[Sentence]:
             yield say("rules.against", parts=_parts(asked, against))
     elif parts:
         yield say("rules.single", label=asked.label, parts=_alone(asked, parts))
-    yield from _through(asked, names)
+    elif alone := [
+        (name, found) for name in names if (found := asked.effects[name].alone) is not None and found.matters
+    ]:
+        yield say("rules.only_alone", label=asked.label, parts=_alone(asked, alone))
 
 
 def _whole(asked: Asked, along: Sequence[tuple[str, Judgement]]) -> Sentence:

@@ -48,7 +48,7 @@ def _how(found: RulesAnswer) -> list[str]:
 def _values(found: RulesAnswer) -> Table:
     """Each quantity with the rules of Linux, with those of the RFCs, and on the kernel."""
     kernel = any(each.kernel is not None for each in found.asked)
-    header = ("Quantity", "RFCs", "Linux", "Difference", "Share", "Verdict")
+    usual = ("Quantity", "RFCs", "Linux", "Difference", "Share", "Verdict")
     level = "" if found.validity is None else found.validity.level
     rows = [
         (
@@ -60,7 +60,7 @@ def _values(found: RulesAnswer) -> Table:
         )
         for each in found.asked
     ]
-    header = (*header, f"Kernel ({level}), one run") if kernel else header
+    header = (*usual, f"Kernel ({level}), one run") if kernel else usual
     return Table("All rules together", header, rows, (1, 2, 3, 4, *((6,) if kernel else ())))
 
 

@@ -17,6 +17,10 @@ TEMPLATES: Mapping[str, str] = {
     ),
     "rules.against": "The other way, {parts}.",
     "rules.single": "All of Linux's rules are not shown to change the {label}, but {parts}.",
+    "rules.only_alone": (
+        "Among Linux's rules none is shown to change the {label}, but on the rules of the RFCs, {parts}."
+    ),
+    "rules.more": "Also shown to change: {labels}.",
     "rules.through": "{rule} changes the {label} by {together} with the others, and by {alone} alone.",
     # Where nothing is shown.
     "rules.none": "No rule is shown to make a difference: {number} judged together, over {repetitions}.",
