@@ -121,6 +121,7 @@ STATES: dict[str, State] = {
     "more than the whole": state({WHOLE: 1.0, "recovery_rate": 1.0, "acks": 0.8}, "parts_more"),
     "one works against it": state({WHOLE: 1.0, "acks": 1.3, "undo": -0.3}, "against"),
     "no single one": state({WHOLE: 1.0}, "no_part"),
+    "one that another one replaces": state({WHOLE: 1.0}, "any", alone={"acks": 1.0}),
     "two that cancel each other": state({"acks": 1.0, "undo": -1.0}, "single"),
     "one that needs the others": state({WHOLE: 1.0, "acks": 1.0}, "through", alone={"acks": 0.2}),
     "one that does something on the rules of the RFCs alone": state({}, "only_alone", alone={"bursts": 0.5}),

@@ -77,11 +77,6 @@ class Effect:
     alone: Judgement | None = None
     through: Judgement | None = None
 
-    @property
-    def shown(self) -> bool:
-        """Whether it is shown to make a difference that matters, with the others or alone."""
-        return any(each is not None and each.matters for each in (self.together, self.alone))
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -95,6 +90,8 @@ class Asked:
         Its values with all rules of Linux, and with all of the RFCs.
     effects
         By rule; `WHOLE` is all of them.
+    at_least
+        Share of the value with all rules of the RFCs below which no difference matters.
     kernel
         The kernel's value; None: nothing was emulated, or it has none.
     """
@@ -105,6 +102,7 @@ class Asked:
     linux: Interval
     rfc: Interval
     effects: Mapping[str, Effect]
+    at_least: float = 0.01
     kernel: float | None = None
 
     @property
@@ -119,10 +117,21 @@ class Asked:
         """A difference over the value with the rules of the RFCs; None if that is 0, or there is none."""
         return None if found is None or self.rfc.mean == 0 else found.difference.value / abs(self.rfc.mean)
 
+    def matters(self, found: Judgement | None) -> bool:
+        """Whether a difference is shown, and large enough."""
+        share = self.share(found)
+        return found is not None and found.matters and (share is None or abs(share) >= self.at_least)
+
+    def parts(self, column: str = "together") -> list[tuple[str, Judgement]]:
+        """The rules that change it by as much as matters, the most first."""
+        known = [(name, getattr(effect, column)) for name, effect in self.effects.items() if name != WHOLE]
+        shown = [(name, found) for name, found in known if self.matters(found)]
+        return sorted(shown, key=lambda part: -abs(part[1].difference.value))
+
     @property
     def shown(self) -> bool:
         """Whether anything is shown to change it by as much as matters."""
-        return any(each.shown for each in self.effects.values())
+        return self.matters(self.whole) or bool(self.parts() or self.parts("alone"))
 
 
 @dataclass(frozen=True)
@@ -206,7 +215,7 @@ def _as_json(asked: Asked, found: Judgement | None) -> dict[str, Any] | None:
         **asdict(found.difference),
         "share": asked.share(found),
         "verdict": str(found.verdict),
-        "matters": found.matters,
+        "matters": asked.matters(found),
         "p_value": found.p_value,
     }
 
@@ -363,6 +372,7 @@ def _asked(made: Sweep, keys: Sequence[str], at_least: float) -> tuple[tuple[Ask
             pairs[key, WHOLE, "together"].b.interval,
             pairs[key, WHOLE, "together"].a.interval,
             {name: _effect(found, key, name) for name in (WHOLE, *rules.names())},
+            at_least,
         )
         for key in keys
         if (key, WHOLE, "together") in pairs

@@ -34,9 +34,9 @@ def _said(found: RulesAnswer) -> Iterator[Sentence]:
     if not changed:
         yield _nothing(found)
     for each in changed[:MOST_SAID]:
-        yield from _of_quantity(each, found.names)
+        yield from _of_quantity(each)
     if changed:
-        yield from _through(changed[0], found.names)
+        yield from _through(changed[0])
     if more := changed[MOST_SAID:]:
         yield say("rules.more", labels="; ".join(each.label for each in more))
     if found.kept:
@@ -58,32 +58,27 @@ def _nothing(found: RulesAnswer) -> Sentence:
     return say("rules.none", number=number, repetitions=repetitions)
 
 
-def _of_quantity(asked: Asked, names: Sequence[str]) -> Iterator[Sentence]:
+def _of_quantity(asked: Asked) -> Iterator[Sentence]:
     """What all rules do to a quantity, which rules do it, and which do the opposite."""
-    parts = [
-        (name, effect) for name in names if (effect := asked.effects[name].together) is not None and effect.matters
-    ]
-    parts.sort(key=lambda part: -abs(part[1].difference.value))
-    if asked.whole.matters:
+    parts, alone = asked.parts(), asked.parts("alone")
+    if asked.matters(asked.whole):
         whole = asked.whole.difference.value
         along = [part for part in parts if part[1].difference.value * whole > 0]
-        yield _whole(asked, along)
+        yield _whole(asked, along, [part for part in alone if part[1].difference.value * whole > 0])
         if against := [part for part in parts if part not in along]:
             yield say("rules.against", parts=_parts(asked, against))
     elif parts:
         yield say("rules.single", label=asked.label, parts=_alone(asked, parts))
-    elif alone := [
-        (name, found) for name in names if (found := asked.effects[name].alone) is not None and found.matters
-    ]:
+    elif alone:
         yield say("rules.only_alone", label=asked.label, parts=_alone(asked, alone))
 
 
-def _whole(asked: Asked, along: Sequence[tuple[str, Judgement]]) -> Sentence:
+def _whole(asked: Asked, along: Sequence[tuple[str, Judgement]], alone: Sequence[tuple[str, Judgement]]) -> Sentence:
     """The difference of all rules together, and the parts of it that go the same way."""
     whole = asked.whole.difference.value
     values = {"change": _change(whole), "label": asked.label, "whole": amount(asked, asked.whole)}
     if not along:
-        return say("rules.no_part", **values)
+        return say("rules.any", parts=_parts(asked, alone), **values) if alone else say("rules.no_part", **values)
     rest = 1 - sum(effect.difference.value for _, effect in along) / whole
     template = "rules.parts_rest" if rest > REST else "rules.parts_more" if rest < -REST else "rules.parts"
     return say(template, parts=_parts(asked, along), **values)
@@ -101,21 +96,13 @@ def _alone(asked: Asked, parts: Sequence[tuple[str, Judgement]]) -> str:
     return listed([f"{name} {_change(each.difference.value)}s it by {amount(asked, each)}" for name, each in parts])
 
 
-def _through(asked: Asked, names: Sequence[str]) -> Iterator[Sentence]:
+def _through(asked: Asked) -> Iterator[Sentence]:
     """The rules that do something else in the company of the others than alone."""
-    for name in names:
-        effect = asked.effects[name]
-        if effect.through is None or not effect.through.matters or not effect.shown:
-            continue
-        if effect.together is None or effect.alone is None:
-            continue
-        yield say(
-            "rules.through",
-            rule=name,
-            label=asked.label,
-            together=amount(asked, effect.together, signed=True),
-            alone=amount(asked, effect.alone, signed=True),
-        )
+    for name, _ in asked.parts("through"):
+        together, alone = asked.effects[name].together, asked.effects[name].alone
+        if together is not None and alone is not None:
+            values = {"together": amount(asked, together, signed=True), "alone": amount(asked, alone, signed=True)}
+            yield say("rules.through", rule=name, label=asked.label, **values)
 
 
 def _kernel(found: RulesAnswer) -> Iterator[Sentence]:
@@ -147,5 +134,5 @@ def amount(asked: Asked, found: Judgement, *, signed: bool = False) -> str:
     share = asked.share(found)
     value = found.difference.value
     sign = ("+" if value > 0 else "\u2212") if signed and value else ""
-    text = quantity(abs(value), asked.unit, 2) if share is None else f"{100 * abs(share):.2g}\u00a0%"
+    text = quantity(abs(value), asked.unit, 2) if share is None else quantity(abs(share), "ratio", 2)
     return f"{sign}{text}"

@@ -138,6 +138,6 @@ def shown_rows(found: RulesAnswer) -> Sequence[tuple[str, ...]]:
             effect = asked.effects[name]
             for key, title in _COLUMNS:
                 each = getattr(effect, key)
-                if each is not None and each.matters:
+                if asked.matters(each):
                     rows.append(("", f"{name}, {title}", *cells(asked, each, found.at_least)))
     return rows

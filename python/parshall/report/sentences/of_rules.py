@@ -15,6 +15,9 @@ TEMPLATES: Mapping[str, str] = {
     "rules.no_part": (
         "Linux's rules {change} the {label} by {whole}, and no rule alone is shown to make that difference."
     ),
+    "rules.any": (
+        "Linux's rules {change} the {label} by {whole}: where the others are, no single one is missed; alone, {parts}."
+    ),
     "rules.against": "The other way, {parts}.",
     "rules.single": "All of Linux's rules are not shown to change the {label}, but {parts}.",
     "rules.only_alone": (
