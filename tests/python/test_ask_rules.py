@@ -12,7 +12,9 @@ import pytest
 
 import parshall as ps
 from parshall.design import rules as asking
-from parshall.design.rules import WHOLE, RulesAnswer, ask_rules, variants
+from parshall.design.rules import ask_rules, variants
+from parshall.design.rules_answer import RulesAnswer
+from parshall.design.rules_found import WHOLE
 from parshall.design.rules_page import rules_page
 from parshall.errors import InputError
 from parshall.records.validity import Validity

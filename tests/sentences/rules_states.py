@@ -10,7 +10,9 @@ from saying import State, number
 
 import parshall as ps
 from parshall.cli.ask import _show_rules
-from parshall.design.rules import WHOLE, Asked, Effect, RulesAnswer, ask_rules
+from parshall.design.rules import ask_rules
+from parshall.design.rules_answer import RulesAnswer
+from parshall.design.rules_found import WHOLE, Asked, Effect
 from parshall.records.validity import Validity
 from parshall.schema import rules
 from parshall.stats.confidence import mean_interval

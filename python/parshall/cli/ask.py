@@ -31,7 +31,7 @@ from parshall.cli.execution import Kept, execution
 from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
-    from parshall.design.rules import RulesAnswer
+    from parshall.design.rules_answer import RulesAnswer
     from parshall.design.transfer import TransferTime
 
 ask = typer.Typer(cls=Commands, help="Answer a question by simulation.", no_args_is_help=True, add_completion=False)

@@ -26,18 +26,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from parshall import notebook
 from parshall.campaign import Execution, Plan, Sweep
 from parshall.campaign.plan import slug
+from parshall.design.rules_answer import RulesAnswer
+from parshall.design.rules_found import COLUMNS, WHOLE, Asked, Effect
 from parshall.emulation import emulate, validity
 from parshall.errors import InputError
-from parshall.has_figures import HasFigures
 from parshall.properties import workload
 from parshall.quantities.naming import named
-from parshall.records.validity import Validity
 from parshall.runs import Run
 from parshall.scenario import Scenario
 from parshall.schema import rules
@@ -54,170 +53,6 @@ OF_DIFFERENCE = 0.25
 """The same, over the difference itself."""
 QUANTITIES = ("goodput_bps", "loss_rate", "mean_queueing_delay_s", "completion_p50_s", "completion_p95_s")
 """What is asked of each scenario, before its groups; what a scenario has no value of is left out."""
-
-WHOLE = "all"
-"""All rules, in the place of one."""
-
-
-@dataclass(frozen=True)
-class Effect:
-    """What a rule does to a quantity: with Linux's form of it less with the RFCs' form.
-
-    Parameters
-    ----------
-    together
-        While all others are Linux's; None: no value.
-    alone
-        While all others are the RFCs'; None: no value, or the rule is all of them.
-    through
-        The first less the second: what it does through others; None where one is missing or neither is anything.
-    """
-
-    together: Judgement | None
-    alone: Judgement | None = None
-    through: Judgement | None = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A quantity, and what all rules together and each one do to it.
-
-    Parameters
-    ----------
-    label, unit
-        Of the quantity, for people.
-    linux, rfc
-        Its values with all rules of Linux, and with all of the RFCs.
-    effects
-        By rule; `WHOLE` is all of them.
-    at_least
-        Share of the value with all rules of the RFCs below which no difference matters.
-    kernel
-        The kernel's value; None: nothing was emulated, or it has none.
-    """
-
-    key: str
-    label: str
-    unit: str
-    linux: Interval
-    rfc: Interval
-    effects: Mapping[str, Effect]
-    at_least: float = 0.01
-    kernel: float | None = None
-
-    @property
-    def whole(self) -> Judgement:
-        """The difference of all rules together."""
-        found = self.effects[WHOLE].together
-        if found is None:
-            raise ValueError(f"{self.key}: a quantity without values is not asked")
-        return found
-
-    def share(self, found: Judgement | None) -> float | None:
-        """A difference over the value with the rules of the RFCs; None if that is 0, or there is none."""
-        return None if found is None or self.rfc.mean == 0 else found.difference.value / abs(self.rfc.mean)
-
-    def matters(self, found: Judgement | None) -> bool:
-        """Whether a difference is shown, and large enough."""
-        share = self.share(found)
-        return found is not None and found.matters and (share is None or abs(share) >= self.at_least)
-
-    def parts(self, column: str = "together") -> list[tuple[str, Judgement]]:
-        """The rules that change it by as much as matters, the most first."""
-        known = [(name, getattr(effect, column)) for name, effect in self.effects.items() if name != WHOLE]
-        shown = [(name, found) for name, found in known if self.matters(found)]
-        return sorted(shown, key=lambda part: -abs(part[1].difference.value))
-
-    @property
-    def shown(self) -> bool:
-        """Whether anything is shown to change it by as much as matters."""
-        return self.matters(self.whole) or bool(self.parts() or self.parts("alone"))
-
-
-@dataclass(frozen=True)
-class RulesAnswer(HasFigures, page="parshall.design.rules_page:rules_page"):
-    """What Linux's rules change in a scenario, and which of them do it.
-
-    Parameters
-    ----------
-    switched, kept
-        The groups whose rules were switched, and those with TCP whose rules the scenario gives.
-    asked
-        The quantities that have a value, those first that change most.
-    repetitions
-        Of each variant.
-    compared
-        How many differences were judged together.
-    validity
-        How far the emulation can be believed; None: nothing was emulated.
-    """
-
-    scenario: Scenario
-    switched: tuple[str, ...]
-    kept: tuple[str, ...]
-    asked: tuple[Asked, ...] = ()
-    repetitions: int = 0
-    compared: int = 0
-    at_least: float = 0.01
-    validity: Validity | None = None
-    names: tuple[str, ...] = field(default_factory=rules.names)
-
-    def sentences(self) -> list[str]:
-        """The answer in words: what all rules change, and which of them do it."""
-        from parshall.design.rules_answer import answer  # noqa: PLC0415 - it reads what is declared here
-
-        return answer(self)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the answer."""
-        return notebook.fragment("Linux's rules", self.scenario.name, notebook.sentences(self.sentences()))
-
-    def to_json(self) -> dict[str, Any]:
-        """What ``parshall ask rules --json`` prints."""
-        return {
-            "answer": self.sentences(),
-            "switched": list(self.switched),
-            "kept": list(self.kept),
-            "repetitions": self.repetitions,
-            "compared": self.compared,
-            "at_least": self.at_least,
-            "emulation": None if self.validity is None else self.validity.level,
-            "quantities": [
-                {
-                    "key": each.key,
-                    "label": each.label,
-                    "unit": each.unit,
-                    "linux": asdict(each.linux),
-                    "rfc": asdict(each.rfc),
-                    "kernel": each.kernel,
-                    "whole": _as_json(each, each.whole),
-                    "rules": [
-                        {
-                            "rule": name,
-                            **{key: _as_json(each, getattr(each.effects[name], key)) for key in COLUMNS},
-                        }
-                        for name in self.names
-                    ],
-                }
-                for each in self.asked
-            ],
-        }
-
-
-COLUMNS = ("together", "alone", "through")
-"""The differences of a rule."""
-
-
-def _as_json(asked: Asked, found: Judgement | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {
-        **asdict(found.difference),
-        "share": asked.share(found),
-        "verdict": str(found.verdict),
-        "matters": asked.matters(found),
-        "p_value": found.p_value,
-    }
 
 
 def ask_rules(

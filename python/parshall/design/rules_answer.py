@@ -8,11 +8,18 @@ rest is what no single rule is shown to do, and more than the whole are rules th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from parshall.design.rules import Asked, RulesAnswer
+from parshall import notebook
+from parshall.design.rules_found import COLUMNS, Asked
+from parshall.has_figures import HasFigures
+from parshall.records.validity import Validity
 from parshall.report.description import listed
 from parshall.report.numbers import counted, quantity
 from parshall.report.sentences import Sentence, say
+from parshall.scenario import Scenario
+from parshall.schema import rules
 from parshall.stats.verdict import Judgement
 
 MOST_SAID = 3
@@ -21,9 +28,84 @@ REST = 0.1
 """Share of the whole below which parts add up to it."""
 
 
-def answer(found: RulesAnswer) -> list[str]:
-    """Sentences, the answer first: of each quantity that is shown to change; then what was switched."""
-    return [each.text for each in _said(found)]
+@dataclass(frozen=True)
+class RulesAnswer(HasFigures, page="parshall.design.rules_page:rules_page"):
+    """What Linux's rules change in a scenario, and which of them do it.
+
+    Parameters
+    ----------
+    switched, kept
+        The groups whose rules were switched, and those with TCP whose rules the scenario gives.
+    asked
+        The quantities that have a value, those first that change most.
+    repetitions
+        Of each variant.
+    compared
+        How many differences were judged together.
+    validity
+        How far the emulation can be believed; None: nothing was emulated.
+    """
+
+    scenario: Scenario
+    switched: tuple[str, ...]
+    kept: tuple[str, ...]
+    asked: tuple[Asked, ...] = ()
+    repetitions: int = 0
+    compared: int = 0
+    at_least: float = 0.01
+    validity: Validity | None = None
+    names: tuple[str, ...] = field(default_factory=rules.names)
+
+    def sentences(self) -> list[str]:
+        """The answer in words: what all rules change, and which of them do it; then what was switched."""
+        return [each.text for each in _said(self)]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer."""
+        return notebook.fragment("Linux's rules", self.scenario.name, notebook.sentences(self.sentences()))
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``parshall ask rules --json`` prints."""
+        return {
+            "answer": self.sentences(),
+            "switched": list(self.switched),
+            "kept": list(self.kept),
+            "repetitions": self.repetitions,
+            "compared": self.compared,
+            "at_least": self.at_least,
+            "emulation": None if self.validity is None else self.validity.level,
+            "quantities": [
+                {
+                    "key": each.key,
+                    "label": each.label,
+                    "unit": each.unit,
+                    "linux": asdict(each.linux),
+                    "rfc": asdict(each.rfc),
+                    "kernel": each.kernel,
+                    "whole": _as_json(each, each.whole),
+                    "rules": [
+                        {
+                            "rule": name,
+                            **{key: _as_json(each, getattr(each.effects[name], key)) for key in COLUMNS},
+                        }
+                        for name in self.names
+                    ],
+                }
+                for each in self.asked
+            ],
+        }
+
+
+def _as_json(asked: Asked, found: Judgement | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        **asdict(found.difference),
+        "share": asked.share(found),
+        "verdict": str(found.verdict),
+        "matters": asked.matters(found),
+        "p_value": found.p_value,
+    }
 
 
 def _said(found: RulesAnswer) -> Iterator[Sentence]:

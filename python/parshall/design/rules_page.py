@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parshall.design.rules import WHOLE, Asked, RulesAnswer
-from parshall.design.rules_answer import amount
+from parshall.design.rules_answer import RulesAnswer, amount
+from parshall.design.rules_found import WHOLE, Asked
 from parshall.report.document import Block, Chart, Document, Section, Table
 from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
