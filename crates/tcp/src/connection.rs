@@ -12,14 +12,14 @@
 mod handshake;
 
 use crate::pacing::Pacing;
-use crate::policies::{LossResponse, RttRule, Rules, WindowGrowth, WindowUse};
+use crate::policies::{RttSampling, Rules, WindowGrowth, WindowUse};
 use crate::ranges::Range;
 use crate::rto::{RetransmissionTimeout, RtoFloor};
 use crate::segment::Ack;
+use crate::signals::{Deviation, RateSampler, Rounds, RttEstimate};
 use crate::statistics::Statistics;
 use crate::TcpConfig;
 use parshall_congestion::{CongestionControl, CongestionEvent, Control, Signal};
-use parshall_signals::{Deviation, RateSampler, Rounds, RttEstimate};
 use parshall_units::{Duration, Instant};
 use std::mem::offset_of;
 use std::num::NonZeroU64;
@@ -39,15 +39,16 @@ pub enum Phase {
 
 /// What a sender knows of its connection.
 ///
-/// The order of the fields is the order of memory, as [`Sender`](crate::Sender) says: what follows [`HOT_BYTES`](Self::HOT_BYTES)
-/// is for special events.
+/// The order of the fields is the order of memory, as [`Sender`](crate::Sender) says: what follows
+/// [`HOT_BYTES`](Self::HOT_BYTES) is for special events.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Connection {
     pub(crate) una: u64,
     pub(crate) nxt: u64,
     pub(crate) max: u64,
-    /// One past the last packet the application has given; [`ENDLESS`](crate::sender::ENDLESS) for a source without end.
+    /// One past the last packet the application has given; [`ENDLESS`](crate::sender::ENDLESS) for a source without
+    /// end.
     pub(crate) end: u64,
     rounds: Rounds,
     /// When the earliest of its timers expires; [`Instant::MAX`]: none is running.
@@ -120,7 +121,8 @@ impl Connection {
     /// Bytes from the beginning that every ACK may touch.
     pub(crate) const HOT_BYTES: usize = offset_of!(Self, statistics) + Statistics::HOT_BYTES;
 
-    /// A connection whose packets are numbered from `base`, with no data yet; `noted`: its recovery hears of each transmission.
+    /// A connection whose packets are numbered from `base`, with no data yet; `noted`: its recovery hears of each
+    /// transmission.
     pub(crate) fn new(
         config: &TcpConfig,
         control: Control,
@@ -183,7 +185,8 @@ impl Connection {
         self.nxt - self.una
     }
 
-    /// Whether the window is being reduced, by a recovery or for an ECN echo: without that, nothing need be asked of what reduces it.
+    /// Whether the window is being reduced, by a recovery or for an ECN echo: without that, nothing need be asked of
+    /// what reduces it.
     #[inline]
     pub(crate) fn reduces(&self) -> bool {
         self.phase == Phase::Recovery || self.reduced
@@ -209,8 +212,8 @@ impl Connection {
         self.linux.as_ref().and_then(|linux| linux.window_end).map_or(limit, |end| limit.min(end))
     }
 
-    /// An ACK came that says how many packets the receiver takes, or the first one after such ACKs that does not. What a receiver has once said
-    /// that it takes, it takes.
+    /// An ACK came that says how many packets the receiver takes, or the first one after such ACKs that does not. What
+    /// a receiver has once said that it takes, it takes.
     pub(crate) fn take_window(&mut self, ack: &Ack) {
         let Some(linux) = &mut self.linux else { return };
         linux.window_end = ack.window_end().map(|end| linux.window_end.map_or(end, |known| known.max(end)));
@@ -232,8 +235,8 @@ impl Connection {
     #[inline]
     pub(crate) fn take_sample(&mut self, config: &TcpConfig, rtt: Duration, expected: u64, ends_round: bool) {
         match config.rules.rtt_estimate {
-            RttRule::Rfc => self.rtt.sample(rtt, expected),
-            RttRule::Linux => self.take_sample_as_linux(config, rtt, ends_round),
+            RttSampling::Rfc => self.rtt.sample(rtt, expected),
+            RttSampling::Linux => self.take_sample_as_linux(config, rtt, ends_round),
         }
         self.rto.sampled();
         self.statistics.rtt_sample(rtt);
@@ -301,9 +304,9 @@ impl Connection {
 
     // --- what a recovery tells ---
 
-    /// Whether the window was reduced for this round trip by as much as a loss asks: by a loss, or by a mark that counts as one
-    /// (RFC 3168 §6.1.2). One that DCTCP or Prague has answered by its share does not (RFC 8257 §3.5, RFC 9331 §4.3); Linux halves then too
-    /// (`dctcp_state`).
+    /// Whether the window was reduced for this round trip by as much as a loss asks: by a loss, or by a mark that
+    /// counts as one (RFC 3168 §6.1.2). One that DCTCP or Prague has answered by its share does not (RFC 8257 §3.5, RFC
+    /// 9331 §4.3); Linux halves then too (`dctcp_state`).
     fn has_answered_loss(&self) -> bool {
         self.una < self.reduced_until && (self.reduced_for_loss || !self.control.needs().accurate_ecn)
     }
@@ -370,10 +373,7 @@ impl Connection {
         self.statistics.timeouts += 1;
         if !self.timer_retransmitted {
             self.timer_retransmitted = true;
-            let reduced = match config.rules.loss_response {
-                LossResponse::Rfc => self.flight(),
-                LossResponse::Linux => self.whole_window(),
-            };
+            let reduced = config.rules.loss_response.reduced_on_timeout(self.flight(), self.whole_window());
             let ssthresh = self.control.ssthresh();
             self.control
                 .on_timeout(&CongestionEvent { in_flight: reduced, ..self.congestion(now, Signal::Loss) });
@@ -409,7 +409,7 @@ impl Connection {
         self.note_use(0);
     }
 
-    /// So many packets are to be sent at once now. Only Linux's rules remember it.
+    /// So many packets are to be sent at once now: Linux's form of the growth of the window remembers it.
     #[inline]
     pub(crate) fn note_use(&mut self, packets: u64) {
         if let Some(linux) = &mut self.linux {
@@ -417,8 +417,8 @@ impl Connection {
         }
     }
 
-    /// Nothing more is to be sent, and there is room for it: the application has no more, or the receiver takes no more, which limits no rate
-    /// sample (`tcp_rate_check_app_limited`).
+    /// Application-limited: the window has room, but there is no data. Where the receiver takes no more, rate samples
+    /// are not limited (`tcp_rate_check_app_limited`).
     pub(crate) fn out_of_data(&mut self, in_network: u64) {
         self.window_limited = false;
         if let Some(sampler) = self.sampler.as_mut().filter(|_| self.nxt >= self.end) {
@@ -434,7 +434,8 @@ impl Connection {
         self.linux.as_ref().is_some_and(|linux| linux.window_use.may_grow(window, window < ssthresh))
     }
 
-    /// Whether the window may grow by an ACK: if it is used (RFC 5681 §3.1), and not reduced in this round trip (RFC 3168 §6.1.2).
+    /// Whether the window may grow by an ACK: if it is used (RFC 5681 §3.1), and not reduced in this round trip (RFC
+    /// 3168 §6.1.2).
     #[inline]
     pub(crate) fn may_grow(&self, config: &TcpConfig, ack: &Ack) -> bool {
         let used = match config.rules.window_growth {

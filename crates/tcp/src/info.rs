@@ -1,4 +1,5 @@
-//! What a sender knows of its connection at a moment, in the terms of Linux's `TCP_INFO`: for tests and tools, not for every packet.
+//! What a sender knows of its connection at a moment, in the terms of Linux's `TCP_INFO`: for tests and tools, not for
+//! every packet.
 
 use crate::connection::Connection;
 use crate::recovery::{Account, Repair};
@@ -10,8 +11,8 @@ use parshall_units::Duration;
 /// A sender at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Info {
-    /// Congestion window, packets. In recovery: what may be in flight now, as Linux's `snd_cwnd` is then: the packets in the
-    /// network and those that the recovery lets go (RFC 6937), or the inflated window (RFC 6582).
+    /// Congestion window, packets. In recovery: what may be in flight now, as Linux's `snd_cwnd` is then: the packets
+    /// in the network and those that the recovery lets go (RFC 6937), or the inflated window (RFC 6582).
     pub window: f64,
     /// Slow-start threshold, packets; infinite before the first reduction.
     pub ssthresh: f64,

@@ -13,7 +13,7 @@
 //! | --- | --- | --- |
 //! | [`sender`] | what an ACK does, what goes next: a connection and its loss recovery | RFC 5681, 3042, 3465 |
 //! | `connection` | numbers, phase, round trips, ECN reduction; knows no recovery | RFC 5681, 3168 |
-//! | [`recovery`] | the loss recoveries: one is chosen when a connection is built, has its own state, and works on the connection | |
+//! | [`recovery`] | the loss recoveries: a connection chooses one when it is built | |
 //! | `recovery/classic.rs` | Tahoe, Reno, NewReno | RFC 5681, 6582 |
 //! | `recovery/sack.rs`, [`recovery::scoreboard`] | what was SACKed, what is lost, pipe | RFC 6675 |
 //! | `recovery/rack.rs` | losses found by time, tail loss probes | RFC 8985 |
@@ -27,8 +27,7 @@
 //! | [`ssthresh_cache`] | ssthresh of earlier connections | RFC 2140, Linux |
 //! | `info` | what a sender knows, in the terms of `TCP_INFO` | Linux |
 //! | [`ranges`] | run-length sets of packet numbers | |
-//!
-//! RTT estimate, round trips and rate samples are in [`parshall_signals`].
+//! | [`signals`] | RTT estimate, round trips, delivery rate | RFC 6298, draft-ietf-ccwg-bbr |
 
 pub mod config;
 mod connection;
@@ -42,6 +41,7 @@ pub mod recovery;
 pub mod rto;
 pub mod segment;
 pub mod sender;
+pub mod signals;
 pub mod ssthresh_cache;
 pub mod statistics;
 mod timer_wheel;

@@ -1,8 +1,8 @@
 //! Where Linux's TCP does otherwise than the RFCs: the policies, each of which a scenario can switch alone.
 //!
-//! A policy is an enum of two forms, `Rfc` and `Linux`, in a file of its own. The file's header names the paragraphs of the
-//! RFCs and the functions of the kernel, and the policy declares its differences: from [`POLICIES`], the list of them all,
-//! come the table of docs/linux.md and the names that scenarios may use.
+//! A policy is an enum of two forms, `Rfc` and `Linux`, in a file of its own. The file's header names the paragraphs of
+//! the RFCs and the functions of the kernel, and the policy declares its differences: from [`POLICIES`], the list of
+//! them all, come the table of docs/linux.md and the names that scenarios may use.
 //!
 //! | policies | asked by |
 //! | --- | --- |
@@ -12,7 +12,8 @@
 //! | `bursts` | the sender and its pacing |
 //! | `processing` | whoever drives the endpoints |
 //!
-//! The kernel's forms were read from net/ipv4/tcp.c, tcp_input.c, tcp_output.c, tcp_recovery.c and tcp_timer.c of Linux 6.18.
+//! The kernel's forms were read from net/ipv4/tcp.c, tcp_input.c, tcp_output.c, tcp_recovery.c and tcp_timer.c of Linux
+//! 6.18.
 
 mod acks;
 mod bursts;
@@ -31,17 +32,20 @@ mod window_growth;
 
 pub use acks::Acks;
 pub use bursts::Bursts;
+pub(crate) use bursts::{most_at_once, packets_together, segments_together, SEGMENTED};
+pub(crate) use idle_restart::three_quarters;
 pub use idle_restart::IdleRestart;
 pub use loss_detection::LossDetection;
 pub use loss_response::LossResponse;
 pub use loss_timers::LossTimers;
+pub(crate) use loss_timers::SLACK;
 pub use opening::Opening;
 pub use processing::Processing;
 pub use receive_buffer::ReceiveBuffer;
 pub use recovery_rate::RecoveryRate;
-pub use rtt_estimate::RttRule;
+pub use rtt_estimate::RttSampling;
 pub use sack_compression::SackCompression;
-pub use undo::UndoRule;
+pub use undo::Undo;
 pub use window_growth::WindowGrowth;
 pub(crate) use window_growth::WindowUse;
 
@@ -153,12 +157,12 @@ rules! {
     receive_buffer: ReceiveBuffer,
     window_growth: WindowGrowth,
     bursts: Bursts,
-    rtt_estimate: RttRule,
+    rtt_estimate: RttSampling,
     recovery_rate: RecoveryRate,
     loss_response: LossResponse,
     loss_detection: LossDetection,
     loss_timers: LossTimers,
-    undo: UndoRule,
+    undo: Undo,
     opening: Opening,
     idle_restart: IdleRestart,
     processing: Processing,

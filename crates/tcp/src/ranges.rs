@@ -34,13 +34,15 @@ impl Range {
 /// Runs that stand in the set itself.
 const NEAR: usize = 4;
 
-/// Runs beyond these whose memory an emptied set keeps: a burst of losses must not hold memory for ever in a million flows.
+/// Runs beyond these whose memory an emptied set keeps: a burst of losses must not hold memory for ever in a million
+/// flows.
 const KEPT_RUNS: usize = 4;
 
 /// Disjoint runs in order, no two of them adjacent.
 ///
-/// A run is kept in 8 bytes, as offsets from `origin`: a window spans fewer than 2^32 packets, however large their numbers. The
-/// lowest runs stand in the set itself: most sets have no more, and in a million flows memory that a set points to is in no cache.
+/// A run is kept in 8 bytes, as offsets from `origin`: a window spans fewer than 2^32 packets, however large their
+/// numbers. The lowest runs stand in the set itself: most sets have no more, and in a million flows memory that a set
+/// points to is in no cache.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct RangeSet {

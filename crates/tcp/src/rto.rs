@@ -5,8 +5,8 @@
 //! | SRTT, RTTVAR | [`RttEstimate`] | ps |
 //! | G | `TcpConfig::rto_granularity` | ps |
 
+use crate::signals::RttEstimate;
 use crate::TcpConfig;
-use parshall_signals::RttEstimate;
 use parshall_units::Duration;
 
 parshall_units::choice! {
@@ -14,7 +14,7 @@ parshall_units::choice! {
     pub enum RtoFloor {
         /// Of the whole timeout. RFC 6298 (2.4)
         Timeout = "timeout",
-        /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is at least SRTT + `min_rto`.
+        /// Of what it adds to the smoothed RTT for its variation, as in Linux: the timeout is SRTT + `min_rto` at least.
         Variation = "variation",
     }
 }

@@ -14,7 +14,7 @@ pub struct Segment {
     pub retransmission: bool,
     /// Opens the connection; carries no data.
     pub syn: bool,
-    /// The last of what the application has given, or with Linux's rules of what is segmented at once (PSH).
+    /// The last of what the application has given, or in Linux's form of `bursts` of what is segmented at once (PSH).
     pub push: bool,
     /// Queues may mark it (ECT). RFC 3168 §6.1.1 and §6.1.5: neither SYNs nor retransmissions, but for accurate ECN.
     pub ecn_capable: bool,
@@ -56,7 +56,8 @@ pub struct Ack {
     pub cumulative: u64,
     /// When it was sent (its timestamp, RFC 7323).
     pub sent: Instant,
-    /// The timestamp that it echoes: `sent` of the last segment in order, of the first one if its ACK was delayed (TS.Recent, RFC 7323 §4.3).
+    /// The timestamp that it echoes: `sent` of the last segment in order, of the first one if its ACK was delayed
+    /// (TS.Recent, RFC 7323 §4.3).
     pub echo: Instant,
     /// Of the answer to a SYN: whether that was a retransmission.
     pub echo_retransmission: bool,
@@ -66,8 +67,8 @@ pub struct Ack {
     pub syn: bool,
     /// What arrived beyond `cumulative`; before it, a packet that arrived twice (D-SACK, RFC 2883).
     pub sack: SackBlocks,
-    /// How many packets from `cumulative` on the receiver takes. It says so by Linux's rules and where packets are missing: only there can it
-    /// stop a sender. Else [`NO_WINDOW`].
+    /// How many packets from `cumulative` on the receiver takes. It says so by Linux's rules and where packets are
+    /// missing: only there can it stop a sender. Else [`NO_WINDOW`].
     pub window: u32,
 }
 

@@ -6,7 +6,7 @@
 //! | [`LossRecovery`] | how losses are found and repaired; works on the connection |
 //! | [`acknowledgements`] | an ACK goes to both, and then to the control |
 //! | [`transmission`] | what goes next, and when |
-//! | [`segmentation`] | with Linux's rules: what waits until more goes with it |
+//! | [`segmentation`] | in Linux's form of `bursts`: what waits until more goes with it |
 
 mod acknowledgements;
 mod segmentation;
@@ -54,7 +54,8 @@ impl Sender {
     }
 
     /// The next connection between the same ends: everything is new but the statistics and the numbering, which goes
-    /// on; its control, of the same kind, takes over what the last one learnt for all. Returns the number of its first packet.
+    /// on; its control, of the same kind, takes over what the last one learnt for all. Returns the number of its first
+    /// packet.
     pub fn reopen(&mut self, config: &TcpConfig, mut control: Control, now: Instant) -> u64 {
         let base = self.connection.max + 1;
         control.inherit(&mut self.connection.control);
@@ -88,8 +89,9 @@ impl Sender {
         self.connection.phase == Phase::Connecting && self.connection.syn_timeout_cuts_window(config)
     }
 
-    /// Returns whether the connection that has just opened is to begin with its initial window, though the window was cut for timeouts of SYNs: none
-    /// was lost. It says so once; who opened the connection then [replaces](Self::replace_control) its control.
+    /// Returns whether the connection that has just opened is to begin with its initial window, though the window was
+    /// cut for timeouts of SYNs: none was lost. It says so once; who opened the connection then
+    /// [replaces](Self::replace_control) its control.
     pub fn take_needless_cut(&mut self) -> bool {
         self.connection.take_needless_cut()
     }
@@ -105,15 +107,14 @@ impl Sender {
     /// Data is to be sent again on a connection that was idle for a retransmission timeout or more. RFC 5681 §4.1
     pub fn restart_after_idle(&mut self, config: &TcpConfig, now: Instant, idle: Duration) {
         self.settle(now);
-        let mut restart_window = config.initial_window.0;
-        if config.rules.idle_restart.is_linux() {
-            let timeouts = idle.as_ps() / self.timeout(config).as_ps().max(1);
-            let window = self.connection.whole_window();
-            let control = &mut self.connection.control;
-            control.set_ssthresh(control.ssthresh().max(((window >> 1) + (window >> 2)) as f64));
-            restart_window = restart_window.max(window >> timeouts.min(63));
+        let form = config.rules.idle_restart;
+        let timeouts = idle.as_ps() / self.timeout(config).as_ps().max(1);
+        let window = self.connection.whole_window();
+        let control = &mut self.connection.control;
+        if form.is_linux() {
+            control.set_ssthresh(form.ssthresh(control.ssthresh(), window));
         }
-        self.connection.control.on_idle_restart(restart_window as f64);
+        control.on_idle_restart(form.window(window, config.initial_window.0, timeouts) as f64);
     }
 
     /// The congestion control.
@@ -148,7 +149,8 @@ impl Sender {
         self.connection.flight()
     }
 
-    /// Packets sent that are in the network as far as is known: neither acknowledged, by SACK either, nor found lost (RFC 6675, pipe).
+    /// Packets sent that are in the network as far as is known: neither acknowledged, by SACK either, nor found lost
+    /// (RFC 6675, pipe).
     pub fn in_network(&self) -> u64 {
         self.recovery.in_network(&self.connection)
     }
@@ -174,7 +176,8 @@ impl Sender {
         self.connection.phase
     }
 
-    /// When the retransmission timer expires, or another timer of the loss recovery; [`Instant::MAX`] if none is running.
+    /// When the retransmission timer expires, or another timer of the loss recovery; [`Instant::MAX`] if none is
+    /// running.
     #[inline]
     pub fn rto_deadline(&self) -> Instant {
         self.connection.deadline

@@ -6,8 +6,8 @@
 //! | the metric `ssthresh` of Linux | `kept`, infinite for Linux's 0: not known | packets |
 //!
 //! Linux's rule is that of `tcp_update_metrics` as it is in 2.6.x (`net/ipv4/tcp_input.c`; since 3.6 in
-//! `net/ipv4/tcp_metrics.c`), which runs when a connection ends in order, and of `tcp_init_metrics`, which runs when one
-//! begins. Since 5.6 it is off unless the setting `tcp_no_ssthresh_metrics_save` is 0; it always was where
+//! `net/ipv4/tcp_metrics.c`), which runs when a connection ends in order, and of `tcp_init_metrics`, which runs when
+//! one begins. Since 5.6 it is off unless the setting `tcp_no_ssthresh_metrics_save` is 0; it always was where
 //! `tcp_no_metrics_save` is 1.
 
 parshall_units::choice! {

@@ -83,7 +83,8 @@ impl Statistics {
         (self.rtt_samples, self.rtt_sum)
     }
 
-    /// The RTT sample since [`rtt_total`](Self::rtt_total) was `before`, if there was one (the mean, if there were several).
+    /// The RTT sample since [`rtt_total`](Self::rtt_total) was `before`, if there was one (the mean, if there were
+    /// several).
     #[inline]
     pub fn rtt_since(&self, (samples, sum): (u64, f64)) -> Option<Duration> {
         let more = self.rtt_samples - samples;

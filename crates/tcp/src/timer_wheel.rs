@@ -1,11 +1,13 @@
-//! Timers that expire at ticks of a clock, as a kernel's do: `calc_wheel_index` of Linux (kernel/time/timer.c), read for these facts.
+//! Timers that expire at ticks of a clock, as a kernel's do: `calc_wheel_index` of Linux (kernel/time/timer.c), read
+//! for these facts.
 //!
-//! Such a timer never expires early, and the longer it lasts the later it may be: those of less than 63 ticks by two ticks at most, those of
-//! less than 504 by nine, those of less than 4032 by 65, and so on.
+//! Such a timer never expires early, and the longer it lasts the later it may be: those of less than 63 ticks by two
+//! ticks at most, those of less than 504 by nine, those of less than 4032 by 65, and so on.
 
 use parshall_units::{Duration, Instant};
 
-/// Ticks from which on a timer of the first level, of eight times as many the second, and so on, is kept in coarser steps (`LVL_START`).
+/// Ticks from which on a timer of the first level, of eight times as many the second, and so on, is kept in coarser
+/// steps (`LVL_START`).
 const FIRST_LEVEL: u64 = 63;
 /// A level's steps are eight times those of the one before (`LVL_CLK_SHIFT`).
 const STEP_BITS: u32 = 3;

@@ -1,4 +1,5 @@
-//! What the TCP of Linux does where the RFCs say something else: `rules = "linux"` beside `"rfc"`, on a path that loses what a test tells it to.
+//! What the TCP of Linux does where the RFCs say something else: `rules = "linux"` beside `"rfc"`, on a path that loses
+//! what a test tells it to.
 
 mod path;
 
@@ -8,12 +9,13 @@ use parshall_tcp::segment::NO_SACK;
 use parshall_tcp::sender::Phase;
 use parshall_tcp::{Ack, Recovery, Rules, Sender, TcpConfig};
 use parshall_units::{Duration, Instant, Packets};
-use path::{ack, config, milliseconds, sender, Path};
+use path::{ack, config, milliseconds, only, sender, Path};
 
-/// RFC 5681 §3.1 eq. (4) reduces what is in flight, Linux the window; an application that uses little of it tells them apart.
+/// RFC 5681 §3.1 eq. (4) reduces what is in flight, Linux the window; an application that uses little of it tells them
+/// apart.
 #[test]
 fn after_a_timeout_linux_keeps_half_of_the_window_and_the_rfcs_half_of_the_flight() {
-    for (rules, ssthresh) in [(Rules::RFC, 2.0), (Rules::LINUX, 5.0)] {
+    for (rules, ssthresh) in [(Rules::RFC, 2.0), (only(&["loss_response"]), 5.0)] {
         let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Sack) };
         let mut path = Path::new(config, 3).losing(&[0, 1, 2]);
         path.run();
@@ -25,7 +27,7 @@ fn after_a_timeout_linux_keeps_half_of_the_window_and_the_rfcs_half_of_the_fligh
 /// Six packets of a window of ten: Linux's slow start goes on up to twice the six.
 #[test]
 fn a_window_that_is_half_used_grows_in_linux_alone() {
-    for (rules, window) in [(Rules::RFC, 10.0), (Rules::LINUX, 12.0)] {
+    for (rules, window) in [(Rules::RFC, 10.0), (only(&["window_growth"]), 12.0)] {
         let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
         let mut path = Path::new(config, 6);
         path.run();
@@ -51,11 +53,11 @@ fn what_was_sacked_before_counts_once_in_linux() {
         sender.control().window()
     };
     assert_eq!(grown(Rules::RFC), 8.0);
-    assert_eq!(grown(Rules::LINUX), 6.0);
+    assert_eq!(grown(only(&["window_growth"])), 6.0);
 }
 
-/// Without SACK a duplicate ACK says that a packet arrived: in Linux the ACK after it counts the others only, whatever came before
-/// (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`). RFC 5681 knows no packets behind a hole.
+/// Without SACK a duplicate ACK says that a packet arrived: in Linux the ACK after it counts the others only, whatever
+/// came before (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`). RFC 5681 knows no packets behind a hole.
 #[test]
 fn what_duplicate_acks_said_counts_once_in_linux() {
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno] {
@@ -77,18 +79,24 @@ fn what_duplicate_acks_said_counts_once_in_linux() {
             };
             let case = format!("{recovery:?}: {duplicates} duplicates, {acked} acknowledged");
             assert_eq!(grown(Rules::RFC), acked as f64, "{case}");
-            assert_eq!(grown(Rules::LINUX), acked.saturating_sub(duplicates).max(1) as f64, "{case}");
+            assert_eq!(
+                grown(only(&["window_growth"])),
+                acked.saturating_sub(duplicates).max(1) as f64,
+                "{case}"
+            );
         }
     }
 }
 
-/// Ten packets of a window of ten, the first of which comes marked: the RFCs' sender waits until half of them are acknowledged, Linux's sends one
-/// for every second ACK, until five are out (`tcp_cwnd_reduction`). Both have a window of five then.
+/// Ten packets of a window of ten, the first of which comes marked: the RFCs' sender waits until half of them are
+/// acknowledged, Linux's sends one for every second ACK, until five are out (`tcp_cwnd_reduction`). Both have a window
+/// of five then.
 #[test]
 fn after_an_ecn_echo_linux_reduces_step_by_step() {
-    for (rules, steps) in
-        [(Rules::RFC, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]), (Rules::LINUX, [1, 0, 1, 0, 1, 0, 1, 0, 0, 1])]
-    {
+    for (rules, steps) in [
+        (Rules::RFC, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]),
+        (only(&["recovery_rate"]), [1, 0, 1, 0, 1, 0, 1, 0, 0, 1]),
+    ] {
         let config = TcpConfig {
             rules,
             initial_window: Packets(10),
@@ -120,8 +128,9 @@ fn after_an_ecn_echo_linux_reduces_step_by_step() {
     }
 }
 
-/// Packet 1 is lost, and its retransmission, and packet 11, which was sent after that; both are sent again. When packet 1 arrives at last, packet 11 is
-/// under way still: Linux takes it for another congestion event (`tcp_time_to_recover`).
+/// Packet 1 is lost, and its retransmission, and packet 11, which was sent after that; both are sent again. When packet
+/// 1 arrives at last, packet 11 is under way still: Linux takes it for another congestion event
+/// (`tcp_time_to_recover`).
 #[test]
 fn a_loss_during_a_recovery_is_answered_by_linux_when_that_ends() {
     let events = |rules| {
@@ -154,13 +163,14 @@ fn a_loss_during_a_recovery_is_answered_by_linux_when_that_ends() {
         assert_eq!(again[..2], [1, 11], "{sent:?}");
         end
     };
-    assert_eq!((events(Rules::RFC), events(Rules::LINUX)), (1, 2));
+    assert_eq!((events(Rules::RFC), events(only(&["loss_response"]))), (1, 2));
 }
 
 /// Ten packets of a window of ten; the first is lost, and sent again in vain.
 #[test]
 fn a_timeout_in_a_recovery_reduces_no_further_in_linux() {
-    let config = TcpConfig { rules: Rules::LINUX, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let config =
+        TcpConfig { rules: only(&["loss_response"]), initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&[0, 10]);
     path.run();
     assert_eq!((path.sender.statistics().loss_events, path.sender.statistics().timeouts), (1, 1));
@@ -188,7 +198,7 @@ fn timeout_of_a_lost_probe(rules: Rules, more: &[u64]) -> Path {
 
 #[test]
 fn after_a_timeout_linux_has_a_packet_more_in_flight_than_is_not_lost() {
-    for (rules, window) in [(Rules::RFC, 1.0), (Rules::LINUX, 3.0)] {
+    for (rules, window) in [(Rules::RFC, 1.0), (only(&["loss_response"]), 3.0)] {
         let path = timeout_of_a_lost_probe(rules, &[]);
         assert_eq!(path.sender.control().window(), window, "{rules:?}");
     }
@@ -197,7 +207,7 @@ fn after_a_timeout_linux_has_a_packet_more_in_flight_than_is_not_lost() {
 /// `tcp_ecn_clear_syn`.
 #[test]
 fn after_a_lost_syn_linux_has_no_ecn() {
-    for (rules, has_ecn) in [(Rules::RFC, true), (Rules::LINUX, false)] {
+    for (rules, has_ecn) in [(Rules::RFC, true), (only(&["opening"]), false)] {
         let config = TcpConfig { ecn: true, handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 4).losing(&[0]);
         path.run();
@@ -206,10 +216,11 @@ fn after_a_lost_syn_linux_has_no_ecn() {
     }
 }
 
-/// What the timeout sends is lost; what was sent just before it arrives, and so the timeout is taken back (F-RTO). What is sent then finds the loss.
+/// What the timeout sends is lost; what was sent just before it arrives, and so the timeout is taken back (F-RTO). What
+/// is sent then finds the loss.
 #[test]
 fn a_retransmission_lost_after_a_timeout_is_answered_by_linux() {
-    let mut path = timeout_of_a_lost_probe(Rules::LINUX, &[9]);
+    let mut path = timeout_of_a_lost_probe(only(&["loss_response", "undo"]), &[9]);
     path.sender.supply(20);
     path.pump();
     assert_eq!((path.sent[9].seq, path.sender.phase()), (path.sender.una(), Phase::Loss));
@@ -284,7 +295,7 @@ impl Late {
 /// Packet 1 comes after all others: it is sent again, and the receiver has it twice.
 #[test]
 fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_once_a_duplicate_is_reported() {
-    for rules in [Rules::RFC, Rules::LINUX] {
+    for rules in [Rules::RFC, only(&["undo"])] {
         let mut late = Late::new(rules);
         for sacked in 3..=11 {
             late.ack((100 + sacked, 0), 1, &[(2, sacked)]);
@@ -297,7 +308,7 @@ fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_once_a_duplicate_is_r
         assert_eq!((late.sender.phase(), late.windows().1), (Phase::Open, 5.0));
         let before = late.windows();
         late.ack((211, 105), all, &[(1, 2)]);
-        let after = if rules == Rules::LINUX { (10.0, f64::INFINITY) } else { before };
+        let after = if rules == only(&["undo"]) { (10.0, f64::INFINITY) } else { before };
         assert_eq!(late.windows(), after, "{rules:?}");
     }
 }
@@ -307,7 +318,7 @@ fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_once_a_duplicate_is_r
 fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_if_its_echo_says_so() {
     let windows = (11.0, f64::INFINITY); // by the ACK a packet more
     for (rules, after) in
-        [(Rules::RFC, (Phase::Recovery, (5.0, 5.0))), (Rules::LINUX, (Phase::Open, windows))]
+        [(Rules::RFC, (Phase::Recovery, (5.0, 5.0))), (only(&["undo"]), (Phase::Open, windows))]
     {
         let mut late = Late::new(rules);
         for sacked in 3..=11 {
@@ -318,10 +329,11 @@ fn a_recovery_of_a_packet_that_was_late_is_undone_by_linux_if_its_echo_says_so()
     }
 }
 
-/// The network holds all packets back until the timer has expired; then their ACKs come, the first one with the echo of its first copy.
+/// The network holds all packets back until the timer has expired; then their ACKs come, the first one with the echo of
+/// its first copy.
 #[test]
 fn a_timeout_of_packets_that_were_late_is_undone_by_linux() {
-    let mut late = Late::new(Rules::LINUX);
+    let mut late = Late::new(only(&["undo"]));
     let expired = late.time_out();
     assert_eq!((late.sender.phase(), late.windows().1), (Phase::Loss, 5.0));
     late.ack((expired + 10, 0), 2, &[]);
@@ -335,10 +347,11 @@ fn a_timeout_of_packets_that_were_late_is_undone_by_linux() {
     assert_eq!(late.sender.statistics().loss_events, 0);
 }
 
-/// Without timestamps: an ACK of new data lets new data go; that of a packet that was sent once ends the matter (F-RTO, RFC 5682).
+/// Without timestamps: an ACK of new data lets new data go; that of a packet that was sent once ends the matter (F-RTO,
+/// RFC 5682).
 #[test]
 fn without_timestamps_new_data_finds_out_whether_a_timeout_was_needless() {
-    let mut late = Late::new(Rules::LINUX);
+    let mut late = Late::new(only(&["undo"]));
     late.config.timestamps = false;
     let expired = late.time_out();
     let new = late.ack((expired + 10, 0), 2, &[]);
@@ -351,7 +364,7 @@ fn without_timestamps_new_data_finds_out_whether_a_timeout_was_needless() {
 /// The same, but packets 2 and 3 are lost indeed: the new packet is SACKed, and they are sent again.
 #[test]
 fn after_a_timeout_that_was_none_what_is_lost_is_repaired() {
-    let mut late = Late::new(Rules::LINUX);
+    let mut late = Late::new(only(&["undo"]));
     late.config.timestamps = false;
     let expired = late.time_out();
     let new = late.ack((expired + 10, 0), 2, &[]);
@@ -364,7 +377,9 @@ fn after_a_timeout_that_was_none_what_is_lost_is_repaired() {
 /// Linux backs off from the fifth timeout of a SYN on (`tcp_retransmit_timer`, `tcp_syn_linear_timeouts`).
 #[test]
 fn linux_sends_a_lost_syn_again_each_second_at_first() {
-    for (rules, seconds) in [(Rules::RFC, [0, 1, 3, 7, 15, 31, 63]), (Rules::LINUX, [0, 1, 2, 3, 4, 5, 7])] {
+    for (rules, seconds) in
+        [(Rules::RFC, [0, 1, 3, 7, 15, 31, 63]), (only(&["opening"]), [0, 1, 2, 3, 4, 5, 7])]
+    {
         let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 1).losing(&[0, 1, 2, 3, 4, 5]);
         path.run();
@@ -373,10 +388,11 @@ fn linux_sends_a_lost_syn_again_each_second_at_first() {
     }
 }
 
-/// RFC 6298 (5.7) has no sample of a SYN that was sent again, and 3 s for the data; Linux looks at its timestamp (`tcp_ack_update_rtt`).
+/// RFC 6298 (5.7) has no sample of a SYN that was sent again, and 3 s for the data; Linux looks at its timestamp
+/// (`tcp_ack_update_rtt`).
 #[test]
 fn a_syn_that_was_sent_again_gives_linux_a_sample() {
-    for (rules, timeout) in [(Rules::RFC, 3000), (Rules::LINUX, 300)] {
+    for (rules, timeout) in [(Rules::RFC, 3000), (only(&["opening"]), 300)] {
         let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 1).losing(&[0]);
         path.pump();
@@ -390,7 +406,7 @@ fn a_syn_that_was_sent_again_gives_linux_a_sample() {
 /// `tcp_init_transfer`.
 #[test]
 fn in_linux_the_second_lost_syn_cuts_the_window() {
-    for (rules, cuts) in [(Rules::RFC, [true, true]), (Rules::LINUX, [false, true])] {
+    for (rules, cuts) in [(Rules::RFC, [true, true]), (only(&["opening"]), [false, true])] {
         let config = TcpConfig { handshake: true, rules, ..config(Recovery::Rack) };
         let mut path = Path::new(config, 1).losing(&[0, 1]);
         path.pump();
@@ -403,11 +419,12 @@ fn in_linux_the_second_lost_syn_cuts_the_window() {
     }
 }
 
-/// `tcp_try_undo_spurious_syn`: the timestamp that the SYN-ACK echoes says that the first SYN was not lost, however many timeouts there were.
+/// `tcp_try_undo_spurious_syn`: the timestamp that the SYN-ACK echoes says that the first SYN was not lost, however
+/// many timeouts there were.
 #[test]
 fn linux_undoes_the_cut_for_syns_that_were_only_late() {
     let timeouts = [120, 60, 45, 30, 15];
-    for (rules, timestamps, lost, timeout) in [Rules::RFC, Rules::LINUX]
+    for (rules, timestamps, lost, timeout) in [Rules::RFC, only(&["opening"])]
         .into_iter()
         .flat_map(|rules| [true, false].map(|timestamps| (rules, timestamps)))
         .flat_map(|(rules, timestamps)| {
@@ -425,20 +442,23 @@ fn linux_undoes_the_cut_for_syns_that_were_only_late() {
             assert!(path.step());
         }
         let cut = path.sender.statistics().timeouts >= 2;
-        let undone = rules == Rules::LINUX && timestamps && cut && !lost.contains(&0);
+        let undone = rules == only(&["opening"]) && timestamps && cut && !lost.contains(&0);
         let case = format!("{rules:?}, timestamps {timestamps}, lost {lost:?}, after {timeout} ms");
         assert_eq!(path.sender.take_needless_cut(), undone, "{case}");
         assert!(!path.sender.take_needless_cut(), "{case}: once");
     }
 }
 
-/// `tcp_schedule_loss_probe`: the least timeout, here 300 ms, for the delayed ACK of a packet that is alone, but no later than the retransmission
-/// timeout; 2 ms otherwise.
+/// `tcp_schedule_loss_probe`: the least timeout, here 300 ms, for the delayed ACK of a packet that is alone, but no
+/// later than the retransmission timeout; 2 ms otherwise.
 #[test]
 fn the_probe_of_linux_waits_longer() {
-    for (rules, packets, at) in
-        [(Rules::RFC, 1, 340), (Rules::LINUX, 1, 400), (Rules::RFC, 2, 300), (Rules::LINUX, 2, 302)]
-    {
+    for (rules, packets, at) in [
+        (Rules::RFC, 1, 340),
+        (only(&["loss_timers"]), 1, 400),
+        (Rules::RFC, 2, 300),
+        (only(&["loss_timers"]), 2, 302),
+    ] {
         let (delayed_ack, min_rto) = (Some(Duration::from_millis(40)), Duration::from_millis(300));
         let initial_window = Packets(10);
         let config = TcpConfig { rules, delayed_ack, min_rto, initial_window, ..config(Recovery::Rack) };
@@ -452,8 +472,9 @@ fn the_probe_of_linux_waits_longer() {
     }
 }
 
-/// `calc_wheel_index`, with a tick of 4 ms: a SYN's timeout of 1001 ms, 251 ticks, expires in a step of eight ticks; a probe that is due at 302 ms,
-/// 51 ticks after the ACK of 100 ms, a tick after these; one of a single packet that is due at 401 ms, 76 ticks after it, in a step of eight.
+/// `calc_wheel_index`, with a tick of 4 ms: a SYN's timeout of 1001 ms, 251 ticks, expires in a step of eight ticks; a
+/// probe that is due at 302 ms, 51 ticks after the ACK of 100 ms, a tick after these; one of a single packet that is
+/// due at 401 ms, 76 ticks after it, in a step of eight.
 #[test]
 fn timers_expire_at_ticks() {
     let min_rto = Duration::from_millis(301);
@@ -487,28 +508,29 @@ fn the_timer_of_linux_for_packets_in_doubt_waits_longer() {
         }
         path.sender.rto_deadline()
     };
-    assert_eq!(deadline(Rules::LINUX), deadline(Rules::RFC) + Duration::from_millis(2));
+    assert_eq!(deadline(only(&["loss_detection"])), deadline(Rules::RFC) + Duration::from_millis(2));
 }
 
 /// Sixteen packets are acknowledged at once, two together, and the last one: `tcp_measure_rcv_mss`, `tcp_cleanup_rbuf`.
 #[test]
 fn in_linux_the_last_packet_of_a_transfer_is_acknowledged_at_once() {
-    for (rules, end) in [(Rules::RFC, 140), (Rules::LINUX, 100)] {
+    for (rules, end) in [(Rules::RFC, 140), (only(&["acks"]), 100)] {
         let delayed_ack = Some(Duration::from_millis(40));
         let config = TcpConfig { rules, delayed_ack, initial_window: Packets(20), ..config(Recovery::Rack) };
         let mut path = Path::new(config, 19);
         path.run();
         assert_eq!(
             (milliseconds(path.now), path.acks_sent),
-            (end, if rules == Rules::LINUX { 18 } else { 10 })
+            (end, if rules == only(&["acks"]) { 18 } else { 10 })
         );
     }
 }
 
-/// All of a window is lost, and the probe. The ACK of what the timeout sends lets new data go before the rest of it: `tcp_process_loss`, RFC 5682 §3.1.
+/// All of a window is lost, and the probe. The ACK of what the timeout sends lets new data go before the rest of it:
+/// `tcp_process_loss`, RFC 5682 §3.1.
 #[test]
 fn after_a_timeout_linux_sends_new_data_before_what_is_lost() {
-    for (rules, next) in [(Rules::RFC, [2, 3]), (Rules::LINUX, [12, 13])] {
+    for (rules, next) in [(Rules::RFC, [2, 3]), (only(&["undo"]), [12, 13])] {
         let config = TcpConfig { rules, initial_window: Packets(10), ..config(Recovery::Rack) };
         let mut path = Path::new(config, 30).losing(&(0..11).collect::<Vec<_>>());
         path.run();
@@ -517,7 +539,7 @@ fn after_a_timeout_linux_sends_new_data_before_what_is_lost() {
         assert_eq!(sent[10..14], [&[11, 1], &next[..]].concat(), "{rules:?}");
     }
     // Without new data nothing waits.
-    let config = TcpConfig { rules: Rules::LINUX, initial_window: Packets(10), ..config(Recovery::Rack) };
+    let config = TcpConfig { rules: only(&["undo"]), initial_window: Packets(10), ..config(Recovery::Rack) };
     let mut path = Path::new(config, 10).losing(&(0..11).collect::<Vec<_>>());
     path.run();
     let sent: Vec<_> = path.sent.iter().map(|segment| segment.seq).collect();

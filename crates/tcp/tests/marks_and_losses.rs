@@ -1,5 +1,6 @@
-//! A loss and a mark in one round trip: DCTCP and Prague halve at the loss whatever a mark told before it (RFC 8257 §3.5, RFC 9331 §4.3), and
-//! answer no mark of that round trip after it; a control for which a mark is a loss reduces once (RFC 3168 §6.1.2).
+//! A loss and a mark in one round trip: DCTCP and Prague halve at the loss whatever a mark told before it (RFC 8257
+//! §3.5, RFC 9331 §4.3), and answer no mark of that round trip after it; a control for which a mark is a loss reduces
+//! once (RFC 3168 §6.1.2).
 
 mod path;
 
@@ -12,7 +13,8 @@ const RECOVERIES: [Recovery; 3] = [Recovery::NewReno, Recovery::Sack, Recovery::
 /// Packets of the only window in flight.
 const WINDOW: u64 = 100;
 
-/// Controls that answer a mark by the share of packets that are marked. Prague halves at its first mark, since it has no average yet.
+/// Controls that answer a mark by the share of packets that are marked. Prague halves at its first mark, since it has
+/// no average yet.
 fn scalable() -> [(&'static str, ControlConfig); 2] {
     [
         ("dctcp", ControlConfig::Dctcp(DctcpConfig { gain: 0.0625, initial_alpha: 0.05 })),

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 
 const RECOVERIES: [Recovery; 5] =
     [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack];
-/// With hundreds of flows most of what a packet costs is the memory of its flow that it touches: no more of it unnoticed.
+/// With hundreds of flows most of what a packet costs is the memory of its flow that it touches: no more of it
+/// unnoticed.
 const _: () = assert!(Sender::HOT_BYTES <= 272 && size_of::<Sender>() <= 352);
 
 #[test]
@@ -203,7 +204,8 @@ fn karn_no_sample_of_a_retransmission() {
 #[test]
 fn without_timestamps_the_backoff_lasts_until_a_sample() {
     let config = TcpConfig { timestamps: false, ..config(Recovery::NewReno) };
-    // All four packets are lost twice; their repair gives no sample, so the next loss waits as long as the last one did.
+    // All four packets are lost twice; their repair gives no sample, so the next loss waits as long as the last one
+    // did.
     let mut path = Path::new(config, 8).losing(&[0, 1, 2, 3, 4]);
     path.run();
     let first: Vec<u64> = path.sent.iter().filter(|s| s.seq == 1).map(|s| milliseconds(s.sent)).collect();
@@ -285,7 +287,8 @@ fn an_idle_restart_keeps_what_the_control_has_learnt() {
     let ssthresh = path.sender.control().ssthresh();
     path.sender.restart_after_idle(&config, path.now, Duration::from_secs(1));
     assert_eq!((path.sender.control().window(), path.sender.control().ssthresh()), (10.0, ssthresh));
-    // No packet was marked for many round trips, so alpha is small, and a mark takes little: as a new control it would halve.
+    // No packet was marked for many round trips, so alpha is small, and a mark takes little: as a new control it would
+    // halve.
     path.sender.supply(40);
     path.pump();
     path.segments[2].1.congestion_experienced = true;
@@ -370,8 +373,8 @@ fn completion(recovery: Recovery, packets: u64, lost: &[u64]) -> (u64, u64, Vec<
 
 #[test]
 fn a_probe_finds_a_lost_tail_without_a_timeout() {
-    // Packets 8 to 10 are lost. The ACK of packet 7 comes at 100 ms; the probe, two RTTs later, is packet 10 again, and its ACK at
-    // 400 ms says that 8 and 9, sent long before, are lost. 8 goes at once, and 9 with its ACK.
+    // Packets 8 to 10 are lost. The ACK of packet 7 comes at 100 ms; the probe, two RTTs later, is packet 10 again, and
+    // its ACK at 400 ms says that 8 and 9, sent long before, are lost. 8 goes at once, and 9 with its ACK.
     assert_eq!(completion(Recovery::Rack, 10, &[7, 8, 9]), (600, 0, vec![10, 8, 9]));
     // SACK has no third packet above: it waits for the timer, until 1100 ms, and goes on from one packet.
     let (at, timeouts, _) = completion(Recovery::Sack, 10, &[7, 8, 9]);

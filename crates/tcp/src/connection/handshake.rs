@@ -1,16 +1,9 @@
 //! How a connection opens: a SYN, until it is answered.
 
 use super::{Connection, Phase};
-use crate::policies::Opening;
 use crate::segment::{Ack, Segment};
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
-
-/// Timeouts of a SYN that Linux does not back off after: `tcp_syn_linear_timeouts`.
-const LINEAR_SYN_TIMEOUTS: u32 = 4;
-
-/// Timeouts of a SYN after which Linux begins with its initial window all the same: `tcp_init_transfer`.
-const TIMEOUTS_BEFORE_CUT: u32 = 1;
 
 impl Connection {
     /// The SYN, if it is to be sent at `now`.
@@ -30,41 +23,38 @@ impl Connection {
         Some(Segment {
             retransmission,
             syn: true,
-            cwr: config.ecn && !(retransmission && config.rules.opening.is_linux()),
+            cwr: config.ecn && config.rules.opening.asks_for_ecn(retransmission),
             ..Segment::plain(self.una, now)
         })
     }
 
     /// Until when a SYN that is sent now must be answered.
     pub(crate) fn syn_timeout(&self, config: &TcpConfig) -> Duration {
-        let lost = self.rto.backoff();
-        match config.rules.opening {
-            Opening::Rfc => self.timeout(config),
-            Opening::Linux => config.initial_syn_timeout(lost.saturating_sub(LINEAR_SYN_TIMEOUTS)),
-        }
+        config.initial_syn_timeout(config.rules.opening.doublings(self.rto.backoff()))
     }
 
-    /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681 §3.1), or the
-    /// second one (`tcp_init_transfer`).
+    /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681
+    /// §3.1), or the second one (`tcp_init_transfer`).
     pub(crate) fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
-        config.rules.opening == Opening::Rfc || self.rto.backoff() >= TIMEOUTS_BEFORE_CUT
+        config.rules.opening.cuts_window(self.rto.backoff())
     }
 
-    /// Returns whether the window was cut for timeouts of SYNs although the answer to the first one was on its way, as the echo of its timestamp
-    /// says; once. Then the connection begins with its initial window (`tcp_try_undo_spurious_syn`, `tcp_init_transfer`).
+    /// Returns whether the window was cut for timeouts of SYNs although the answer to the first one was on its way, as
+    /// the echo of its timestamp says; once. Then the connection begins with its initial window
+    /// (`tcp_try_undo_spurious_syn`, `tcp_init_transfer`).
     pub(crate) fn take_needless_cut(&mut self) -> bool {
         self.linux.as_mut().is_some_and(|linux| std::mem::take(&mut linux.cut_is_needless))
     }
 
-    /// An ACK arrived before the connection was open. Its timestamp tells which SYN it answers, and Linux takes the sample of each
-    /// (`tcp_ack_update_rtt`).
+    /// An ACK arrived before the connection was open. Its timestamp tells which SYN it answers, and Linux takes the
+    /// sample of each (`tcp_ack_update_rtt`).
     pub(crate) fn on_syn_ack(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         if !ack.syn {
             return;
         }
-        let told = config.timestamps && config.rules.opening.is_linux();
-        let cut = self.rto.backoff() > TIMEOUTS_BEFORE_CUT;
-        if let Some(linux) = self.linux.as_mut().filter(|_| told && cut) {
+        let told = config.rules.opening.times_retransmission(config.timestamps);
+        let undoes_cut = told && config.rules.opening.undoes_cut(self.rto.backoff());
+        if let Some(linux) = self.linux.as_mut().filter(|_| undoes_cut) {
             linux.cut_is_needless = ack.echo == linux.first_syn; // `tcp_try_undo_spurious_syn`
         }
         if told || !ack.echo_retransmission {

@@ -1,4 +1,5 @@
-//! A test for each declared deviation: it fails when the code does what the source asks. Then the entry goes, and the test with it.
+//! A test for each declared deviation: it fails when the code does what the source asks. Then the entry goes, and the
+//! test with it.
 
 use crate::recovery::Repair;
 use crate::rto::tests::config;
@@ -7,7 +8,7 @@ use crate::sender::ENDLESS;
 use crate::ssthresh_cache::Ending;
 use crate::{timer_wheel, Ack, Receiver, Recovery, Rules, Segment, Sender, SsthreshCache, TcpConfig};
 use parshall_congestion::{ControlConfig, RenoConfig, Start};
-use parshall_signals::RttEstimate;
+use crate::signals::RttEstimate;
 use parshall_units::{Duration, Instant, Packets};
 
 fn at(ms: u64) -> Instant {
@@ -40,8 +41,8 @@ fn ack(now: Instant, echo: Instant, cumulative: u64, sacked: u64) -> Ack {
     Ack { cumulative, sent: now, echo, echo_retransmission, congestion_echo, syn, sack, window: NO_WINDOW }
 }
 
-/// A sender with an RTT of so many ms that has sent packets 2, 3 and 4, 5 ms after each other, and hears that the last one has come. When its timer
-/// expires, ms after packet 2 was sent.
+/// A sender with an RTT of so many ms that has sent packets 2, 3 and 4, 5 ms after each other, and hears that the last
+/// one has come. When its timer expires, ms after packet 2 was sent.
 fn in_doubt(config: &TcpConfig, rtt: u64) -> (Sender, Instant, u64) {
     let mut sender = sender(config);
     send(&mut sender, config, at(0), 1);

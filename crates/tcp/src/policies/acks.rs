@@ -1,7 +1,7 @@
 //! When a receiver acknowledges segments in order.
 //!
-//! RFC 5681 §4.2: every second segment, or after a delay. Linux acknowledges at once in what it calls quick-ACK mode, and
-//! measures how long an ACK waits for a second segment: `__tcp_ack_snd_check`, `tcp_event_data_recv`,
+//! RFC 5681 §4.2: every second segment, or after a delay. Linux acknowledges at once in what it calls quick-ACK mode,
+//! and measures how long an ACK waits for a second segment: `__tcp_ack_snd_check`, `tcp_event_data_recv`,
 //! `tcp_enter_quickack_mode`, `tcp_send_delayed_ack`.
 //!
 //! ACKs that go at once while the window grows need a receive buffer: with the RFCs' `receive_buffer` there are none.
@@ -11,8 +11,8 @@ super::policy! {
     Acks = "acks" {
         summary: "when the receiver acknowledges packets that come in order",
         rfc: "each second packet, or one after the delay that is configured",
-        linux: "at once when a connection begins, after pauses, marks and pushed packets; else each second packet, or one \
-            after a delay that follows the packets' intervals",
+        linux: "at once when a connection begins, after pauses, marks and pushed packets; else each second packet, \
+            or one after a delay that follows the packets' intervals",
         differences: [
             {
                 "the first sixteen ACKs, and sixteen after a packet that had arrived",
@@ -22,21 +22,22 @@ super::policy! {
             {
                 "ACKs of pushed packets",
                 rfc: "delayed as all others",
-                linux: "at once where none is missing, as the reader has read all: `tcp_measure_rcv_mss` (full segments \
-                    since Linux 6.7), `__tcp_cleanup_rbuf`",
+                linux: "at once where none is missing, as the reader has read all: `tcp_measure_rcv_mss` (full \
+                    segments since Linux 6.7), `__tcp_cleanup_rbuf`",
             },
             {
                 "ACKs after a mark",
                 rfc: "at once for each marked packet",
-                linux: "at once for two packets after the first mark that is not yet answered, after a retransmission, \
-                    and for a packet that says that the window is reduced: `__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`",
+                linux: "at once for two packets after the first mark that is not yet answered, after a \
+                    retransmission, and for a packet that says that the window is reduced: `__tcp_ecn_check_ce`, \
+                    `tcp_ecn_accept_cwr`",
             },
             {
                 "how long an ACK waits for a second packet",
                 rfc: "as configured",
-                linux: "40 ms; longer where packets come more than 20 ms after each other, and twice as long after each \
-                    ACK that went alone, but no longer than the handshake took, nor than 196 ms: `tcp_event_data_recv`, \
-                    `tcp_delack_timer_handler`, `tcp_send_delayed_ack`",
+                linux: "40 ms; longer where packets come more than 20 ms after each other, and twice as long after \
+                    each ACK that went alone, but no longer than the handshake took, nor than 196 ms: \
+                    `tcp_event_data_recv`, `tcp_delack_timer_handler`, `tcp_send_delayed_ack`",
             },
             {
                 "the ACK of the last packet of a burst",

@@ -1,7 +1,7 @@
 //! With what hosts take a time.
 //!
-//! No RFC says it, and no function of the kernel: Linux's form is what hosts of emulations were seen to do (docs/linux.md).
-//! Whoever drives the endpoints has the time; see `processing_time` of a scenario.
+//! No RFC says it, and no function of the kernel: Linux's form is what hosts of emulations were seen to do
+//! (docs/linux.md). Whoever drives the endpoints has the time; see `processing_time` of a scenario.
 
 super::policy! {
     /// With what hosts take a time.

@@ -13,10 +13,10 @@ super::policy! {
             {
                 "proportional rate reduction",
                 rfc: "RFC 6937",
-                linux: "draft-ietf-tcpm-prr-rfc6937bis: the ACK that begins the recovery counts; below ssthresh one packet \
-                    more than was delivered goes only at an ACK that advances and finds no loss; it starts from the \
-                    window, not from the packets in flight; what is found lost between ACKs that report deliveries makes \
-                    room: `tcp_cwnd_reduction`",
+                linux: "draft-ietf-tcpm-prr-rfc6937bis: the ACK that begins the recovery counts; below ssthresh one \
+                    packet more than was delivered goes only at an ACK that advances and finds no loss; it starts \
+                    from the window, not from the packets in flight; what is found lost between ACKs that report \
+                    deliveries makes room: `tcp_cwnd_reduction`",
             },
             {
                 "the window after an ECN echo",

@@ -8,14 +8,14 @@ super::policy! {
     WindowGrowth = "window_growth" {
         summary: "whether and by how much an ACK lets the window grow",
         rfc: "if the window stopped the last transmission, by the packets acknowledged",
-        linux: "in slow start while half of the window is used, else if it stopped a transmission of the round trip; by \
-            the packets that are reported for the first time",
+        linux: "in slow start while half of the window is used, else if it stopped a transmission of the round \
+            trip; by the packets that are reported for the first time",
         differences: [
             {
                 "when the window grows",
                 rfc: "if it stopped the last transmission (RFC 5681 §3.1)",
-                linux: "in slow start below twice the most packets that were out in the round trip, else if it stopped a \
-                    transmission of the round trip: `tcp_is_cwnd_limited`",
+                linux: "in slow start below twice the most packets that were out in the round trip, else if it \
+                    stopped a transmission of the round trip: `tcp_is_cwnd_limited`",
             },
             {
                 "by how much",
@@ -24,6 +24,29 @@ super::policy! {
                     `tcp_add_reno_sack`",
             },
         ],
+    }
+}
+
+impl WindowGrowth {
+    /// By how many packets an ACK of `acked` new ones counts, on a connection that was open before it or not.
+    /// `delivered`: the packets that it reports for the first time, where that is known.
+    #[inline]
+    pub(crate) fn credit(self, acked: u64, delivered: Option<u64>, was_open: bool) -> f64 {
+        match self {
+            Self::Rfc if was_open => acked as f64,
+            Self::Rfc => 1.0, // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout
+            Self::Linux => delivered.unwrap_or(acked) as f64,
+        }
+    }
+
+    /// How many packets the ACK that ends a row of duplicate ACKs reports for the first time, without SACK. Linux takes
+    /// each duplicate for a packet that arrived (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+    #[inline]
+    pub(crate) fn delivered_after_duplicates(self, acked: u64, duplicates: u64) -> u64 {
+        match self {
+            Self::Rfc => acked,
+            Self::Linux => acked.saturating_sub(duplicates).max(1),
+        }
     }
 }
 

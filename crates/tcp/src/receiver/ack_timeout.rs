@@ -1,8 +1,9 @@
 //! How long an ACK waits for a second segment, where segments come slowly: `icsk_ack.ato` of Linux.
 //!
-//! It is 40 ms, or what is configured, as long as segments follow each other within half of that. It grows with the time between segments, and
-//! doubles with each ACK that went alone, so that the next one may find its second segment; it is 40 ms again after ACKs that went at once for a
-//! while (`tcp_enter_quickack_mode`, `tcp_dec_quickack_mode`). No ACK waits longer than the handshake took, nor than 196 ms.
+//! It is 40 ms, or what is configured, as long as segments follow each other within half of that. It grows with the
+//! time between segments, and doubles with each ACK that went alone, so that the next one may find its second segment;
+//! it is 40 ms again after ACKs that went at once for a while (`tcp_enter_quickack_mode`, `tcp_dec_quickack_mode`). No
+//! ACK waits longer than the handshake took, nor than 196 ms.
 //!
 //! | kernel | here |
 //! | --- | --- |
@@ -28,7 +29,8 @@ impl AckTimeout {
         Self((configured.as_ps() / 1_000_000).try_into().unwrap_or(u32::MAX))
     }
 
-    /// A segment came so long after the one before, in us, at a receiver whose own timeout is `rto`; `least`: what is configured.
+    /// A segment came so long after the one before, in us, at a receiver whose own timeout is `rto`; `least`: what is
+    /// configured.
     pub(super) fn on_segment(self, least: Self, pause: u32, rto: u32) -> Self {
         let Self(timeout) = self;
         if pause <= least.0 / 2 {

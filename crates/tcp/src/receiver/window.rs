@@ -1,13 +1,15 @@
-//! The window that a receiver of Linux offers: how many packets it takes, and, while the window grows, which ACKs go at once (`tcp_grow_window`).
+//! The window that a receiver of Linux offers: how many packets it takes, and, while the window grows, which ACKs go at
+//! once (`tcp_grow_window`).
 //!
-//! The window follows the buffer, and the buffer what the reader took in a round trip (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`): each packet
-//! widens the window by two until it has caught up. So ACKs go at once through most of slow start, the last one of each round with them, and
-//! hardly ever when the rate has stopped growing.
+//! The window follows the buffer, and the buffer what the reader took in a round trip (`tcp_rcv_space_adjust`,
+//! `tcp_rcvbuf_grow`): each packet widens the window by two until it has caught up. So ACKs go at once through most of
+//! slow start, the last one of each round with them, and hardly ever when the rate has stopped growing.
 //!
-//! The reader takes at once what is in order, and the buffer may become as large as it must: while no packet is missing, no sender is limited by the
-//! window, which therefore is not sent. Behind a hole packets wait in the buffer. It grows by as many as the last one is beyond the hole, but the
-//! window itself is at most what the buffer has room for, so that behind a hole of several round trips a sender comes to its end
-//! (`__tcp_select_window`). What was offered once is never taken back.
+//! The reader takes at once what is in order, and the buffer may become as large as it must: while no packet is
+//! missing, no sender is limited by the window, which therefore is not sent. Behind a hole packets wait in the buffer.
+//! It grows by as many as the last one is beyond the hole, but the window itself is at most what the buffer has room
+//! for, so that behind a hole of several round trips a sender comes to its end (`__tcp_select_window`). What was
+//! offered once is never taken back.
 //!
 //! | kernel | here, in packets |
 //! | --- | --- |
@@ -19,15 +21,17 @@
 //! | `rcvq_space.space`, `.seq` | `largest`, `from` |
 //! | `rcv_rtt_est`, from timestamps | [`Window::time`] |
 //!
-//! Read for these facts: net/ipv4/tcp_input.c and tcp_output.c of Linux (`tcp_rcvbuf_grow` as since 6.18), and its default `tcp_rmem`.
+//! Read for these facts: net/ipv4/tcp_input.c and tcp_output.c of Linux (`tcp_rcvbuf_grow` as since 6.18), and its
+//! default `tcp_rmem`.
 
 use crate::segment::NO_WINDOW;
 use parshall_units::Bytes;
 
 /// Of a full packet, what the window counts.
 const PAYLOAD: u64 = 1448;
-/// Of the buffer, what a full packet takes (`truesize`) in hosts that were watched: from the first one on that is known (`tcp_measure_rcv_mss`).
-/// A buffer of 128 KiB holds 56, so that the first 22 packets are acknowledged at once, six more than the sixteen of each connection.
+/// Of the buffer, what a full packet takes (`truesize`) in hosts that were watched: from the first one on that is known
+/// (`tcp_measure_rcv_mss`). A buffer of 128 KiB holds 56, so that the first 22 packets are acknowledged at once, six
+/// more than the sixteen of each connection.
 const OF_BUFFER: u64 = 2304;
 /// The window of a SYN-ACK is half of the buffer, and this at most.
 const WITHOUT_SCALE: u64 = 65_535;
@@ -86,7 +90,8 @@ impl Window {
         self.offered = self.offered.max(self.room().min(self.offered + 2));
     }
 
-    /// A packet came, and others are missing still: the next one in order was `before` and is `next` now, and the last one is before `beyond`.
+    /// A packet came, and others are missing still: the next one in order was `before` and is `next` now, and the last
+    /// one is before `beyond`.
     pub(super) fn hold(&mut self, before: u64, next: u64, beyond: u64) {
         if self.most == 0 {
             return;
@@ -127,9 +132,10 @@ impl Window {
             self.most.max(u64::from(wanted).saturating_add(behind).min(u64::from(u32::MAX / 2)) as u32);
     }
 
-    /// What a round trip takes, us, that was thought to take `estimate` before the packet before `next` took `sample`; `quick`: each packet is
-    /// acknowledged. The kernel has a sample of each ACK that packets follow (in slow start two follow each), and takes longer ones for an eighth
-    /// and shorter ones at once (`tcp_rcv_rtt_update`). Here they are evenly between the last one that was looked at and this one.
+    /// What a round trip takes, us, that was thought to take `estimate` before the packet before `next` took `sample`;
+    /// `quick`: each packet is acknowledged. The kernel has a sample of each ACK that packets follow (in slow start two
+    /// follow each), and takes longer ones for an eighth and shorter ones at once (`tcp_rcv_rtt_update`). Here they are
+    /// evenly between the last one that was looked at and this one.
     pub(super) fn time(&mut self, estimate: u32, sample: u32, next: u64, quick: bool) -> u32 {
         if next <= self.timed {
             return estimate;
@@ -234,7 +240,8 @@ mod tests {
     #[test]
     fn behind_a_hole_a_sender_comes_to_the_end_of_the_window() {
         let mut window = Window::new(1, BUFFER);
-        // The buffer holds 56: with four packets that wait, a window of 53 no longer has room. 20 + 52 is what the buffer grows to.
+        // The buffer holds 56: with four packets that wait, a window of 53 no longer has room. 20 + 52 is what the
+        // buffer grows to.
         assert_eq!(behind_a_hole(&mut window), 52);
         window.hold(1, 3, 53); // the hole is filled, the next one begins at packet 3
         assert_eq!(window.offer(3), 50, "nothing is taken back, nothing added");

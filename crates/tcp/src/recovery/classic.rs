@@ -1,11 +1,8 @@
 //! Loss recovery by duplicate ACKs: Tahoe, Reno (RFC 5681 §3.2) and NewReno (RFC 6582).
 //!
-//! Duplicate ACKs start one fast retransmit a window, for Tahoe and Reno too: what was sent before the last reduction does
-//! not reduce again (RFC 6582 §3.2 step 2; without it Reno halves several times for one burst of losses). A second loss in
-//! the window of a Reno sender then waits for the timer.
-//!
-//! With Linux's rules a duplicate ACK counts one packet as delivered, so that the ACK which ends a row of them counts only the others
-//! (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+//! Duplicate ACKs start one fast retransmit a window, for Tahoe and Reno too: what was sent before the last reduction
+//! does not reduce again (RFC 6582 §3.2 step 2; without it Reno halves several times for one burst of losses). A second
+//! loss in the window of a Reno sender then waits for the timer.
 //!
 //! Choices the RFCs leave open: a full ACK sets cwnd to ssthresh (RFC 6582 §3.2 step 3 option 2); the first
 //! partial ACK, and no later one, restarts the timer ("impatient").
@@ -13,7 +10,6 @@
 use super::scoreboard::DUP_THRESH;
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
-use crate::policies::WindowGrowth;
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
@@ -108,10 +104,7 @@ impl Repair for Classic {
             self.end(connection);
         }
         let duplicates = u64::from(std::mem::take(&mut self.dupacks));
-        Some(match config.rules.window_growth {
-            WindowGrowth::Rfc => acked,
-            WindowGrowth::Linux => acked.saturating_sub(duplicates).max(1),
-        })
+        Some(config.rules.window_growth.delivered_after_duplicates(acked, duplicates))
     }
 
     /// A duplicate ACK.

@@ -4,15 +4,15 @@
 //! | --- | --- | --- | --- | --- |
 //! | `tahoe` | 3 duplicate ACKs | going back to the first hole, slow start | from 1 | `classic.rs` |
 //! | `reno` (RFC 5681) | 3 duplicate ACKs | the first hole only | ssthresh + 3 + duplicates | `classic.rs` |
-//! | `newreno` (RFC 6582) | 3 duplicate ACKs | a hole each partial ACK | the same, deflated by partial ACKs | `classic.rs` |
-//! | `sack` (RFC 6675) | 3 SACKed packets above | every hole, by the scoreboard | pipe below ssthresh, or PRR (RFC 6937) | `sack.rs` |
+//! | `newreno` (RFC 6582) | 3 duplicate ACKs | a hole each partial ACK | the same, less partial ACKs | `classic.rs` |
+//! | `sack` (RFC 6675) | 3 SACKed packets above | every hole, by scoreboard | pipe to ssthresh, or PRR | `sack.rs` |
 //! | `rack` (RFC 8985) | time since it was sent; probes at the tail | every hole | the same | `rack.rs` |
 //!
 //! Which one it is, a connection decides when it is built: [`LossRecovery`]. Each has state of its own and works on the
 //! [`Connection`] that it is handed; none knows the sender.
 //!
-//! Choice that the RFCs leave open: ssthresh is reduced only by the first of several timeouts in a row (RFC 5681 §3.1). Others are in
-//! the headers of the files.
+//! Choice that the RFCs leave open: ssthresh is reduced only by the first of several timeouts in a row (RFC 5681 §3.1).
+//! Others are in the headers of the files.
 
 mod catalog;
 mod classic;
@@ -33,11 +33,12 @@ use sack::Sack;
 
 /// What a loss recovery does for its sender.
 ///
-/// It owns the way in which losses are found, what is sent again, and the retransmission timer. Packets that go simply one after
-/// another are not its concern, and most ACKs are answered so: what is asked for each of them is inlined and looks at flags only.
+/// It owns the way in which losses are found, what is sent again, and the retransmission timer. Packets that go simply
+/// one after another are not its concern, and most ACKs are answered so: what is asked for each of them is inlined and
+/// looks at flags only.
 pub(crate) trait Repair {
-    /// An ACK acknowledges new data: `acked` packets, which the connection no longer counts as outstanding. How many packets it reports
-    /// as delivered that no ACK had reported before; `None`: the window may not grow by it.
+    /// An ACK acknowledges new data: `acked` packets, which the connection no longer counts as outstanding. How many
+    /// packets it reports as delivered that no ACK had reported before; `None`: the window may not grow by it.
     fn on_new_data(
         &mut self,
         connection: &mut Connection,
@@ -70,7 +71,8 @@ pub(crate) trait Repair {
     /// Whether a packet goes next whatever the window.
     fn is_urgent(&self) -> bool;
 
-    /// What it adds to the window of packets in order: by inflation (RFC 5681 §3.2), and packets of limited transmit (RFC 3042).
+    /// What it adds to the window of packets in order: by inflation (RFC 5681 §3.2), and packets of limited transmit
+    /// (RFC 3042).
     #[inline]
     fn extra_window(&self, _phase: Phase, _config: &TcpConfig) -> (f64, u32) {
         (0.0, 0)
@@ -94,8 +96,8 @@ pub(crate) trait Repair {
     ) {
     }
 
-    /// Whether the packet that goes after `packet` may be segmented at once with it: it follows it in order, and both are sent for the first
-    /// time or again.
+    /// Whether the packet that goes after `packet` may be segmented at once with it: it follows it in order, and both
+    /// are sent for the first time or again.
     #[inline]
     fn is_segmented_with_next(&mut self, _packet: u64, _retransmission: bool) -> bool {
         true
@@ -176,7 +178,8 @@ macro_rules! each {
 }
 
 impl LossRecovery {
-    /// Of a connection whose first packet is `base`; `own_window`: its control says what may be sent during loss recovery too.
+    /// Of a connection whose first packet is `base`; `own_window`: its control says what may be sent during loss
+    /// recovery too.
     pub(crate) fn new(config: &TcpConfig, base: u64, own_window: bool) -> Self {
         let proportional = config.prr && !own_window;
         match config.recovery {

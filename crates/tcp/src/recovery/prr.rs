@@ -1,16 +1,18 @@
-//! What lets packets go while some are missing: proportional rate reduction (RFC 6937), or the pipe below the window (RFC 6675 §5).
+//! What lets packets go while some are missing: proportional rate reduction (RFC 6937), or the pipe below the window
+//! (RFC 6675 §5).
 //!
 //! | RFC 6937 | here |
 //! | --- | --- |
 //! | `prr_delivered`, `prr_out` | `delivered`, `out` |
-//! | `RecoverFS` | `before`: packets in flight when the recovery began; with Linux's rules the window |
+//! | `RecoverFS` | `before`: packets in flight when the recovery began; in Linux's form the window |
 //! | `sndcnt` | `quota` |
 //!
-//! With Linux's rules ([`RecoveryRate`]) the ACK that begins a recovery counts as the later ones do, and below ssthresh a packet more than was
-//! delivered goes only for an ACK that advances and finds no loss (`SafeACK` of draft-ietf-tcpm-prr-rfc6937bis). What an ACK lets go is a
-//! window then, which stays until the next one that reports a delivery: packets that are found lost meanwhile make room in it
-//! (`tcp_cwnd_reduction`). A reduction that answers ECN goes the same way (`tcp_enter_cwr`), and a recovery that begins meanwhile
-//! goes on with its counts (`tcp_enter_recovery`).
+//! In Linux's form of [`RecoveryRate`] the ACK that begins a recovery counts as the later ones do, and below ssthresh
+//! a packet more than was delivered goes only for an ACK that advances and finds no loss (`SafeACK` of
+//! draft-ietf-tcpm-prr-rfc6937bis). What an ACK lets go is a window then, which stays until the next one that reports a
+//! delivery: packets that are found lost meanwhile make room in it (`tcp_cwnd_reduction`). A reduction that answers ECN
+//! goes the same way (`tcp_enter_cwr`), and a recovery that begins meanwhile goes on with its counts
+//! (`tcp_enter_recovery`).
 
 use crate::connection::{Connection, Phase};
 use crate::policies::RecoveryRate;
@@ -24,11 +26,11 @@ pub(super) struct Prr {
     delivered: u64,
     out: u64,
     before: u64,
-    /// Packets that may go now; with Linux's rules, that could go after the last ACK that reported a delivery.
+    /// Packets that may go now; in Linux's form, that could go after the last ACK that reported a delivery.
     quota: u64,
-    /// With Linux's rules: `snd_cwnd`.
+    /// In Linux's form: `snd_cwnd`.
     window: u64,
-    /// With Linux's rules: what it counts is an ECN reduction.
+    /// In Linux's form: it counts for an ECN reduction.
     for_ecn: bool,
 }
 
@@ -84,7 +86,8 @@ impl Prr {
         }
     }
 
-    /// A later ACK in recovery; there are `pipe` packets in the network now. RFC 6937 §3.1, with the slow-start reduction bound.
+    /// A later ACK in recovery; there are `pipe` packets in the network now. RFC 6937 §3.1, with the slow-start
+    /// reduction bound.
     pub(super) fn on_ack(&mut self, Report { delivered, safe }: Report, pipe: u64, ssthresh: u64) {
         if self.rate == RecoveryRate::Linux && delivered == 0 {
             return;
@@ -152,7 +155,8 @@ pub(super) fn window_now(prr: Option<&Prr>, connection: &Connection, pipe: u64, 
 mod tests {
     use super::*;
 
-    /// RFC 6937 §3.1: while more is in the network than ssthresh, packets go in the proportion of ssthresh to what was in flight.
+    /// RFC 6937 §3.1: while more is in the network than ssthresh, packets go in the proportion of ssthresh to what was
+    /// in flight.
     #[test]
     fn sends_in_proportion_and_then_up_to_ssthresh() {
         let mut prr = Prr::new(RecoveryRate::Rfc, 20);
@@ -172,7 +176,8 @@ mod tests {
         assert_eq!(prr.quota, 8.min((13 - sent).max(3) + 1));
     }
 
-    /// `SafeACK`: one packet more than was delivered, if the ACK advances and finds no loss; no ACK without news changes anything.
+    /// `SafeACK`: one packet more than was delivered, if the ACK advances and finds no loss; no ACK without news
+    /// changes anything.
     #[test]
     fn linux_asks_whether_an_ack_is_safe() {
         for (safe, quota) in [(false, 2), (true, 3)] {

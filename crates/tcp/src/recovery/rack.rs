@@ -6,10 +6,11 @@
 //! | reordering window, `RACK.reo_wnd` | [`reordering`] |
 //! | TLP: the probe at the tail | [`probe`] |
 //!
-//! With Linux's rules a reduction that answered no loss is undone: [`undo`].
+//! In Linux's form of [`Undo`](crate::policies::Undo) a reduction that answered no loss is undone: [`undo`].
 //!
-//! One deadline serves the three timers (§8): retransmission, reordering, loss probe. The window during recovery and the reduction
-//! are those of SACK recovery; a loss that a probe alone repaired reduces too (§7.4.2), without a recovery.
+//! One deadline serves the three timers (§8): retransmission, reordering, loss probe. The window during recovery and
+//! the reduction are those of SACK recovery; a loss that a probe alone repaired reduces too (§7.4.2), without a
+//! recovery.
 
 mod probe;
 mod reordering;
@@ -19,8 +20,7 @@ mod undo;
 use super::prr::{has_room, window_now, Prr, Report};
 use super::{Account, Repair};
 use crate::connection::{Connection, Phase};
-use crate::pacing::segments_together;
-use crate::policies::{LossDetection, LossTimers, Rules};
+use crate::policies::{segments_together, Rules, SLACK};
 use crate::segment::Ack;
 use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
@@ -29,9 +29,6 @@ use probe::{LossProbe, ProbeAnswer};
 use reordering::ReorderingWindow;
 use segments::{Losses, Segments};
 use undo::{AfterTimeout, Undo};
-
-/// PTO without an RTT sample. RFC 8985 §7.2
-const FIRST_PROBE: Duration = Duration::from_secs(1);
 
 /// Loss recovery by time.
 #[derive(Debug)]
@@ -101,7 +98,7 @@ impl Timers {
         self.retransmission.min(self.probe).min(self.reordering)
     }
 
-    /// An ACK of new data that says of no loss: what [`schedule`](Rack::schedule) comes to then. The probe's is the first of them.
+    /// Fast path of [`schedule`](Rack::schedule), at an ACK of new data without losses. The probe's deadline is the first.
     #[inline]
     fn restart(&mut self, now: Instant, connection: &Connection, config: &TcpConfig) {
         let outstanding = connection.max > connection.una;
@@ -123,8 +120,8 @@ enum Undone {
     NotYet,
 }
 
-/// Which timers start anew. The probe's does with new data and with ACKs of new data only (RFC 8985 §7.2): ACKs that say nothing
-/// new do not put it off.
+/// Which timers start anew. The probe's does with new data and with ACKs of new data only (RFC 8985 §7.2): ACKs that
+/// say nothing new do not put it off.
 #[derive(Clone, Copy, Debug)]
 struct Restart {
     retransmission: bool,
@@ -138,8 +135,8 @@ impl Rack {
         Self { has_holes: false, retransmit_first: false, state }
     }
 
-    /// An ACK of new data while nothing is lost, SACKed, sent again or probed for: what [`on_ack`](Self::on_ack) comes to then, as nearly
-    /// always. The packets that it reports as delivered; `None`: it is not such an ACK.
+    /// Fast path of [`on_ack`](Self::on_ack): nothing is lost, SACKed, sent again or probed for. Returns the packets
+    /// that the ACK reports as delivered; `None` if the path does not apply.
     #[inline]
     fn on_plain_ack(
         &mut self,
@@ -167,8 +164,9 @@ impl Rack {
         Some(delivered)
     }
 
-    /// An ACK; `advances`: of new data. The packets that it reports as delivered, `None` if the window may not grow by them.
-    #[inline(never)] // one copy for both kinds of ACKs: what runs with Linux's rules is more than first caches of instructions hold
+    /// An ACK; `advances`: of new data. The packets that it reports as delivered, `None` if the window may not grow by
+    /// them.
+    #[inline(never)] // one copy for both kinds of ACKs: Linux's forms are more than first caches of instructions hold
     fn on_ack(
         &mut self,
         connection: &mut Connection,
@@ -224,7 +222,7 @@ impl Rack {
             || config.rules.loss_timers.is_linux() && self.state.segments.is_first_resent_since_sacked();
         let may_start = match connection.phase {
             Phase::Open => true,
-            Phase::Loss => Self::answers_anew(config, found.retransmissions),
+            Phase::Loss => config.rules.loss_response.answers_anew(found.retransmissions),
             Phase::Recovery | Phase::Connecting => false,
         };
         if !(may_start && self.start_if_lost(connection, config, now, report)) {
@@ -234,8 +232,8 @@ impl Rack {
         (connection.phase != Phase::Recovery).then_some(delivered)
     }
 
-    /// An ACK may show that the last reduction answered no loss, which Linux then undoes (`tcp_fastretrans_alert`); `sacks`: it reports
-    /// packets by SACK.
+    /// An ACK may show that the last reduction answered no loss, which Linux then undoes (`tcp_fastretrans_alert`);
+    /// `sacks`: it reports packets by SACK.
     fn undo(
         &mut self,
         connection: &mut Connection,
@@ -281,24 +279,13 @@ impl Rack {
         Undone::Yes
     }
 
-    /// Whether such losses after a timeout begin a recovery: Linux reduces the window for them once more.
-    fn answers_anew(config: &TcpConfig, losses: u64) -> bool {
-        losses > 0 && config.rules.loss_response.is_linux()
-    }
-
     /// Looks for losses at `now`.
     fn find_losses(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) -> Losses {
         let State { segments, reordering, timers, .. } = &mut *self.state;
         let recovering = connection.phase != Phase::Open;
         let found =
             segments.detect_losses(now, |segments| reordering.length(segments, &connection.rtt, recovering));
-        timers.reordering = match config.rules.loss_detection {
-            // `tcp_rack_mark_lost`
-            LossDetection::Linux if found.in_doubt_until != Instant::MAX => {
-                found.in_doubt_until + LINUX_SLACK
-            }
-            _ => found.in_doubt_until,
-        };
+        timers.reordering = config.rules.loss_detection.lost_at(found.in_doubt_until);
         if found.packets > 0 {
             connection.count_lost(found.packets);
         }
@@ -362,8 +349,9 @@ impl Rack {
         connection.deadline = timers.first();
     }
 
-    /// After a transmission Linux's probe waits no longer than the retransmission timeout of the first packet, counted from when that was sent
-    /// (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`): with long RTTs that is less than two of them.
+    /// After a transmission Linux's probe waits no longer than the retransmission timeout of the first packet, counted
+    /// from when that was sent (`tcp_schedule_loss_probe`, `tcp_rto_delta_us`): with long RTTs that is less than two of
+    /// them.
     #[inline]
     fn limit_probe(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         let State { segments, timers, .. } = &mut *self.state;
@@ -388,8 +376,8 @@ impl Rack {
         connection.on_timeout(config, now);
         let window = reordering.length(segments, &connection.rtt, true);
         connection.count_lost(segments.mark_lost_on_timeout(now, window));
-        if config.rules.loss_response.is_linux() {
-            connection.control.set_window((segments.pipe() + 1) as f64);
+        if let Some(window) = config.rules.loss_response.window_after_timeout(segments.pipe()) {
+            connection.control.set_window(window as f64);
         }
         probe.give_up();
         *timers = Timers::OFF;
@@ -398,23 +386,9 @@ impl Rack {
     }
 }
 
-/// Linux's timers of probes and of reordering wait this much longer: `TCP_TIMEOUT_MIN_US`.
-const LINUX_SLACK: Duration = Duration::from_millis(2);
-
-/// PTO. RFC 8985 §7.2
+/// How long a probe waits that is scheduled now.
 fn probe_timeout(connection: &Connection, config: &TcpConfig) -> Duration {
-    let srtt = connection.rtt.srtt();
-    if srtt == Duration::ZERO {
-        return FIRST_PROBE;
-    }
-    let alone = connection.flight() <= 1;
-    let more = match config.rules.loss_timers {
-        LossTimers::Rfc => config.delayed_ack.filter(|_| alone).unwrap_or(Duration::ZERO),
-        // `tcp_schedule_loss_probe`: TCP_RTO_MIN for the delayed ACK of a single packet
-        LossTimers::Linux if alone => config.min_rto,
-        LossTimers::Linux => LINUX_SLACK,
-    };
-    srtt.times(2) + more
+    config.rules.loss_timers.probe_timeout(config, connection.rtt.srtt(), connection.flight() <= 1)
 }
 
 impl Repair for Rack {
@@ -443,7 +417,7 @@ impl Repair for Rack {
             // Linux lets one packet go for a recovery that the timer begins (`tcp_rack_reo_timeout`).
             let report = Report { delivered: 1, safe: false };
             let may_start = connection.phase == Phase::Open
-                || connection.phase == Phase::Loss && Self::answers_anew(config, found.packets);
+                || connection.phase == Phase::Loss && config.rules.loss_response.answers_anew(found.packets);
             let started = may_start && self.start_if_lost(connection, config, now, report);
             if connection.phase == Phase::Recovery && !started {
                 self.count_delivered(connection, Report { delivered: 0, safe: false });
@@ -463,7 +437,7 @@ impl Repair for Rack {
     fn timer_lasts(&self, connection: &Connection, config: &TcpConfig, now: Instant) -> Duration {
         let timers = &self.state.timers;
         if timers.reordering <= now {
-            LINUX_SLACK // a part of an RTT more, which is not kept: a few ticks in all
+            SLACK // a part of an RTT more, which is not kept: a few ticks in all
         } else if timers.probe <= now {
             now.since(timers.probe_started)
         } else {
@@ -533,8 +507,8 @@ impl Repair for Rack {
         self.retransmit_first
     }
 
-    /// The retransmission timer starts anew with the first packet in flight, as in Linux: a retransmission that was lost is found an
-    /// RTT later and acknowledged two RTTs later, and the timer would not wait that long.
+    /// The retransmission timer starts anew with the first packet in flight, as in Linux: a retransmission that was
+    /// lost is found an RTT later and acknowledged two RTTs later, and the timer would not wait that long.
     fn on_transmission(
         &mut self,
         connection: &mut Connection,
@@ -553,7 +527,8 @@ impl Repair for Rack {
         }
         let restart =
             Restart { retransmission: packet == connection.una, probe: packet + 1 == connection.max };
-        // The next packet of a burst finds the timers as the one before has set them; the probe waits longer behind a single packet.
+        // The next packet of a burst finds the timers as the one before has set them; the probe waits longer behind a
+        // single packet.
         let set = restart.probe && self.state.timers.probe_started == now && connection.flight() > 2;
         if !set || restart.retransmission || self.has_holes {
             self.schedule(connection, config, now, restart);

@@ -30,7 +30,8 @@ struct Repairs {
 }
 
 impl Repairs {
-    /// Takes in an ACK up to the connection's, of which `acked` packets are new; how many packets it reports as delivered for the first time.
+    /// Takes in an ACK up to the connection's, of which `acked` packets are new; how many packets it reports as
+    /// delivered for the first time.
     fn update(&mut self, connection: &mut Connection, ack: &Ack, acked: u64) -> u64 {
         if self.board.floor() < connection.una - acked {
             self.board.update(connection.una - acked, &[], |_| {}); // it was not needed for a while
@@ -65,7 +66,8 @@ impl Sack {
         })
     }
 
-    /// An ACK, of `acked` packets of new data; the packets that it reports as delivered, `None` if the window may not grow by them.
+    /// An ACK, of `acked` packets of new data; the packets that it reports as delivered, `None` if the window may not
+    /// grow by them.
     #[inline]
     fn on_ack(
         &mut self,

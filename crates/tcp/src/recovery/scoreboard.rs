@@ -9,12 +9,12 @@
 //!
 //! The losses that 6675 finds are a prefix of the holes, so one number (`lost_edge`) tells lost from not lost.
 //!
-//! More is sent again than was lost, as the RFC has it, in two cases. A recovery also repairs what is lost of the packets sent
-//! within it; when it ends, the next one may begin with the same ACK, and then sends these again, because `HighRxt` is that of the
-//! current recovery (§5 step 4.3). And after a timeout everything that is not SACKed counts as lost, what is under way too
-//! (§5.1). The first is not all waste: a retransmission that was lost again would wait for the timer otherwise. With
-//! `HighRxt` kept, transfers of 2 to 6 MB over 10 Mbit/s had up to twice the timeouts and took 1 to 3 % longer. RACK
-//! (`rack.rs`) does neither.
+//! More is sent again than was lost, as the RFC has it, in two cases. A recovery also repairs what is lost of the
+//! packets sent within it; when it ends, the next one may begin with the same ACK, and then sends these again, because
+//! `HighRxt` is that of the current recovery (§5 step 4.3). And after a timeout everything that is not SACKed counts as
+//! lost, what is under way too (§5.1). The first is not all waste: a retransmission that was lost again would wait for
+//! the timer otherwise. With `HighRxt` kept, transfers of 2 to 6 MB over 10 Mbit/s had up to twice the timeouts and
+//! took 1 to 3 % longer. RACK (`rack.rs`) does neither.
 
 use crate::ranges::{Range, RangeSet};
 
@@ -273,7 +273,8 @@ mod tests {
         board.detect_losses();
         board.restart_retransmissions();
         board.retransmitted(board.next_lost().unwrap());
-        // Of the packets sent meanwhile 10 and 12 are lost; 10 is sent again, then the hole of the first recovery is filled.
+        // Of the packets sent meanwhile 10 and 12 are lost; 10 is sent again, then the hole of the first recovery is
+        // filled.
         board.update(0, &[Range { start: 11, end: 12 }, Range { start: 13, end: 19 }], |_| {});
         board.detect_losses();
         assert_eq!(board.next_lost(), Some(10));

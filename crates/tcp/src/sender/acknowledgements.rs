@@ -1,13 +1,12 @@
 //! What an ACK does: to the connection, to the recovery, and then to the control.
 
 use super::{Phase, Sender};
-use crate::policies::{RttRule, WindowGrowth};
 use crate::ranges::Range;
 use crate::recovery::Repair;
 use crate::segment::{Ack, NO_WINDOW};
+use crate::signals::Progress;
 use crate::TcpConfig;
 use parshall_congestion::{AckEvent, CongestionControl};
-use parshall_signals::Progress;
 use parshall_units::Instant;
 
 impl Sender {
@@ -38,8 +37,8 @@ impl Sender {
         false
     }
 
-    /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few blocks only
-    /// (RFC 2018 §3); Linux takes it too.
+    /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few
+    /// blocks only (RFC 2018 §3); Linux takes it too.
     #[cold]
     fn on_overtaken(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         let una = self.una();
@@ -87,22 +86,9 @@ impl Sender {
             recovery.end_round();
         }
         let phase = if delivered.is_some() { connection.phase } else { Phase::Recovery };
-        let credit = match config.rules.window_growth {
-            _ if !config.byte_counting => 1.0,
-            // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout.
-            WindowGrowth::Rfc => {
-                if was_open {
-                    acked as f64
-                } else {
-                    1.0
-                }
-            }
-            WindowGrowth::Linux => delivered.unwrap_or(acked) as f64,
-        };
-        let rtt = match config.rules.rtt_estimate {
-            RttRule::Rfc => rtt,
-            RttRule::Linux => recovery.newest_rtt().or(rtt),
-        };
+        let growth = config.rules.window_growth;
+        let credit = if config.byte_counting { growth.credit(acked, delivered, was_open) } else { 1.0 };
+        let rtt = config.rules.rtt_estimate.told(rtt, || recovery.newest_rtt());
         let event =
             AckEvent { acked, credit, rtt, in_flight, round_ended, ..self.event(config, now, ack, phase) };
         if self.connection.sampler.is_some() {
@@ -119,7 +105,7 @@ impl Sender {
         let connection = &self.connection;
         AckEvent {
             now,
-            phase: as_controls_hear(phase),
+            phase: phase_for_control(phase),
             acked: 0,
             credit: 0.0,
             rtt: None,
@@ -134,8 +120,9 @@ impl Sender {
         }
     }
 
-    /// For a control that needs rate samples: told of the ACK if it reports packets as delivered, in SACK blocks too. The
-    /// sample's RTT is that of the packet sent last, with or without timestamps; by Linux's rules it is the ACK's (`tcp_ack_update_rtt`).
+    /// For a control that needs rate samples: told of the ACK if it reports packets as delivered, in SACK blocks too.
+    /// The sample's RTT is that of the packet sent last, with or without timestamps; by Linux's rules it is the ACK's
+    /// (`tcp_ack_update_rtt`).
     #[inline(never)]
     fn tell_with_sample(&mut self, config: &TcpConfig, event: AckEvent) {
         let Self { connection, recovery, .. } = self;
@@ -155,7 +142,7 @@ impl Sender {
 
 /// A phase in the controls' terms.
 #[inline]
-fn as_controls_hear(phase: Phase) -> parshall_congestion::Phase {
+fn phase_for_control(phase: Phase) -> parshall_congestion::Phase {
     match phase {
         Phase::Connecting | Phase::Open => parshall_congestion::Phase::Open,
         Phase::Recovery => parshall_congestion::Phase::Recovery,

@@ -1,5 +1,6 @@
-//! What Linux's segmentation offload makes of what may go. It waits if it is less than a whole burst, and an ACK that makes room for more is
-//! due within a millisecond (`tcp_tso_should_defer`); the last packet of what is segmented at once is pushed (`__tcp_transmit_skb`).
+//! What Linux's segmentation offload makes of what may go. It waits if it is less than a whole burst, and an ACK that
+//! makes room for more is due within a millisecond (`tcp_tso_should_defer`); the last packet of what is segmented at
+//! once is pushed (`__tcp_transmit_skb`).
 //!
 //! | kernel | here |
 //! | --- | --- |
@@ -8,14 +9,15 @@
 //! | `tcp_wstamp_ns` | when the last packet was sent; with pacing, when the next may go |
 //! | `tcp_tso_win_divisor` | [`SHARE`] |
 //!
-//! In the state Open only, and not where packets are SACKed or lost: there one packet after another is asked for, and goes. A buffer of the
-//! kernel begins with each [`SEGMENTED`] packets of a connection here.
+//! In the state Open only, and not where packets are SACKed or lost: there one packet after another is asked for, and
+//! goes. A buffer of the kernel begins with each [`SEGMENTED`] packets of a connection here.
 //!
 //! Read for these facts: net/ipv4/tcp_output.c of Linux 6.18.
 
 use super::transmission::pacing_gap;
 use crate::connection::{Connection, Phase};
-use crate::pacing::{most_at_once, packets_together, segments_together, Pacing, SEGMENTED};
+use crate::pacing::Pacing;
+use crate::policies::{most_at_once, packets_together, segments_together, SEGMENTED};
 use crate::recovery::{LossRecovery, Repair};
 use crate::TcpConfig;
 use parshall_units::{Duration, Instant};
@@ -82,8 +84,8 @@ impl Segmentation {
         Self { most: together(connection, config).min(most_at_once(connection.whole_window())), packets: 0 }
     }
 
-    /// Whether a packet is pushed, with the number of the one that was sent after it: if it is the last of several that are segmented at once,
-    /// which follow each other and are of one buffer.
+    /// Whether a packet is pushed, with the number of the one that was sent after it: if it is the last of several that
+    /// are segmented at once, which follow each other and are of one buffer.
     pub fn push(&mut self, packet: u64, next: Option<u64>) -> bool {
         self.packets += 1;
         let ends = self.packets == self.most || next.is_none_or(|next| !segments_together(packet, next));

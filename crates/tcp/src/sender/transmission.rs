@@ -3,8 +3,7 @@
 use super::segmentation::{self, Segmentation};
 use super::{Phase, Sender};
 use crate::connection::Connection;
-use crate::pacing;
-use crate::policies::Bursts;
+use crate::policies::{most_at_once, segments_together};
 use crate::recovery::Repair;
 use crate::segment::Segment;
 use crate::TcpConfig;
@@ -51,8 +50,9 @@ impl Sender {
         }
     }
 
-    /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if that must
-    /// be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at half the cost.
+    /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if
+    /// that must be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at
+    /// half the cost.
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     pub fn burst(&mut self, config: &TcpConfig, now: Instant) -> Option<u64> {
@@ -63,14 +63,15 @@ impl Sender {
         Some(self.room(config, Some(now)))
     }
 
-    /// The bursts of packets that were sent together, by Linux's rules.
+    /// The bursts of packets that were sent together, in Linux's form of the policy `bursts`.
     pub fn bursts(&self, config: &TcpConfig) -> Segmentation {
         Segmentation::new(&self.connection, config)
     }
 
-    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to then, whatever the rate.
+    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come
+    /// to then, whatever the rate.
     pub fn segments_together(&self, first: u64, second: u64) -> bool {
-        pacing::most_at_once(self.connection.whole_window()) >= 2 && pacing::segments_together(first, second)
+        most_at_once(self.connection.whole_window()) >= 2 && segments_together(first, second)
     }
 
     /// The next packet in order, of which [`burst`](Self::burst) said that it may go.
@@ -92,8 +93,8 @@ impl Sender {
         Some(self.connection.nxt - 1)
     }
 
-    /// How many packets the window, the receiver and the application let go now; notes which of them sets the end. `at`: when, if they
-    /// go together or not at all; `None`: one more of those that do is asked for.
+    /// How many packets the window, the receiver and the application let go now; notes which of them sets the end.
+    /// `at`: when, if they go together or not at all; `None`: one more of those that do is asked for.
     #[allow(clippy::inline_always)] // as `burst`
     #[inline(always)]
     fn room(&mut self, config: &TcpConfig, at: Option<Instant>) -> u64 {
@@ -209,10 +210,6 @@ pub(super) fn pacing_gap(Connection { control, rtt, .. }: &Connection, config: &
         return Duration::from_secs_f64(1.0 / rate);
     }
     let window = control.window();
-    let fast_below = match config.rules.bursts {
-        Bursts::Rfc => control.ssthresh(),
-        Bursts::Linux => control.ssthresh() / 2.0,
-    };
-    let gain = if window < fast_below { 2.0 } else { 1.2 };
+    let gain = if window < config.rules.bursts.fast_below(control.ssthresh()) { 2.0 } else { 1.2 };
     Duration::from_secs_f64(rtt.srtt().as_secs_f64() / (gain * window))
 }

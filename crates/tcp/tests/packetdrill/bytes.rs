@@ -1,8 +1,8 @@
 //! Bytes of scripts and packets of the endpoint.
 //!
-//! The endpoint counts packets and does not ask for their sizes, so each byte stream is cut into packets here: what is written, at
-//! the MSS, the last packet of a write being smaller; what arrives, where the script cuts it. Numbers of packets begin with
-//! [`BASE`], offsets of bytes with 0.
+//! The endpoint counts packets and does not ask for their sizes, so each byte stream is cut into packets here: what is
+//! written, at the MSS, the last packet of a write being smaller; what arrives, where the script cuts it. Numbers of
+//! packets begin with [`BASE`], offsets of bytes with 0.
 
 /// The first packet's number.
 pub const BASE: u64 = 1;
@@ -57,7 +57,8 @@ impl Stream {
         BASE + 1 + self.ends.partition_point(|&end| end < offset) as u64
     }
 
-    /// The packets that lie within these bytes whole: a packet of which a part was reported has not been reported. RFC 2018 §3
+    /// The packets that lie within these bytes whole: a packet of which a part was reported has not been reported. RFC
+    /// 2018 §3
     pub fn within(&self, from: u64, to: u64) -> (u64, u64) {
         let start = self.first_from(from);
         let end = BASE + self.ends.partition_point(|&end| end <= to) as u64;
@@ -87,10 +88,11 @@ impl Written {
         Self { stream: Stream::default(), mss, at_once: false, bytes: 0, small: None }
     }
 
-    /// Makes packets of what is written and in none yet: how many more there are. `una` is the first unacknowledged packet, `max`
-    /// the first one not sent, which may still grow.
+    /// Makes packets of what is written and in none yet: how many more there are. `una` is the first unacknowledged
+    /// packet, `max` the first one not sent, which may still grow.
     ///
-    /// A packet below the MSS waits while another such one is unacknowledged, as Linux has the rule of Nagle (Minshall's, `draft-minshall-nagle`).
+    /// A packet below the MSS waits while another such one is unacknowledged, as Linux has the rule of Nagle
+    /// (Minshall's, `draft-minshall-nagle`).
     pub fn pack(&mut self, una: u64, max: u64) -> u64 {
         let before = self.stream.next();
         loop {

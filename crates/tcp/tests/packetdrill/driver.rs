@@ -1,8 +1,9 @@
 //! A script against our endpoint, on a clock of its own.
 //!
-//! Times are those of packetdrill: a relative time counts from the moment at which the event before was done, and a packet may be
-//! early or late by the larger of a fixed tolerance and a share of the time since the event before. Packets sent without a line that
-//! expects them are found by the next line that expects one, and not at the end of the script, as packetdrill has it too.
+//! Times are those of packetdrill: a relative time counts from the moment at which the event before was done, and a
+//! packet may be early or late by the larger of a fixed tolerance and a share of the time since the event before.
+//! Packets sent without a line that expects them are found by the next line that expects one, and not at the end of the
+//! script, as packetdrill has it too.
 
 use crate::applicability;
 use crate::bytes::Stream;
@@ -11,6 +12,7 @@ use crate::information::field;
 use crate::python::{Python, Stop};
 use crate::script::{Action, Call, Direction, Event, Expression, Script, TcpOption, TcpPacket, Time};
 use crate::settings::Settings;
+use parshall_tcp::Rules;
 use parshall_units::{Duration, Instant};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,9 +28,9 @@ pub enum Verdict {
     NotApplicable(String),
 }
 
-/// Runs a script that stands in `directory`.
-pub fn run(script: &Script, directory: &Path) -> Verdict {
-    match Driver::new(script, directory).and_then(|mut driver| {
+/// Runs a script that stands in `directory`, on an endpoint with these rules.
+pub fn run(script: &Script, directory: &Path, rules: Rules) -> Verdict {
+    match Driver::new(script, directory, rules).and_then(|mut driver| {
         driver.run(script)?;
         Ok(driver.python.missing.into_iter().collect())
     }) {
@@ -73,8 +75,8 @@ struct Driver {
 const ANY_TIME_S: f64 = 1000.0;
 
 impl Driver {
-    fn new(script: &Script, directory: &Path) -> Result<Self, Break> {
-        let mut settings = Settings::default();
+    fn new(script: &Script, directory: &Path, rules: Rules) -> Result<Self, Break> {
+        let mut settings = Settings { rules, ..Settings::default() };
         if let Some(commands) = &script.set_up {
             settings.apply(commands, directory)?;
         }
@@ -250,8 +252,8 @@ impl Driver {
     }
 }
 
-/// Why `actual` is not the part of `packet` that begins `sent` bytes into it. PSH, the window and the options of a SYN are not
-/// compared: the endpoint has none.
+/// Why `actual` is not the part of `packet` that begins `sent` bytes into it. PSH, the window and the options of a SYN
+/// are not compared: the endpoint has none.
 fn difference(packet: &TcpPacket, actual: &Sent, sent: u32) -> Option<&'static str> {
     let (expected, flags) = (packet.flags, actual.flags);
     let last = sent + actual.length == u32::from(packet.length);

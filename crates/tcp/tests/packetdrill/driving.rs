@@ -1,7 +1,9 @@
-//! Tests of the runner on scripts of its own: what passes, the first difference, why a script does not apply, and any events.
+//! Tests of the runner on scripts of its own: what passes, the first difference, why a script does not apply, and any
+//! events.
 
 use crate::driver::{run, Verdict};
 use crate::parser::parse;
+use parshall_tcp::Rules;
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -18,7 +20,7 @@ const OPEN: &str = "\
 fn verdict(events: &str) -> Verdict {
     let text = format!("{OPEN}{events}");
     let script = parse(&text).unwrap_or_else(|problem| panic!("{problem}"));
-    run(&script, Path::new("/nowhere"))
+    run(&script, Path::new("/nowhere"), Rules::LINUX)
 }
 
 fn passes(events: &str) {
@@ -149,7 +151,7 @@ fn an_option_of_the_socket_may_come_before_it_is_connected() {
         +0 ... 0.05 connect(4, ..., ...) = 0\n+0 > S 0:0(0) <...>\n\
         +.05 < S. 0:0(0) ack 1 win 60000 <mss 1000,sackOK>\n+0 > . 1:1(0) ack 1\n+0 write(4, ..., 10) = 10\n\
         +0 > P. 1:11(10) ack 1\n+0 write(4, ..., 10) = 10\n+0 > P. 11:21(10) ack 1";
-    let verdict = run(&parse(script).unwrap(), Path::new("/nowhere"));
+    let verdict = run(&parse(script).unwrap(), Path::new("/nowhere"), Rules::LINUX);
     assert!(matches!(&verdict, Verdict::Passed(missing) if missing.is_empty()), "{verdict:?}");
 }
 
@@ -165,7 +167,7 @@ fn timestamps_of_the_script_are_times_of_packets() {
         +.05 < . 1:1(0) ack 1 win 500 <nop,nop,TS val 2 ecr 900>\n+0 accept(3, ..., ...) = 4\n+0 write(4, ..., 988) = 988\n\
         +0 > P. 1:989(988) ack 1 <nop,nop,TS val 950 ecr 2>\n+.03 < . 1:1(0) ack 989 win 500 <nop,nop,TS val 3 ecr 950>\n\
         +0 %{ assert tcpi_min_rtt == 30000 and tcpi_snd_mss == 988 and tcpi_options == 7 }%";
-    let verdict = run(&parse(script).unwrap(), Path::new("/nowhere"));
+    let verdict = run(&parse(script).unwrap(), Path::new("/nowhere"), Rules::LINUX);
     assert!(matches!(&verdict, Verdict::Passed(missing) if missing.is_empty()), "{verdict:?}");
 }
 
@@ -175,7 +177,7 @@ fn a_connection_may_be_opened_from_our_side_and_ecn_agreed() {
         +.05 < SE. 0:0(0) ack 1 win 60000 <mss 1000,sackOK>\n+0 > . 1:1(0) ack 1\n+0 write(4, ..., 2000) = 2000\n\
         +0 > [ect0] P. 1:2001(2000) ack 1\n+.05 < E. 1:1(0) ack 1001 win 60000\n+0 write(4, ..., 1000) = 1000\n\
         +0 > [ect0] WP. 2001:3001(1000) ack 1\n+0 %{ assert tcpi_ca_state == TCP_CA_CWR and tcpi_snd_cwnd < 10 }%";
-    let verdict = run(&parse(script).unwrap(), Path::new("/nowhere"));
+    let verdict = run(&parse(script).unwrap(), Path::new("/nowhere"), Rules::LINUX);
     assert!(matches!(&verdict, Verdict::Passed(missing) if missing.is_empty()), "{verdict:?}");
 }
 
@@ -241,11 +243,12 @@ fn event() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Whatever a peer sends, ACKs of what was never sent included, the connection goes on and its numbers are possible.
+    /// Whatever a peer sends, ACKs of what was never sent included, the connection goes on and its numbers are
+    /// possible.
     #[test]
     fn any_events_are_borne(events in prop::collection::vec(event(), 0..40), control in prop::sample::select(&["cubic", "bbr"][..])) {
         let text = format!("`sysctl net.ipv4.tcp_congestion_control={control}`\n{OPEN}{}", events.concat());
-        let verdict = run(&parse(&text).unwrap(), Path::new("/nowhere"));
+        let verdict = run(&parse(&text).unwrap(), Path::new("/nowhere"), Rules::LINUX);
         prop_assert!(!matches!(verdict, Verdict::Failed(..)), "{text}\n{verdict:?}");
     }
 }

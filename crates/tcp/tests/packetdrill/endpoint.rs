@@ -1,7 +1,7 @@
 //! Our sender and receiver as one end of a connection, in the bytes and flags of scripts.
 //!
-//! What the two do not have is done here, and is none of what is tested: options and flags of the set-up, FIN, the cutting of
-//! bytes into packets.
+//! What the two do not have is done here, and is none of what is tested: options and flags of the set-up, FIN, the
+//! cutting of bytes into packets.
 
 mod arrivals;
 
@@ -317,7 +317,8 @@ impl Endpoint {
         self.their_number(self.received() + u64::from(self.their_fin))
     }
 
-    /// Returns whether a packet of this number without data is a probe of the receiver's window, which is closed: it begins one byte early.
+    /// Returns whether a packet of this number without data is a probe of the receiver's window, which is closed: it
+    /// begins one byte early.
     pub fn would_probe_window(&self, seq: u32) -> bool {
         let una = self.sender.as_ref().map_or(BASE, Sender::una);
         self.last_window == Some(0) && seq.wrapping_add(1) == self.our_number(self.written.stream.start(una))

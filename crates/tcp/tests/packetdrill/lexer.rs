@@ -192,7 +192,8 @@ fn hexadecimal_length(text: &str) -> usize {
 /// An IPv4 address, or an IPv6 address: `1:1001` is a sequence range and none, so the whole run must be an address.
 fn address_length(text: &str) -> usize {
     let run = length_while(text, |byte| byte.is_ascii_hexdigit() || byte == b'.' || byte == b':');
-    // A colon that ends the run belongs to what follows ("...> 192.0.2.1: ..."), a second one to the address ("fe80::").
+    // A colon that ends the run belongs to what follows ("...> 192.0.2.1: ..."), a second one to the address
+    // ("fe80::").
     let run = &text[..run];
     let shorter = run.strip_suffix(':').unwrap_or(run);
     [run, shorter]

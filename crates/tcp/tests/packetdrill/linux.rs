@@ -6,7 +6,8 @@ use parshall_units::testing::defaults_with;
 use parshall_units::{Duration, Packets};
 use serde_json::json;
 
-/// How long ACKs wait in Linux (`TCP_DELACK_MIN`), and how long its loss probes suppose that those of others may (`TCP_RTO_MIN`).
+/// How long ACKs wait in Linux (`TCP_DELACK_MIN`), and how long its loss probes suppose that those of others may
+/// (`TCP_RTO_MIN`).
 pub const DELAYED_ACK: Duration = Duration::from_millis(40);
 const LONGEST_DELAY: Duration = Duration::from_millis(200);
 
@@ -23,7 +24,7 @@ pub fn config(settings: &Settings) -> TcpConfig {
         pacing: settings.paced,
         handshake: true,
         persistent: true,
-        rules: Rules::LINUX,
+        rules: settings.rules,
         ..defaults_with(TcpConfig::PARAMETERS, |each| (each.name == "rules").then(|| json!(Rules::RFC)))
     }
 }

@@ -1,4 +1,5 @@
-//! Scripts of packetdrill (Cardwell et al., USENIX ATC 2013) against our sender and receiver: docs/simulator.md, "Held against Linux".
+//! Scripts of packetdrill (Cardwell et al., USENIX ATC 2013) against our sender and receiver: docs/simulator.md, "Held
+//! against Linux".
 //!
 //! | file | what |
 //! | --- | --- |

@@ -1,8 +1,8 @@
 //! The code of scripts: assertions over `tcp_info`, assignments, `print`.
 //!
-//! packetdrill hands code to Python. What scripts say in it is little: statements on lines or behind `;`, expressions of
-//! numbers, strings, names, comparisons and arithmetic, calls of `abs`, `min` and `max`. That is evaluated here; anything else is
-//! said to be beyond it.
+//! packetdrill hands code to Python. What scripts say in it is little: statements on lines or behind `;`, expressions
+//! of numbers, strings, names, comparisons and arithmetic, calls of `abs`, `min` and `max`. That is evaluated here;
+//! anything else is said to be beyond it.
 
 mod expression;
 

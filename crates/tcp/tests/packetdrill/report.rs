@@ -2,6 +2,7 @@
 
 use crate::driver::{run, Verdict};
 use crate::parser::parse;
+use parshall_tcp::Rules;
 use std::fmt;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -30,11 +31,19 @@ pub struct Counts {
     pub not_understood: usize,
 }
 
-/// Runs all scripts below `folder` (or the one that it is), in the order of their names.
+/// Runs all scripts below `folder` (or the one that it is) by Linux's rules, in the order of their names.
 ///
 /// # Errors
 /// The folder cannot be read.
 pub fn report(folder: &Path) -> std::io::Result<Vec<Line>> {
+    report_by(folder, Rules::LINUX)
+}
+
+/// The same, on an endpoint with these rules.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn report_by(folder: &Path, rules: Rules) -> std::io::Result<Vec<Line>> {
     let mut files = Vec::new();
     if folder.is_file() {
         files.push(folder.to_path_buf());
@@ -42,7 +51,7 @@ pub fn report(folder: &Path) -> std::io::Result<Vec<Line>> {
         find(folder, &mut files)?;
     }
     files.sort();
-    Ok(files.iter().map(|file| line(folder, file)).collect())
+    Ok(files.iter().map(|file| line(folder, file, rules)).collect())
 }
 
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
@@ -58,16 +67,18 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn line(folder: &Path, file: &Path) -> Line {
+fn line(folder: &Path, file: &Path, rules: Rules) -> Line {
     let name = file.strip_prefix(folder).ok().filter(|rest| rest.file_name().is_some()).unwrap_or(file);
     let directory = file.parent().unwrap_or(Path::new("."));
     let outcome = match std::fs::read(file) {
         Err(error) => Outcome::NotUnderstood(format!("{}: {error}", file.display())),
         Ok(bytes) => match parse(&String::from_utf8_lossy(&bytes)) {
             // A script that our code does not survive is a difference, and the others are run all the same.
-            Ok(script) => Outcome::Ran(catch_unwind(|| run(&script, directory)).unwrap_or_else(|_| {
-                Verdict::Failed(1, "the sender or the receiver panicked: see above".into())
-            })),
+            Ok(script) => {
+                Outcome::Ran(catch_unwind(|| run(&script, directory, rules)).unwrap_or_else(|_| {
+                    Verdict::Failed(1, "the sender or the receiver panicked: see above".into())
+                }))
+            }
             Err(problem) => {
                 Outcome::NotUnderstood(format!("{}:{}: {}", file.display(), problem.line, problem.message))
             }

@@ -1,11 +1,13 @@
 //! Reports: of a folder made for the test, and of Google's scripts where they are, beside the checkout and not in it.
 
 use crate::driver::Verdict;
-use crate::report::{report, Counts, Line, Outcome};
-use std::collections::BTreeMap;
+use crate::report::{report, report_by, Counts, Line, Outcome};
+use parshall_tcp::{Rules, POLICIES};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// All of Google's scripts (`gtests/net` of google/packetdrill): what becomes of each, its name, and why. docs/simulator.md prints it.
+/// All of Google's scripts (`gtests/net` of google/packetdrill): what becomes of each, its name, and why.
+/// docs/simulator.md prints it.
 const GOOGLE: &str = include_str!("google.tsv");
 
 /// How many there are of each: passed, failed, not applicable.
@@ -68,6 +70,38 @@ fn scripts_do_as_they_are_listed() {
         }
     }
     assert!(others.is_empty(), "{}\n{}", others.join("\n"), Counts::of(&lines));
+}
+
+/// Which scripts hold a policy: those that pass with Linux's rules and fail where this policy alone has the RFCs' form. The
+/// others have tests in `linux.rs`, `linux_timing.rs` and `linux_window.rs`.
+const OF_POLICIES: &str = include_str!("policies.tsv");
+
+#[test]
+fn scripts_hold_the_policies_that_they_are_listed_with() {
+    let folder = scripts();
+    if !folder.is_dir() {
+        eprintln!("skipped: no {}", folder.display());
+        return;
+    }
+    let passing = report(&folder).expect("the folder can be read").into_iter().filter(passed);
+    let names: BTreeSet<String> = passing.map(|line| line.name).collect();
+    let listed: BTreeSet<(&str, &str)> =
+        OF_POLICIES.lines().filter_map(|line| line.split_once('\t')).collect();
+    let mut others = Vec::new();
+    for policy in POLICIES {
+        let rules = Rules::LINUX.with(policy.name, &Rules::RFC).expect("a policy");
+        let fails = |line: &Line| names.contains(&line.name) && !passed(line);
+        let lines = report_by(&folder, rules).expect("the folder can be read");
+        let found: BTreeSet<&str> =
+            lines.iter().filter(|line| fails(line)).map(|line| line.name.as_str()).collect();
+        for name in &names {
+            let is_listed = listed.contains(&(policy.name, name.as_str()));
+            if is_listed != found.contains(name.as_str()) {
+                others.push(format!("{}\t{name}", policy.name));
+            }
+        }
+    }
+    assert!(others.is_empty(), "listed and passed, or failed and not listed:\n{}", others.join("\n"));
 }
 
 #[test]

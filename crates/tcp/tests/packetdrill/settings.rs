@@ -1,8 +1,9 @@
 //! The settings of a script's machine: Linux's defaults, as its shell commands change them.
 //!
-//! What a command sets is taken where the sender has it, passed over where it says nothing about what the sender sends, and else
-//! the reason why the script does not apply.
+//! What a command sets is taken where the sender has it, passed over where it says nothing about what the sender sends,
+//! and else the reason why the script does not apply.
 
+use parshall_tcp::Rules;
 use std::path::Path;
 
 /// What scripts may set, and we have.
@@ -26,6 +27,8 @@ pub struct Settings {
     pub hystart: bool,
     pub initial_window: u64,
     pub min_rto_ms: u64,
+    /// Linux's, but for a policy that a test switches.
+    pub rules: Rules,
 }
 
 impl Default for Settings {
@@ -44,6 +47,7 @@ impl Default for Settings {
             paced: false,
             initial_window: 10,
             min_rto_ms: 200,
+            rules: Rules::LINUX,
         }
     }
 }
@@ -166,8 +170,8 @@ const ROUTE_METRICS: &[&str] =
 const HARMLESS: &[&str] =
     &[":", "cat", "date", "ethtool", "exit", "modprobe", "nstat", "rm", "set", "sleep", "ss", "sync", "true"];
 
-/// Settings that say nothing of what the sender sends here: sizes of buffers and of offloaded bursts, limits of retries, set-up options
-/// that scripts use only if they say so, and those above with the values that are ours.
+/// Settings that say nothing of what the sender sends here: sizes of buffers and of offloaded bursts, limits of
+/// retries, set-up options that scripts use only if they say so, and those above with the values that are ours.
 const PASSED_OVER: &[&str] = &[
     "default_qdisc",
     "hystart_detect",

@@ -19,6 +19,11 @@ pub fn config(recovery: Recovery) -> TcpConfig {
     }
 }
 
+/// The RFCs' rules, but for these policies, which have Linux's form.
+pub fn only(policies: &[&str]) -> Rules {
+    policies.iter().fold(Rules::RFC, |rules, name| rules.with(name, &Rules::LINUX).expect("a policy"))
+}
+
 /// An ACK that arrives as soon as it is sent, of a packet that was sent at `echo`.
 pub fn ack(now: Instant, echo: Instant, cumulative: u64, sack: SackBlocks) -> Ack {
     let (echo_retransmission, congestion_echo, syn) = (false, false, false);

@@ -6,7 +6,7 @@
 //! A receiver that got nothing says nothing. A sender that heard nothing for four round trips, and the time of two packets, takes
 //! that for a timeout (RFC 5348 §4.3).
 //!
-//! *Measured here*, not by `parshall_signals`: the delivery rate is the receiver's, of what arrived in its interval; that of a TCP sender
+//! *Measured here*, not by `parshall_tcp::signals`: the delivery rate is the receiver's, of what arrived in its interval; that of a TCP sender
 //! follows from the times of packets and their ACKs, which reports do not have. The smoothed RTT is rounded down, in whole
 //! picoseconds, where TCP's is rounded towards the old value.
 //!

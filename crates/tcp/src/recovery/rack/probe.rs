@@ -43,8 +43,8 @@ impl LossProbe {
         self.sampled = true;
     }
 
-    /// Whether a probe may be scheduled, if nothing is SACKed or lost: none is under way, and there was a sample since the last one.
-    /// RFC 8985 §7.2, §7.3
+    /// Whether a probe may be scheduled, if nothing is SACKed or lost: none is under way, and there was a sample since
+    /// the last one. RFC 8985 §7.2, §7.3
     pub(super) fn may_be_scheduled(&self) -> bool {
         self.under_way.is_none() && self.sampled
     }
@@ -66,8 +66,8 @@ impl LossProbe {
         self.due = false;
     }
 
-    /// What an ACK up to `una` says of the probe, by the `duplicate` that it reports, or as a duplicate ACK `without_sack`.
-    /// RFC 8985 §7.4.2
+    /// What an ACK up to `una` says of the probe, by the `duplicate` that it reports, or as a duplicate ACK
+    /// `without_sack`. RFC 8985 §7.4.2
     pub(super) fn answer(&mut self, una: u64, duplicate: Option<Range>, without_sack: bool) -> ProbeAnswer {
         let Some(probe) = self.under_way.filter(|probe| una >= probe.end) else {
             return ProbeAnswer::Nothing;

@@ -2,10 +2,11 @@
 
 use super::segments::Segments;
 use crate::recovery::scoreboard::DUP_THRESH;
-use parshall_signals::RttEstimate;
+use crate::signals::RttEstimate;
 use parshall_units::Duration;
 
-/// The multiplier of the reordering window: one more in each round trip with a duplicate, one again after 16 recoveries without.
+/// The multiplier of the reordering window: one more in each round trip with a duplicate, one again after 16 recoveries
+/// without.
 ///
 /// | RFC 8985 | here |
 /// | --- | --- |

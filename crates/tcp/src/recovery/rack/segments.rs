@@ -4,23 +4,24 @@
 //! | --- | --- |
 //! | `Segment.xmit_ts`, `.lost`, `.retransmitted` | [`Packet`]: `sent`, `lost`, `sent_again` |
 //! | `RACK.xmit_ts`, `RACK.end_seq` | `newest`: when the delivered packet sent last was sent, and its number |
-//! | `RACK.rtt` | `rtt`: of the packet sent last; in Linux's form of [`LossDetection`] of the last one that an ACK reports, those of its blocks first |
+//! | `RACK.rtt` | `rtt`: of the packet that [`LossDetection`] says |
 //! | `RACK.fack` | `highest`, the highest packet delivered |
 //! | `RACK.reordering_seen` | `reordering_seen` |
 //! | `RACK.segs_sacked` | `sacked_count` |
 //!
-//! A packet is lost when one that was sent after it was delivered, and more than an RTT and the reordering window has passed since it
-//! was sent. A packet that is sent again is judged anew, so lost retransmissions are found too.
+//! A packet is lost when one that was sent after it was delivered, and more than an RTT and the reordering window has
+//! passed since it was sent. A packet that is sent again is judged anew, so lost retransmissions are found too.
 //!
-//! Transmissions are judged in order of time, each once. First transmissions are in that order by number (`fresh` is the next one);
-//! only what is sent again is noted in a queue, `resent`. A transmission is void if its packet was delivered, sent again or found lost
-//! since. The cost is that of the packets, not of the window.
+//! Transmissions are judged in order of time, each once. First transmissions are in that order by number (`fresh` is
+//! the next one); only what is sent again is noted in a queue, `resent`. A transmission is void if its packet was
+//! delivered, sent again or found lost since. The cost is that of the packets, not of the window.
 //!
-//! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that
-//! was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
+//! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer
+//! or a probe that was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
 //!
-//! Whether an ACK is for the first copy of a packet that was sent again, the echoed timestamp says of packets acknowledged cumulatively only; of
-//! those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no retransmitted probe would find a loss.
+//! Whether an ACK is for the first copy of a packet that was sent again, the echoed timestamp says of packets
+//! acknowledged cumulatively only; of those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no
+//! retransmitted probe would find a loss.
 
 use crate::policies::{LossDetection, LossResponse, Rules};
 use crate::ranges::{Range, RangeSet};
@@ -83,7 +84,8 @@ pub(super) struct Segments {
     repaired_count: u64,
     /// Of the packets that the ACK at hand reports, the lowest that was sent once; [`u64::MAX`]: none.
     lowest_original: u64,
-    /// Of the packets that the ACK at hand reports by SACK and that were sent once, when the lowest was sent; [`Instant::MAX`]: none.
+    /// Of the packets that the ACK at hand reports by SACK and that were sent once, when the lowest was sent;
+    /// [`Instant::MAX`]: none.
     first_sacked: Instant,
     /// The packets lost and not yet sent again, with some that were delivered since.
     lost: BinaryHeap<Reverse<u64>>,
@@ -146,8 +148,8 @@ impl Segments {
         lost
     }
 
-    /// A queue that slow start made long gives its memory back, once the window was cut: its packets come round through all of it, and with
-    /// hundreds of flows no near cache has it.
+    /// A queue that slow start made long gives its memory back, once the window was cut: its packets come round through
+    /// all of it, and with hundreds of flows no near cache has it.
     #[inline]
     pub(super) fn trim(&mut self) {
         let capacity = self.packets.capacity();
@@ -161,8 +163,9 @@ impl Segments {
         self.base + self.packets.len() as u64
     }
 
-    /// An ACK up to `una`, with SACK blocks; `echo`: when the packet that caused it was sent, if it says so. Returns how many
-    /// packets it reports as delivered; `sacked` is told of what the blocks report for the first time. RFC 8985 §6.2 steps 1 to 3
+    /// An ACK up to `una`, with SACK blocks; `echo`: when the packet that caused it was sent, if it says so. Returns
+    /// how many packets it reports as delivered; `sacked` is told of what the blocks report for the first time. RFC
+    /// 8985 §6.2 steps 1 to 3
     pub(super) fn on_ack(
         &mut self,
         now: Instant,
@@ -171,7 +174,7 @@ impl Segments {
         (echo, min_rtt): (Option<Instant>, Duration),
         mut sacked: impl FnMut(Range),
     ) -> u64 {
-        let echo = echo.filter(|_| self.detection == LossDetection::Rfc); // Linux asks the RTT alone (`tcp_rack_advance`)
+        let echo = echo.filter(|_| self.detection.trusts_echo());
         let mut delivery =
             Delivery { now, echo, min_rtt, newest: None, last: None, originals: None, count: 0 };
         self.lowest_original = u64::MAX;
@@ -197,19 +200,16 @@ impl Segments {
         self.first_sacked = sacked.map_or(Instant::MAX, |(first, _)| first);
         self.sample = sacked.or(acknowledged).map_or(Duration::MAX, |(_, last)| now.since(last));
         if let Some(newest) = delivery.newest {
-            self.rtt = match self.detection {
-                LossDetection::Rfc => now.since(newest.0),
-                LossDetection::Linux => {
-                    last_acknowledged.or(delivery.last).map_or(self.rtt, |sent| now.since(sent))
-                }
-            };
+            let measured = self.detection.measured(newest.0, last_acknowledged.or(delivery.last));
+            self.rtt = measured.map_or(self.rtt, |sent| now.since(sent));
             self.newest = self.newest.max(newest);
         }
         delivery.count
     }
 
-    /// An ACK up to `una` without SACK blocks, which is for packets that were sent once, in their order, while nothing is SACKed or lost: what
-    /// [`on_ack`](Self::on_ack) and [`detect_losses`](Self::detect_losses) come to then. How many packets; `None`: it is not so, and nothing was done.
+    /// Fast path of [`on_ack`](Self::on_ack) and [`detect_losses`](Self::detect_losses): an ACK up to `una` without
+    /// SACK blocks, of packets that were sent once, in their order, while nothing is SACKed or lost. Returns how many
+    /// packets; `None`, and nothing is done, if the path does not apply.
     #[inline]
     pub(super) fn deliver_in_order(&mut self, now: Instant, una: u64) -> Option<u64> {
         if self.has_holes() || !self.resent.is_empty() || self.highest >= self.base {
@@ -299,10 +299,10 @@ impl Segments {
         if first.is_none_or(|first| first >= self.newest) {
             return found;
         }
-        let patience = self.rtt + window(self);
+        let lateness = self.rtt + window(self);
         while let Some((sent, number)) = first.filter(|&first| first < self.newest) {
-            if sent + patience > now {
-                found.in_doubt_until = sent + patience;
+            if sent + lateness > now {
+                found.in_doubt_until = sent + lateness;
                 break;
             }
             found.packets += 1;
@@ -315,9 +315,9 @@ impl Segments {
 
     /// The retransmission timer expired: the first packet is lost, and all that is old enough; how many. RFC 8985 §6.3
     pub(super) fn mark_lost_on_timeout(&mut self, now: Instant, window: Duration) -> u64 {
-        let patience = self.rtt + window;
+        let lateness = self.rtt + window;
         let before = self.lost_count;
-        while let Some((_, number)) = self.first_unjudged().filter(|&(sent, _)| sent + patience <= now) {
+        while let Some((_, number)) = self.first_unjudged().filter(|&(sent, _)| sent + lateness <= now) {
             self.mark_lost(number);
         }
         if self.packets.front().is_some_and(|packet| !packet.lost) {
@@ -326,7 +326,8 @@ impl Segments {
         self.lost_count - before
     }
 
-    /// The earliest transmission not yet judged that is its packet's last one, and neither delivered nor lost; forgets void ones before it.
+    /// The earliest transmission not yet judged that is its packet's last one, and neither delivered nor lost; forgets
+    /// void ones before it.
     #[inline]
     fn first_unjudged(&mut self) -> Option<(Instant, u64)> {
         self.fresh = self.fresh.max(self.base);
@@ -414,13 +415,10 @@ impl Segments {
         self.lost_count
     }
 
-    /// Packets whose losses call for a recovery: in Linux's form of [`LossResponse`] also those that were sent again and are not known to have arrived
-    /// (`tcp_time_to_recover`).
+    /// Packets whose losses call for a recovery: in Linux's form of [`LossResponse`] also those that were sent again
+    /// and are not known to have arrived (`tcp_time_to_recover`).
     pub(super) fn to_answer(&self) -> u64 {
-        match self.response {
-            LossResponse::Rfc => self.lost_count,
-            LossResponse::Linux => self.repaired_count,
-        }
+        self.response.to_answer(self.lost_count, self.repaired_count)
     }
 
     /// Packets found lost and not delivered since, sent again or not.
@@ -428,7 +426,8 @@ impl Segments {
         self.repaired_count
     }
 
-    /// Packets whose retransmission is under way, also that of a probe: counted anew, for a recovery's beginning and for reports.
+    /// Packets whose retransmission is under way, also that of a probe: counted anew, for a recovery's beginning and
+    /// for reports.
     pub(super) fn retransmitted(&self) -> u64 {
         let again = |packet: &&Packet| packet.sent_again && !packet.lost && !packet.sacked;
         self.packets.iter().filter(again).count() as u64
@@ -439,8 +438,9 @@ impl Segments {
         self.sacked_count
     }
 
-    /// The RTT that the ACK at hand gives without its timestamp: of the last packet that it reports, those of its blocks first. None of what
-    /// was sent again, nor if it acknowledges such a packet cumulatively. `tcp_clean_rtx_queue`, `tcp_sacktag_one`
+    /// The RTT that the ACK at hand gives without its timestamp: of the last packet that it reports, those of its
+    /// blocks first. None of what was sent again, nor if it acknowledges such a packet cumulatively.
+    /// `tcp_clean_rtx_queue`, `tcp_sacktag_one`
     pub(super) fn newest_rtt(&self) -> Option<Duration> {
         (self.sample < Duration::MAX).then_some(self.sample)
     }
@@ -450,8 +450,8 @@ impl Segments {
         self.lowest_original
     }
 
-    /// Whether the first packet outstanding was sent after one that the ACK at hand reports by SACK, so that Linux starts the timers anew
-    /// (`tcp_clean_rtx_queue`).
+    /// Whether the first packet outstanding was sent after one that the ACK at hand reports by SACK, so that Linux
+    /// starts the timers anew (`tcp_clean_rtx_queue`).
     pub(super) fn is_first_resent_since_sacked(&self) -> bool {
         let later = |first: &Packet| first.sent > self.first_sacked;
         self.packets.front().is_some_and(later)
@@ -528,7 +528,8 @@ mod tests {
         [Range { start, end }, Range::default(), Range::default()]
     }
 
-    /// `tcp_clean_rtx_queue`, `tcp_sacktag_one`: what was sent again gives no RTT but by the timestamp's echo, in a block or not.
+    /// `tcp_clean_rtx_queue`, `tcp_sacktag_one`: what was sent again gives no RTT but by the timestamp's echo, in a
+    /// block or not.
     #[test]
     fn only_packets_that_were_sent_once_give_an_rtt() {
         let mut segments = Segments::new(1, &Rules::LINUX);

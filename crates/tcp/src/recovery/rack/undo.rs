@@ -15,10 +15,11 @@
 //! - if, after a timeout, packets are acknowledged that were sent once and before it (F-RTO, RFC 5682 §3, with SACK):
 //!   `tcp_process_loss`.
 //!
-//! The window and ssthresh are then what they were (RFC 4015 has a smaller window; Linux does not), and what counts as lost does not any more.
-//! Read for these facts: net/ipv4/tcp_input.c of Linux 6.18.
+//! The window and ssthresh are then what they were (RFC 4015 has a smaller window; Linux does not), and what counts as
+//! lost does not any more. Read for these facts: net/ipv4/tcp_input.c of Linux 6.18.
 
 use crate::connection::Connection;
+use crate::policies::three_quarters;
 use crate::ranges::Range;
 use parshall_congestion::CongestionControl;
 use parshall_units::Instant;
@@ -64,7 +65,7 @@ impl Undo {
     /// The window is about to be reduced, with so many packets under way for another time. `tcp_init_undo`
     pub(super) fn begin(&mut self, connection: &Connection, resent: u64) {
         let (window, ssthresh) = (connection.whole_window(), connection.control.ssthresh());
-        let current = ssthresh.max(((window >> 1) + (window >> 2)) as f64); // `tcp_current_ssthresh`
+        let current = ssthresh.max(three_quarters(window)); // `tcp_current_ssthresh`
         self.reduction = Some(Reduction {
             marker: connection.una,
             before: (!connection.reduced).then(|| (connection.control.window(), current)),
@@ -112,12 +113,14 @@ impl Undo {
         self.reduction.is_some() && late()
     }
 
-    /// The retransmission timer has expired; `watches`: outside a recovery, or again without an ACK of new data. `tcp_enter_loss`
+    /// The retransmission timer has expired; `watches`: outside a recovery, or again without an ACK of new data.
+    /// `tcp_enter_loss`
     pub(super) fn on_timeout(&mut self, watches: bool) {
         self.watches_timeout = watches;
     }
 
-    /// Whether an ACK after a timeout shows that nothing was lost, if that is being watched. `tcp_process_loss`, RFC 5682 §3.1
+    /// Whether an ACK after a timeout shows that nothing was lost, if that is being watched. `tcp_process_loss`, RFC
+    /// 5682 §3.1
     pub(super) fn by_original(&mut self, connection: &mut Connection, ack: AfterTimeout) -> bool {
         self.probes = false;
         if !self.watches_timeout || self.reduction.is_none() {

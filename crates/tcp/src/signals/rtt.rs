@@ -38,8 +38,8 @@ const PS_PER_US: u64 = 1_000_000;
 impl RttEstimate {
     /// Takes one of `expected` samples of a round trip. RFC 6298 (2.2), (2.3)
     ///
-    /// Each sample counts for so much less as there are more of them, so that the estimate remembers as many round trips as
-    /// with one sample in each: RFC 7323 Appendix G.
+    /// Each sample counts for so much less as there are more of them, so that the estimate remembers as many round
+    /// trips as with one sample in each: RFC 7323 Appendix G.
     #[inline]
     pub fn sample(&mut self, rtt: Duration, expected: u64) {
         self.min = self.min.min(rtt);
@@ -55,8 +55,9 @@ impl RttEstimate {
         }
     }
 
-    /// Takes a sample as Linux does (`tcp_rtt_estimator`): each counts in full, however many a round trip brings; what lasts is the largest
-    /// variation of a round trip, `least` or more. It goes down by a quarter of the difference at the ACK that ends one (`ends_round`).
+    /// Takes a sample as Linux does (`tcp_rtt_estimator`): each counts in full, however many a round trip brings; what
+    /// lasts is the largest variation of a round trip, `least` or more. It goes down by a quarter of the difference at
+    /// the ACK that ends one (`ends_round`).
     #[inline]
     pub fn sample_as_linux(
         &mut self,

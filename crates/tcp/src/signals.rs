@@ -1,16 +1,15 @@
 //! What a sender measures of its path, from which it makes the events that congestion controls hear.
 //!
-//! It is the same whoever measures: an endpoint that recovers losses in its own way, or a replay of what another endpoint logged. So
-//! nothing here knows how packets are repaired, or how a timeout is configured; numbers, times and counts are handed in.
+//! Nothing here knows how packets are repaired or how a timeout is configured: numbers, times and counts are handed in.
 //!
 //! | file | mechanism | source |
 //! | --- | --- | --- |
 //! | [`rate`] | delivery rate samples | draft-ietf-ccwg-bbr-06 §4.1 |
 //! | [`rounds`] | counting of round trips | draft-ietf-ccwg-bbr-06 §5.5.1 |
-//! | [`rtt`] | smoothed RTT, its variation, smallest RTT | RFC 6298, RFC 7323 Appendix G; `tcp_rtt_estimator` of Linux |
+//! | [`rtt`] | smoothed RTT, its variation, smallest RTT | RFC 6298, RFC 7323 App. G; `tcp_rtt_estimator` of Linux |
 //!
 //! ```
-//! use parshall_signals::RttEstimate;
+//! use parshall_tcp::signals::RttEstimate;
 //! use parshall_units::Duration;
 //!
 //! let mut rtt = RttEstimate::default();

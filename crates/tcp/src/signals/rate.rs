@@ -2,8 +2,8 @@
 //!
 //! | draft | here |
 //! | --- | --- |
-//! | C.delivered, C.delivered_time, C.first_send_time, C.lost | [`RateSampler`]: `delivered`, `delivered_at`, `first_sent`, `lost` |
-//! | P.delivered, P.delivered_time, P.first_send_time, P.tx_in_flight, P.lost | [`Sent`], kept for every packet in flight |
+//! | C.delivered, .delivered_time, .first_send_time, .lost | [`RateSampler`]: `delivered`, `delivered_at`, ... |
+//! | P.delivered, .delivered_time, .first_send_time, .tx_in_flight, .lost | [`Sent`], of every packet in flight |
 //! | C.app_limited | `app_limited_until` |
 //!
 //! The rate of a sample is what was delivered since its packet was sent, over the longer of the times that sending and
@@ -148,8 +148,8 @@ impl RateSampler {
         }
     }
 
-    /// The sample of an ACK, with its RTT if that is not ambiguous; `None` if nothing was delivered. What it newly reports as
-    /// SACKed came before, by [`on_sacked`](Self::on_sacked).
+    /// The sample of an ACK, with its RTT if that is not ambiguous; `None` if nothing was delivered. What it newly
+    /// reports as SACKed came before, by [`on_sacked`](Self::on_sacked).
     pub fn on_ack(&mut self, now: Instant, progress: &Progress) -> Option<(RateSample, Option<Duration>)> {
         while self.base < progress.una {
             let Some(sent) = self.packets.pop_front() else { break };
@@ -226,8 +226,8 @@ mod tests {
         assert_eq!(rtt, None, "sent twice");
     }
 
-    /// `tcp_rate_check_app_limited`: what is sent before anything is acknowledged is limited by the application; with a handshake that ends with the
-    /// first ACK, be it for a single packet.
+    /// `tcp_rate_check_app_limited`: what is sent before anything is acknowledged is limited by the application; with a
+    /// handshake that ends with the first ACK, be it for a single packet.
     #[test]
     fn the_first_ack_ends_the_limit_of_a_connection_that_was_opened() {
         for (handshake, limited) in [(true, false), (false, true)] {
