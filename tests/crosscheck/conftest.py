@@ -13,7 +13,7 @@ import pytest
 from endpoints import of_the_rfcs
 
 import parshall as ps
-from parshall.runs import single
+from parshall.instruments.simulation import single
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE.parents[1] / "scenarios" / "crosscheck"

@@ -16,9 +16,9 @@ from parshall.design.rules import ask_rules, variants
 from parshall.design.rules_answer import RulesAnswer
 from parshall.design.rules_found import WHOLE
 from parshall.design.rules_page import rules_page
-from parshall.errors import InputError
-from parshall.records.validity import Validity
-from parshall.schema import rules
+from parshall.foundations.errors import InputError
+from parshall.results.records.validity import Validity
+from parshall.scenario.schema import rules
 
 QUIET = {"flow_samples": False, "link_samples": False, "latency": False}
 CALLS: dict[str, Any] = {

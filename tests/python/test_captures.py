@@ -16,9 +16,9 @@ from endpoints import of_the_rfcs
 
 import parshall as ps
 from parshall.campaign import Plan
-from parshall.errors import InputError, RunNotFoundError, ScenarioError
-from parshall.runs import Run
-from parshall.traces import observe
+from parshall.foundations.errors import InputError, RunNotFoundError, ScenarioError
+from parshall.instruments.observation import observe
+from parshall.instruments.simulation import Run
 
 MSS = 1448
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from endpoints import of_the_rfcs
 
-from parshall.predict import Predicted, Reading, predict
+from parshall.instruments.prediction.predict import Predicted, Reading, predict
 
 pytest.importorskip("parshall._core")
 

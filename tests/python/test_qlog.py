@@ -15,9 +15,9 @@ from captures import packets
 from endpoints import of_the_rfcs
 
 import parshall as ps
-from parshall.errors import ScenarioError
-from parshall.runs import Run
-from parshall.traces import observe
+from parshall.foundations.errors import ScenarioError
+from parshall.instruments.observation import observe
+from parshall.instruments.simulation import Run
 
 PAYLOAD = 1460
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.emulation.kernel import left_to_the_kernel
-from parshall.schema import rules
-from parshall.schema.flows import TCP_PARAMETERS, FlowGroup
-from parshall.schema.profiles import LINUX, PROFILES
+from parshall.instruments.emulation.kernel import left_to_the_kernel
+from parshall.scenario.schema import rules
+from parshall.scenario.schema.flows import TCP_PARAMETERS, FlowGroup
+from parshall.scenario.schema.profiles import LINUX, PROFILES
 
 
 def scenario(**flow: Any) -> ps.Scenario:

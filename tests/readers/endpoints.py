@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from parshall.schema.catalog import sends_datagrams
+from parshall.scenario.schema.catalog import sends_datagrams
 
 
 def of_the_rfcs(scenario: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,15 +9,15 @@ from dataclasses import replace
 from saying import State, number
 
 import parshall as ps
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.families import Pair, judged
+from parshall.analysis.stats.verdict import Judgement
 from parshall.cli.ask import _show_rules
 from parshall.design.rules import ask_rules
 from parshall.design.rules_answer import RulesAnswer
 from parshall.design.rules_found import WHOLE, Asked, Effect
-from parshall.records.validity import Validity
-from parshall.schema import rules
-from parshall.stats.confidence import mean_interval
-from parshall.stats.families import Pair, judged
-from parshall.stats.verdict import Judgement
+from parshall.results.records.validity import Validity
+from parshall.scenario.schema import rules
 
 NOISE = (-0.02, -0.01, 0.0, 0.01, 0.02)
 """Of a value of 10: half a percent is shown, and matters from 1 % on."""

@@ -1,7 +1,7 @@
 """Which of Linux's rules makes the difference in a scenario: all of them together, and each one switched alone.
 
-The key ``rules`` of a group has policies (`parshall.schema.rules`), each in the form of the RFCs or of Linux. A
-scenario is simulated with each of these variants, n being the number of policies:
+The key ``rules`` of a group has policies (`parshall.scenario.schema.rules`), each in the form of the RFCs or of Linux.
+A scenario is simulated with each of these variants, n being the number of policies:
 
 | variants | rules | what is learnt |
 | --- | --- | --- |
@@ -11,8 +11,8 @@ scenario is simulated with each of these variants, n being the number of policie
 
 Every difference is that with Linux's form less that with the RFCs' form. Repetitions of the same number draw the same
 random numbers in all variants, so that they are compared in pairs. All differences of an answer are one family, judged
-at one false discovery rate (`parshall.stats.families`). Of rules that are shown to do something, what they do with the
-others less what they do alone is another family: the effects that rules have through each other.
+at one false discovery rate (`parshall.analysis.stats.families`). Of rules that are shown to do something, what they do
+with the others less what they do alone is another family: the effects that rules have through each other.
 
 Parts need not add up to the whole, as a rule may do in a company what it does not do alone. They are shares of one
 value: that with all rules of the RFCs.
@@ -29,22 +29,22 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.families import Pair, judged
+from parshall.analysis.stats.quantiles import Pooled
+from parshall.analysis.stats.verdict import Judgement
 from parshall.campaign import Execution, Plan, Sweep
 from parshall.campaign.plan import slug
 from parshall.design.rules_answer import RulesAnswer
 from parshall.design.rules_found import COLUMNS, WHOLE, Asked, Effect
-from parshall.emulation import emulate, validity
-from parshall.errors import InputError
-from parshall.properties import workload
-from parshall.quantities.naming import named
-from parshall.runs import Run
+from parshall.foundations.errors import InputError
+from parshall.instruments.emulation import emulate, validity
+from parshall.instruments.simulation import Run
+from parshall.results.quantities.naming import named
 from parshall.scenario import Scenario
-from parshall.schema import rules
-from parshall.schema.profiles import RFC
-from parshall.stats.confidence import Interval
-from parshall.stats.families import Pair, judged
-from parshall.stats.quantiles import Pooled
-from parshall.stats.verdict import Judgement
+from parshall.scenario.properties import workload
+from parshall.scenario.schema import rules
+from parshall.scenario.schema.profiles import RFC
 
 FIRST, MOST = 8, 64
 WITHIN = 0.02

@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from parshall import notebook
+from parshall.analysis.stats.verdict import Judgement
 from parshall.design.rules_found import COLUMNS, Asked
-from parshall.has_figures import HasFigures
-from parshall.records.validity import Validity
+from parshall.foundations import notebook
+from parshall.foundations.has_figures import HasFigures
+from parshall.foundations.numbers import counted, quantity
 from parshall.report.description import listed
-from parshall.report.numbers import counted, quantity
 from parshall.report.sentences import Sentence, say
+from parshall.results.records.validity import Validity
 from parshall.scenario import Scenario
-from parshall.schema import rules
-from parshall.stats.verdict import Judgement
+from parshall.scenario.schema import rules
 
 MOST_SAID = 3
 """So many quantities have a sentence of their own; the table has them all."""

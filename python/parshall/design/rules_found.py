@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from parshall.stats.confidence import Interval
-from parshall.stats.verdict import Judgement
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.verdict import Judgement
 
 WHOLE = "all"
 """All rules, in the place of one."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.verdict import Judgement
 from parshall.design.rules_answer import RulesAnswer, amount
 from parshall.design.rules_found import WHOLE, Asked
+from parshall.foundations.numbers import counted, quantity
+from parshall.foundations.version import __version__
 from parshall.report.document import Block, Chart, Document, Section, Table
-from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
 from parshall.report.uncertainty import interval_text
-from parshall.schema.catalog import policies
-from parshall.stats.confidence import Interval
-from parshall.stats.verdict import Judgement
-from parshall.version import __version__
+from parshall.scenario.schema.catalog import policies
 
 ALL = "all rules"
 _COLUMNS = (("together", "with the others"), ("alone", "alone"))
