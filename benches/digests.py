@@ -24,9 +24,10 @@ from parshall.scenario.schema.catalog import family
 from parshall.scenario.templates.shipped import shipped
 
 LINK: dict[str, Any] = {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "40 packets"}}
-LONG: dict[str, Any] = {"count": 3, "rtt": {"first": "20 ms", "step": "30 ms"}}
+LONG: dict[str, Any] = {"tcp": "rfc", "count": 3, "rtt": {"first": "20 ms", "step": "30 ms"}}
 """Long-lived flows."""
 SHORT: dict[str, Any] = {
+    "tcp": "rfc",
     "count": 3,
     "rtt": "40 ms",
     "workload": {

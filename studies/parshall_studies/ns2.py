@@ -43,6 +43,7 @@ def tcp(window: int | None = WINDOW) -> dict[str, Any]:
     ('20 packets', 'unlimited')
     """
     return {
+        "tcp": "rfc",
         "recovery": "reno",
         "receive_window": "unlimited" if window is None else f"{window} packets",
         "initial_window": "1 packets",

@@ -34,7 +34,7 @@ def lossy(probability: float, repetitions: int, flow: dict[str, Any], **more: An
             "queue": {"name": "drop_tail", "limit": "2000 packets"},
             "loss": {"name": "bernoulli", "probability": probability},
         },
-        "flows": [{"rtt": "100 ms", "start": {"uniform": "100 ms"}, **flow}],
+        "flows": [{"tcp": "rfc", "rtt": "100 ms", "start": {"uniform": "100 ms"}, **flow}],
         "probes": {"flow_samples": False, "link_samples": False, "latency": False, **more},
     }
     return ps.run(ps.Scenario.from_document(scenario))

@@ -30,6 +30,7 @@ PAYLOAD_BITS = 1460 * 8
 def vegas(spread: str, *, warm_up: str, **keys: Any) -> Any:
     """Six flows that start within ``spread``, so drawn twenty times."""
     group = {
+        "tcp": "rfc",
         "count": FLOWS,
         "rtt": {"first": "60 ms", "step": "10 ms"},
         "congestion_control": "vegas",
@@ -93,7 +94,7 @@ def kept_at_first_loss(directory: Path, control: str, bdp_share: float, rtt_ms: 
     scenario = ps.Scenario(
         duration=f"{20 * rtt_ms} ms",
         bottleneck={"rate": "20 Mbit/s", "queue": {"name": "drop_tail", "limit": f"{bdp_share} BDP"}},
-        flows=[{"rtt": f"{rtt_ms} ms", "congestion_control": control}],
+        flows=[{"tcp": "rfc", "rtt": f"{rtt_ms} ms", "congestion_control": control}],
         probes={"flow_samples": "1 ms"},
     )
     windows = ps.run(scenario, directory, workers=1).flow_samples["cwnd_packets"].to_list()

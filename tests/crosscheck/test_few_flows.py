@@ -39,6 +39,7 @@ def scenario(run: dict[str, Any], processing_time: str) -> ps.Scenario:
             "flows": [
                 {
                     "name": "flows",
+                    "tcp": "rfc",
                     "count": len(run["rtts_ms"]),
                     "rtt": {"list": [f"{rtt} ms" for rtt in run["rtts_ms"]]},
                     "start": {"uniform": "2 s"},

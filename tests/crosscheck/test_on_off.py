@@ -67,6 +67,7 @@ def scenario(run: dict[str, Any]) -> dict[str, Any]:
                 # ns-2's sources begin with a pause, of the same mean. If all began at once, most of 500 SYNs would be
                 # lost, and some again at 3, 9 and 21 s: fewer sources, and two patterns of loss, until after 45 s.
                 "start": {"uniform": "0.4 s"},
+                "tcp": "rfc",
                 "rtt": "10 ms",
                 "access_rate": "1 Gbit/s",
                 "congestion_control": "reno",

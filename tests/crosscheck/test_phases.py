@@ -42,6 +42,7 @@ def network(flows: Sequence[dict[str, Any]], rate: str, processing_time: str | N
 def group(name: str, rtts_ms: Sequence[float], control: str) -> dict[str, Any]:
     return {
         "name": name,
+        "tcp": "rfc",
         "count": len(rtts_ms),
         "rtt": {"list": [f"{each:.3f} ms" for each in rtts_ms]},
         "congestion_control": control,

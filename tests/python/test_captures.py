@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from captures import ACK, CWR, ECE, FIN, PSH, SYN, TCP, UDP, Packet, complete, packets
+from endpoints import of_the_rfcs
 
 import parshall as ps
 from parshall.campaign import Plan
@@ -58,7 +59,7 @@ for _flow in SCENARIO["flows"][:2]:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return ps.run(ps.Scenario.from_document(SCENARIO), tmp_path_factory.mktemp("captures") / "run")
+    return ps.run(ps.Scenario.from_document(of_the_rfcs(SCENARIO)), tmp_path_factory.mktemp("captures") / "run")
 
 
 def captured(run: Run, link: str) -> list[Packet]:
@@ -152,7 +153,7 @@ def test_transfers_on_one_connection_follow_each_other(tmp_path: Path) -> None:
         "workload": {"name": "transfer", "sizes": ["1000 B", "5000 B", "100 B"]},
     }
     scenario = {"duration": "2 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [flow], "probes": {"pcap": True}}
-    made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    made = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     data = [packet for packet in captured(made, "bottleneck") if is_data(packet)]
     assert [(packet.seq, packet.payload) for packet in data] == [
         (1, 1000),
@@ -187,7 +188,7 @@ def test_acks_of_an_uncontended_way_back_take_as_long_as_the_data(tmp_path: Path
     flow = {"name": "one", "rtt": "100 ms", "congestion_control": "reno", "path": ["first", "second"]}
     links = [{"name": name, "rate": "10 Mbit/s", "delay": f"{ms} ms"} for name, ms in (("first", 10), ("second", 20))]
     scenario = {"duration": "3 s", "links": links, "flows": [flow], "probes": {"pcap": True}}
-    made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    made = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     beyond = {"first": 10 + 20, "second": 20}  # and the receiver's segment, a quarter of the other 40 ms
     for link, delay_ms in beyond.items():
         left = {}
@@ -260,7 +261,7 @@ def test_the_window_is_the_receivers(tmp_path: Path) -> None:
         if limit is not None:
             flow["receive_window"] = f"{limit} packets"
         scenario = {"duration": "1 s", "bottleneck": {"rate": "50 Mbit/s"}, "flows": [flow], "probes": {"pcap": True}}
-        found = captured(ps.run(ps.Scenario.from_document(scenario), tmp_path / f"{limit}"), "bottleneck")
+        found = captured(ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / f"{limit}"), "bottleneck")
         (answer,) = [packet for packet in found if packet.flags == SYN | ACK]
         windows = {packet.window for packet in found if not is_data(packet) and packet is not answer}
         scale = answer.option(3)
@@ -272,7 +273,7 @@ def test_behind_holes_linux_offers_what_its_buffer_takes(tmp_path: Path) -> None
     flows = {"count": 50, "rtt": "200 ms", "congestion_control": "bbr", "tcp": "linux", "ecn": True}
     bottleneck = {"rate": "10 Mbit/s", "queue": {"name": "codel", "limit": "667 packets"}}
     scenario = {"duration": "20 s", "bottleneck": bottleneck, "flows": [flows], "probes": {"pcap": True}}
-    found = captured(ps.run(ps.Scenario.from_document(scenario), tmp_path / "run"), "bottleneck")
+    found = captured(ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run"), "bottleneck")
     assert {syn.option(3) for syn in found if syn.flags & SYN} == {bytes([10])}
     ends: dict[str, int] = {}
     sent: Counter[str] = Counter()
@@ -308,7 +309,7 @@ def test_marks_are_in_the_headers(tmp_path: Path) -> None:
         ],
         "probes": {"pcap": ["bottleneck"]},
     }
-    made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    made = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     codepoints = Counter((packet.source, packet.tos & 3) for packet in captured(made, "bottleneck") if is_data(packet))
     assert set(codepoints) == {("10.0.0.0", 2), ("10.0.0.0", 3), ("10.0.0.1", 0)}
     (row,) = made.links.iter_rows(named=True)
@@ -336,7 +337,7 @@ def test_the_same_packet_has_the_same_headers_on_every_link(tmp_path: Path) -> N
     flow = {"name": "one", "count": 2, "rtt": "50 ms", "path": ["a", "b"], "reverse_path": ["c"]}
     links = [{"name": name, "rate": f"{rate} Mbit/s"} for name, rate in (("a", 10), ("b", 8), ("c", 1))]
     scenario = {"duration": "5 s", "links": links, "flows": [flow], "probes": {"pcap": True}}
-    made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    made = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     seen = {link: captured(made, link) for link in "abc"}
     data = {link: {packet.headers for packet in found if is_data(packet)} for link, found in seen.items()}
     acks = {link: {packet.headers for packet in found if not is_data(packet)} for link, found in seen.items()}
@@ -352,7 +353,7 @@ def test_the_same_packet_has_the_same_headers_on_every_link(tmp_path: Path) -> N
 
 
 def test_records_are_the_same_with_captures_and_without(run: Run, tmp_path: Path) -> None:
-    without = ps.run(ps.Scenario.from_document(SCENARIO | {"probes": {}}), tmp_path / "run")
+    without = ps.run(ps.Scenario.from_document(of_the_rfcs(SCENARIO | {"probes": {}})), tmp_path / "run")
     assert not (without.directory / "repetitions/0000/captures").exists()
     for name in ("flows", "links", "transfers", "flow_samples", "link_samples", "delay_histogram"):
         assert (run.directory / f"repetitions/0000/{name}.parquet").read_bytes() == (
@@ -369,7 +370,7 @@ def test_captures_are_sealed_with_the_run(run: Run) -> None:
 def test_a_capture_that_was_changed_is_refused(tmp_path: Path) -> None:
     scenario = {key: value for key, value in SCENARIO.items() if key != "ends_with"}
     scenario |= {"duration": "0.5 s", "probes": {"pcap": ["reverse"]}}
-    made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    made = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     (path,) = made.captures("reverse")
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(RunNotFoundError, match="is damaged"):
@@ -391,7 +392,7 @@ def test_a_capture_that_was_changed_is_refused(tmp_path: Path) -> None:
 )
 def test_links_that_are_not_there_are_refused(pcap: Any, message: str) -> None:
     with pytest.raises(ScenarioError) as refused:
-        ps.Scenario.from_document(SCENARIO | {"probes": {"pcap": pcap}})
+        ps.Scenario.from_document(of_the_rfcs(SCENARIO | {"probes": {"pcap": pcap}}))
     assert len(refused.value.problems) == 1
     assert message in refused.value.problems[0]
 
@@ -480,7 +481,7 @@ def test_observed_is_what_was_simulated(tmp_path: Path, control: str, options: d
         bottleneck["reverse"] = {"rate": "1 Mbit/s"}
     flow = {"name": "one", "rtt": "60 ms", "congestion_control": control, "handshake": True, **options}
     scenario = {"duration": "120 s", "bottleneck": bottleneck, "flows": [flow], "probes": {"pcap": True}}
-    made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    made = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     seen = observe(made.captures("bottleneck")[0]).flows.row(0, named=True)
     row = facts(made, 0)
     # With delayed ACKs, the sender's RTTs are those of the first of two packets, and an observer's of the second.
@@ -497,7 +498,7 @@ def test_observed_is_what_was_simulated(tmp_path: Path, control: str, options: d
 def test_a_capture_without_tcp_is_refused_as_any_is(tmp_path: Path) -> None:
     flow = {"name": "calls", "rtt": "30 ms", "workload": {"name": "cbr", "rate": "200 kbit/s"}}
     scenario = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flows": [flow], "probes": {"pcap": True}}
-    made = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    made = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     with pytest.raises(InputError, match="TCP"):
         observe(made.captures("bottleneck")[0])
 

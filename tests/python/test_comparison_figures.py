@@ -70,7 +70,7 @@ def test_differences_begin_with_the_largest_that_matters(compared: Comparison) -
     assert drawn[0] in labels[:3]
     assert [labels.index(label) for label in drawn] == sorted(labels.index(label) for label in drawn)
     slower = next(mark for mark in panel.marks if isinstance(mark, Points) and mark.name == "B: slower")
-    row = compared.of("goodput_bps")
+    row = next(row for row in compared.rows if row.label == drawn[0])
     place = len(drawn) - 1 - drawn.index(row.label)
     at = int(np.argmin(np.abs(values(slower.y) - place)))
     base, other = row.intervals[:2]

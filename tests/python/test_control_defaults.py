@@ -12,8 +12,9 @@ from parshall.scenario.controls import declare
 
 
 def scenario(**flow: Any) -> ps.Scenario:
+    """Of TCP of the RFCs, with which controls have defaults of their own."""
     return ps.Scenario.from_document(
-        {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [{"rtt": "40 ms", **flow}]}
+        {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [{"tcp": "rfc", "rtt": "40 ms", **flow}]}
     )
 
 
@@ -80,16 +81,28 @@ def test_vegas_without_timestamps_is_refused() -> None:
     scenario(congestion_control="reno", timestamps=False).resolve()
 
 
-def test_the_page_says_that_the_defaults_are_no_operating_systems() -> None:
-    def said(**flow: Any) -> str:
-        return " ".join(
-            description.sentences({"flows": [{"rtt": "40 ms", "congestion_control": {"name": "cubic"}, **flow}]})
-        )
+def test_the_page_says_whose_tcp_it_is() -> None:
+    def said(*flows: dict[str, Any]) -> str:
+        groups = [{"rtt": "40 ms", "congestion_control": {"name": "cubic"}, **flow} for flow in flows]
+        return " ".join(description.sentences({"flows": groups}))
 
-    classic = {"recovery": "sack", "delayed_ack": "off", "initial_window": "10 packets", "slow_start": "standard"}
-    assert 'of no operating system; tcp = "linux" has those of Linux.' in said(**classic)
-    assert "operating system" not in said(**classic, tcp="linux")
-    linux = {**classic, "recovery": "rack", "delayed_ack": "40 ms", "slow_start": "hystart++"}
-    assert "operating system" not in said(**linux)
-    assert "operating system" in said(**{**linux, "initial_window": "3 packets"})
-    assert "operating system" not in said(**classic, workload="rate_controlled")
+    rfc, linux = {"name": "old", "tcp": "rfc"}, {"name": "new", "tcp": "linux", "recovery": "rack"}
+    assert said(rfc).endswith("TCP is that of the RFCs.")
+    assert said(linux).endswith("TCP is that of Linux 6.18.")
+    assert said(rfc, linux).endswith("TCP is that of the RFCs for old and that of Linux 6.18 for new.")
+    assert said({"name": "new", "tcp": "linux-6.18"}).endswith("TCP is that of Linux 6.18.")
+    many = said(*({"name": f"group{number}", "tcp": "rfc"} for number in range(9)), linux)
+    assert "that of the RFCs for group0, group1, group2, group3, group4 and others" in many
+    assert "TCP" not in said({"tcp": "rfc", "workload": "rate_controlled"}), "datagrams have none"
+    assert "TCP" not in said({}), "a result of an earlier version does not say it"
+
+
+def test_the_page_names_a_recovery_that_is_not_the_usual_one() -> None:
+    def said(**flow: Any) -> str:
+        group = {"rtt": "40 ms", "congestion_control": {"name": "cubic"}, **flow}
+        return " ".join(description.sentences({"flows": [group]}))
+
+    assert "recovery" not in said(tcp="linux", recovery="rack")
+    assert "sack recovery" in said(tcp="linux", recovery="sack")
+    assert "recovery" not in said(tcp="rfc", recovery="sack")
+    assert "rack recovery" in said(tcp="rfc", recovery="rack")

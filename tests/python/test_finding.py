@@ -79,7 +79,7 @@ def test_a_buffer_smaller_by_what_is_always_in_it_keeps_the_link_busy() -> None:
 
 
 def test_unequal_groups_are_told_apart_and_evened_out_by_a_queue_for_each_flow() -> None:
-    flows = [bulk("near", count=2, rtt="20 ms"), bulk("far", count=2, rtt="120 ms")]
+    flows = [bulk("near", count=2, rtt="20 ms", tcp="rfc"), bulk("far", count=2, rtt="120 ms", tcp="rfc")]
     run = simulated({"bottleneck": {"rate": "10 Mbit/s"}, "flows": flows})
     found = finding(run)
     assert "A flow of near gets " in found.text

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from endpoints import of_the_rfcs
 from typer.testing import CliRunner
 
 import parshall as ps
@@ -32,7 +33,7 @@ SCENARIO: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return ps.run(ps.Scenario.from_document(SCENARIO), tmp_path_factory.mktemp("internals") / "run")
+    return ps.run(ps.Scenario.from_document(of_the_rfcs(SCENARIO)), tmp_path_factory.mktemp("internals") / "run")
 
 
 def recorded(run: Run, owner: str, variable: str) -> pl.DataFrame:
@@ -93,7 +94,7 @@ def test_cubics_variables_are_those_of_its_curve(tmp_path: Path) -> None:
     flow = {"name": "alone", "rtt": "100 ms", "congestion_control": "cubic"}
     probes = {"flow_samples": "100 ms", "internals": True}
     scenario = {"duration": "60 s", "bottleneck": {"rate": "20 Mbit/s"}, "flows": [flow], "probes": probes}
-    run = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    run = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     w_max, k = (recorded(run, "alone", name)["value"].to_numpy() for name in ("w_max", "k"))
     # Half a second after a reduction most epochs have begun, at beta W; W_max is W, or W (1 + beta)/2 by fast
     # convergence:
@@ -136,7 +137,7 @@ def beside_marked_flows(queue: str, directory: Path) -> Run:
     probes = {"flow_samples": "100 ms", "link_samples": "100 ms", "internals": True}
     bottleneck = {"rate": "10 Mbit/s", "queue": QUEUES[queue]}
     scenario = {"duration": "20 s", "bottleneck": bottleneck, "flows": flows, "probes": probes}
-    return ps.run(ps.Scenario.from_document(scenario), directory)
+    return ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), directory)
 
 
 @pytest.mark.parametrize("queue", QUEUES)
@@ -220,7 +221,7 @@ def test_they_are_on_the_page_and_explained(run: Run) -> None:
 
 def test_they_are_off_unless_asked_for(tmp_path: Path) -> None:
     scenario = {**SCENARIO, "duration": "2 s", "probes": {}}
-    assert ps.run(ps.Scenario.from_document(scenario), tmp_path / "run").internals is None
+    assert ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run").internals is None
 
 
 def test_a_fitted_series_keeps_them_with_its_samples(tmp_path: Path) -> None:
@@ -237,6 +238,6 @@ def test_a_fitted_series_keeps_them_with_its_samples(tmp_path: Path) -> None:
         ],
         "probes": {"internals": True},
     }
-    run = ps.run(ps.Scenario.from_document(scenario), tmp_path / "run")
+    run = ps.run(ps.Scenario.from_document(of_the_rfcs(scenario)), tmp_path / "run")
     assert run.flow_samples is not None
     assert recorded(run, "file", "w_max")["time_s"].equals(run.flow_samples.sort("time_s")["time_s"])

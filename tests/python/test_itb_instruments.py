@@ -74,7 +74,8 @@ def test_cubic_of_linux_can_be_without_hystart_and_other_controls_have_none() ->
 def test_the_benchmarks_own_tcp_is_as_it_was() -> None:
     group = made("BU", "F", linux=False).flows("reno", None)[0]
     assert group["delayed_ack"] is True
-    assert not {"tcp", "kernel", "ssthresh_cached"} & group.keys()
+    assert group["tcp"] == "rfc"
+    assert not {"kernel", "ssthresh_cached"} & group.keys()
 
 
 def test_emulations_and_simulations_are_sweeps_of_their_own() -> None:

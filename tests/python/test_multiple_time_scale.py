@@ -20,9 +20,10 @@ def scenario(control: Any, sampled: str = "1 s", **flow: Any) -> Scenario:
             "probes": {"flow_samples": sampled},
             "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "50 packets"}},
             "flows": [
-                {"name": "measured", "rtt": "100 ms", "congestion_control": control, **flow},
+                {"name": "measured", "tcp": "rfc", "rtt": "100 ms", "congestion_control": control, **flow},
                 {
                     "name": "others",
+                    "tcp": "rfc",
                     "count": 4,
                     "rtt": "30 ms",
                     "congestion_control": "reno",

@@ -29,13 +29,14 @@ def _nothing_declared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def document(control: Any, **changes: Any) -> dict[str, Any]:
-    """Two flows that lose packets, time out, and pause."""
+    """Two flows that lose packets, time out, and pause, with the Reno of RFC 5681 on endpoints of the RFCs."""
     return {
         "duration": "20 s",
         "bottleneck": {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "20 packets"}},
         "flows": [
-            {"count": 2, "rtt": "60 ms", "congestion_control": control},
+            {"tcp": "rfc", "count": 2, "rtt": "60 ms", "congestion_control": control},
             {
+                "tcp": "rfc",
                 "rtt": "40 ms",
                 "congestion_control": control,
                 "workload": {
@@ -108,7 +109,7 @@ def test_each_template_does_to_the_bit_what_reno_does(language: str, tmp_path: P
 def late(folder: Path, control: Any, rules: str = "linux") -> dict[str, Any]:
     """A link that delivers a packet a millisecond for three seconds, and then none for two, while timers expire."""
     (folder / "stalls").write_text("".join(f"{ms}\n" for ms in [*range(3000), 5000]))
-    flow = {"rtt": "60 ms", "congestion_control": control, "receive_window": "100 packets"}
+    flow = {"tcp": "rfc", "rtt": "60 ms", "congestion_control": control, "receive_window": "100 packets"}
     return {
         "duration": "20 s",
         "bottleneck": {"rate_trace": str(folder / "stalls"), "queue": {"name": "drop_tail", "limit": "200 packets"}},
@@ -171,7 +172,7 @@ def test_one_way_delays_are_heard_by_who_needs_them(tmp_path: Path) -> None:
 
     def delays(control: type, **changes: Any) -> list[tuple[Any, ...]]:
         given = document("mine", processing_time="0 s", duration="3 s", **changes)
-        given["flows"] = [{"rtt": "60 ms", "congestion_control": "mine"}]
+        given["flows"] = [{"tcp": "rfc", "rtt": "60 ms", "congestion_control": "mine"}]
         given["bottleneck"] |= changes.get("bottleneck", {})
         ps.run(given, tmp_path / str(len(list(tmp_path.iterdir()))), controls={"mine": control})
         return heard.taken()

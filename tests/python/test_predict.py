@@ -766,6 +766,6 @@ def test_scenarios_of_the_schema_are_understood() -> None:
     asked = Scenario(
         duration="300 s",
         bottleneck={"rate": "48 Mbit/s", "queue": {"name": "drop_tail", "limit": "100 packets"}, "delay": "1 ms"},
-        flows=[{"rtt": "100 ms", "congestion_control": "reno", "count": 20}],
+        flows=[{"tcp": "rfc", "rtt": "100 ms", "congestion_control": "reno", "count": 20}],
     )
     assert predict(asked) == predict(scenario([flows(count=20)]))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from endpoints import of_the_rfcs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,16 +28,15 @@ MEASURED = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)
 
 
 def scenario(queue: Any, *groups: dict[str, Any], rate: str = "20 Mbit/s", **changes: Any) -> ps.Scenario:
-    return ps.Scenario.from_document(
-        {
-            "duration": "120 s",
-            "warm_up": "20 s",
-            "bottleneck": {"rate": rate, "queue": queue},
-            "flows": list(groups),
-            "probes": {"flow_samples": False, "link_samples": False},
-            **changes,
-        }
-    )
+    document = {
+        "duration": "120 s",
+        "warm_up": "20 s",
+        "bottleneck": {"rate": rate, "queue": queue},
+        "flows": list(groups),
+        "probes": {"flow_samples": False, "link_samples": False},
+        **changes,
+    }
+    return ps.Scenario.from_document(of_the_rfcs(document))
 
 
 def flows(control: str, rtt: str, count: int = 2, **changes: Any) -> dict[str, Any]:

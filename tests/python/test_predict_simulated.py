@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from endpoints import of_the_rfcs
 
 from parshall.instruments.prediction.predict import Predicted, Reading, predict
 
@@ -16,7 +17,7 @@ QUIET = {"flow_samples": False, "link_samples": False}
 def beside_a_run(**scenario: Any) -> Predicted:
     import parshall as ps
 
-    run = ps.run(ps.Scenario(**{"probes": QUIET, **scenario}))
+    run = ps.run(ps.Scenario(**of_the_rfcs({"probes": QUIET, **scenario})))
     return predict(run.scenario, run)
 
 

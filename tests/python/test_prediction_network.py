@@ -102,3 +102,20 @@ def test_links_read_their_loss_rate_and_buffer() -> None:
     assert second.rate_bps == pytest.approx(4 * 12_000 / 0.002)
     assert second.buffer_s(1500) == pytest.approx(9 * 12_000 / second.rate_bps)
     assert second.buffer_packets() is None
+
+
+@pytest.mark.parametrize(
+    ("floor", "queueing_s", "expected_s"),
+    [
+        ("timeout", 0.0, 0.2),  # RFC 6298 (2.4): the whole is 200 ms at least
+        ("timeout", 0.3, 0.4),
+        ("variation", 0.0, 0.3),  # Linux: SRTT + 200 ms at least
+        ("variation", 0.3, 0.4),
+    ],
+)
+def test_the_smallest_timeout_bounds_the_whole_or_what_is_added(
+    floor: str, queueing_s: float, expected_s: float
+) -> None:
+    tcp = {"ack_size": 40, "rto_floor": floor, "min_rto": PS // 5, "max_rto": 60 * PS, "rto_granularity": PS // 1000}
+    (group,) = network.read(scenario([flows(tcp=tcp)], [link()])).groups
+    assert float(group.rto_s(np.array(0.1), queueing_s)) == pytest.approx(expected_s)

@@ -23,7 +23,15 @@ RTTS: dict[str, Any] = {"alike": "40 ms", "apart": {"uniform": ["24 ms", "56 ms"
 
 def network(control: str, count: int, rtt: Any, packets: int, **flow: Any) -> Scenario:
     """Flows that would fill 100 Mbit/s behind a buffer of so many packets; the path of 40 ms holds 333."""
-    group = {"name": "all", "count": count, "rtt": rtt, "congestion_control": control, "start": {"uniform": "1 s"}}
+    start = {"uniform": "1 s"}
+    group = {
+        "name": "all",
+        "tcp": "rfc",
+        "count": count,
+        "rtt": rtt,
+        "congestion_control": control,
+        "start": start,
+    }
     return Scenario.from_document(
         {
             "duration": "60 s",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from endpoints import of_the_rfcs
 
 import parshall as ps
 from parshall.analysis.models import throughput
@@ -128,13 +129,9 @@ def test_names_in_text() -> None:
 @pytest.mark.parametrize("control", [entry.name for entry in family("congestion_controls")])
 def test_defaults_are_those_that_a_scenario_resolves_to(control: str) -> None:
     workload = "rate_controlled" if control in ("rate_based", "tfrc") else "bulk"
-    scenario = ps.Scenario.from_document(
-        {
-            "duration": "1 s",
-            "bottleneck": {"rate": "10 Mbit/s"},
-            "flows": [{"rtt": "50 ms", "congestion_control": control, "workload": workload}],
-        }
-    )
+    flow = {"rtt": "50 ms", "congestion_control": control, "workload": workload}
+    document = {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [flow]}
+    scenario = ps.Scenario.from_document(of_the_rfcs(document))
     (group,) = scenario.resolve()["flows"]
     resolved = group["congestion_control"]
     for name, value in properties.defaults(control).items():

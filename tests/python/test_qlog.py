@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from captures import packets
+from endpoints import of_the_rfcs
 
 import parshall as ps
 from parshall.foundations.errors import ScenarioError
@@ -42,7 +43,7 @@ LOGGED = {0: "bulk", 2: "web", 3: "model"}
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return ps.run(ps.Scenario.from_document(SCENARIO), tmp_path_factory.mktemp("qlog") / "run")
+    return ps.run(ps.Scenario.from_document(of_the_rfcs(SCENARIO)), tmp_path_factory.mktemp("qlog") / "run")
 
 
 def log(run: Run, flow: int) -> Path:
@@ -290,7 +291,7 @@ def test_the_series_that_is_read_back_is_the_one_that_was_sampled(run: Run) -> N
 
 def test_records_are_the_same_with_logs_and_without(run: Run, tmp_path: Path) -> None:
     probes = {key: value for key, value in SCENARIO["probes"].items() if key not in {"qlog", "pcap"}}
-    without = ps.run(ps.Scenario.from_document(SCENARIO | {"probes": probes}), tmp_path / "run")
+    without = ps.run(ps.Scenario.from_document(of_the_rfcs(SCENARIO | {"probes": probes})), tmp_path / "run")
     for table in (without.directory / "repetitions/0000").glob("*.parquet"):
         assert table.read_bytes() == (run.directory / "repetitions/0000" / table.name).read_bytes(), table.name
     assert not (without.directory / "repetitions/0000/qlog").exists()

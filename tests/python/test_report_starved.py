@@ -75,7 +75,7 @@ def test_nothing_is_said_where_all_get_something() -> None:
 def test_flows_that_all_starve_beside_datagrams_are_named(queue: str, starve: bool) -> None:
     """Among themselves they have equal shares of next to nothing."""
     datagrams = {"name": "flood", "workload": {"name": "cbr", "rate": "15 Mbit/s"}}
-    tcp = {"name": "tcp", "count": 4, "congestion_control": "reno"}
+    tcp = {"name": "tcp", "tcp": "rfc", "count": 4, "congestion_control": "reno"}
     made = ps.run(
         Scenario.from_document(
             {

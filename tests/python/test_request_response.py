@@ -46,7 +46,7 @@ def test_an_exchange_takes_a_round_trip_and_the_time_of_its_packets(
 ) -> None:
     """Of 500 bytes one way and 1500 the other, behind the ACK of the request; an uncontended way back takes no time."""
     reverse = None if request_bps is None else {"rate": "2 Mbit/s"}
-    run = simulated({**GROUP, "direction": direction}, reverse=reverse)
+    run = simulated({**GROUP, "tcp": "rfc", "direction": direction}, reverse=reverse)
     rows = exchanges(run)
     expected = 0.040 + bits_s(40 + 1500, response_bps) + (bits_s(500, request_bps) if request_bps else 0.0)
     complete = rows.filter(pl.col("completion_s").is_not_null())

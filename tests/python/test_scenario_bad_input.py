@@ -149,7 +149,7 @@ REFUSED = {
     ),
     "header as large as the packet": ('flows.0.header_size="1500 B"', "flows.0.header_size", '"1500 B"', "smaller"),
     "packet too large": ('flows.0.packet_size="70 kB"', "flows.0.packet_size", '"70 kB"', "1 to 65535 bytes"),
-    "timeouts upside down": ('flows.0.min_rto="61 s"', "flows.0.min_rto", '"61 s"', 'max_rto, "60 s", or less'),
+    "timeouts upside down": ('flows.0.min_rto="121 s"', "flows.0.min_rto", '"121 s"', 'max_rto, "120 s", or less'),
     "thresholds upside down": (
         'bottleneck.queue={name="red", min_threshold="30 packets"}',
         "bottleneck.queue.min_threshold",

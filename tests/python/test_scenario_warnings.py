@@ -98,8 +98,8 @@ def test_repetitions_that_are_copies() -> None:
 
 
 def hasty(rtt: Any = "40 ms", queue: str = "1 BDP", **group: Any) -> ps.Scenario:
-    """A group of one flow, on 10 Mbit/s."""
-    flow = {"name": "far", "rtt": rtt, "congestion_control": "reno", **group}
+    """A group of one flow, on 10 Mbit/s, with TCP of the RFCs unless it names another."""
+    flow = {"tcp": "rfc", "name": "far", "rtt": rtt, "congestion_control": "reno", **group}
     bottleneck = {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": queue}}
     return ps.Scenario.from_document({"duration": "12 s", "bottleneck": bottleneck, "flows": [flow]})
 

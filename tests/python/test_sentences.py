@@ -23,6 +23,7 @@ import explorer_states
 import observation_states
 import prediction_states
 import pytest
+import rules_states
 import run_states
 import sweep_states
 from saying import Heard, State, heard
@@ -41,6 +42,7 @@ PAGES: Mapping[str, ModuleType] = {
     "claims": claim_states,
     "control": control_states,
     "prediction": prediction_states,
+    "rules": rules_states,
     "explorer": explorer_states,
 }
 STATES: Mapping[str, State] = {

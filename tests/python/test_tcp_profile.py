@@ -1,4 +1,4 @@
-"""``tcp = "linux"``: what it sets, what wins over it, and what it leaves to the kernel."""
+"""The TCP of a kernel, which is the default: what it sets, what wins over it, and what it leaves to the kernel."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import parshall as ps
 from parshall.instruments.emulation.kernel import left_to_the_kernel
 from parshall.scenario.schema import rules
+from parshall.scenario.schema.flows import TCP_PARAMETERS, FlowGroup
 from parshall.scenario.schema.profiles import LINUX, PROFILES
 
 
@@ -28,7 +29,39 @@ def test_it_sets_every_key_that_it_lists() -> None:
     group = scenario(tcp="linux").flows[0]
     assert {each.key: getattr(group, each.key) for each in LINUX.settings} == LINUX.defaults
     given = {key: value for key, value in LINUX.defaults.items() if key != "header_size"}
-    assert resolved(tcp="linux")["tcp"] == resolved(**given)["tcp"]
+    assert resolved(tcp="linux")["tcp"] == resolved(tcp="rfc", **given)["tcp"]
+
+
+@pytest.mark.parametrize("flow", [{}, {"congestion_control": "bbr3"}, {"slow_start": "hystart++"}, {"rtt": "5 ms"}])
+def test_linux_is_the_default(flow: dict[str, Any]) -> None:
+    assert resolved(**flow) == resolved(tcp="linux", **flow) != resolved(tcp="rfc", **flow)
+    assert scenario(**flow).document()["flows"][0].get("tcp") is None, "nothing was given"
+    assert scenario(**flow).complete_document()["flows"][0]["tcp"] == "linux", "what was simulated is recorded"
+
+
+def test_tcp_of_the_rfcs_is_that_of_the_catalog() -> None:
+    """No key is another than its own default, and hosts take the time that a packet takes at the bottleneck."""
+    group = resolved(tcp="rfc", congestion_control="reno")
+    (made,) = scenario(tcp="rfc", congestion_control="reno").flows
+    assert not made.model_fields_set & {each.name for each in TCP_PARAMETERS}
+    for each in TCP_PARAMETERS:
+        assert str(getattr(made, each.name)).lower() == str(FlowGroup.model_fields[each.name].default).lower()
+    assert (group["header_bytes"], group["processing_ps"]) == (40, 1_200_000_000)
+    assert group["congestion_control"]["name"] == "reno"
+
+
+def test_datagrams_have_no_tcp_of_any_kind() -> None:
+    group = resolved(workload={"name": "cbr", "rate": "1 Mbit/s"})
+    assert (group["tcp"], group["header_bytes"], group["processing_ps"]) == (None, 40, 1_200_000_000)
+    whole = scenario(workload={"name": "cbr", "rate": "1 Mbit/s"}).complete_document()["flows"][0]
+    assert "tcp" not in whole
+
+
+def test_a_complete_document_is_the_same_scenario() -> None:
+    for control in ("cubic", {"name": "cubic", "beta": 0.5}, "bbr3", {"name": "reno"}):
+        for tcp in ({}, {"tcp": "linux"}, {"tcp": "rfc"}):
+            made = scenario(congestion_control=control, **tcp)
+            assert ps.Scenario.from_document(made.complete_document()).resolve() == made.resolve()
 
 
 @pytest.mark.parametrize(("rate", "plain_us", "linux_us"), [("10 Mbit/s", 1200, 150), ("1 Gbit/s", 12, 150)])
@@ -38,7 +71,7 @@ def test_its_hosts_take_as_long_as_those_that_were_watched(rate: str, plain_us: 
         time: int = ps.Scenario.from_document(given).resolve()["flows"][0]["processing_ps"]
         return time / 1e6
 
-    assert (processing_us(), processing_us(tcp="linux")) == (plain_us, linux_us)
+    assert (processing_us(tcp="rfc"), processing_us(tcp="linux")) == (plain_us, linux_us)
     assert processing_us(tcp="linux", processing_time="3 ms") == 3000, "what a scenario says in seconds holds"
     assert processing_us(tcp="linux", processing_time="0 packets") == 0
 
@@ -60,7 +93,8 @@ def test_a_key_that_is_given_wins() -> None:
         ({"tcp": "linux"}, "4096 4194304 268435456", 4_194_304),
         ({"tcp": "linux"}, "4096\t65536\t65536", 65_536),
         ({"tcp": "linux", "initial_receive_buffer": "1 MiB"}, "4096 4194304 268435456", 2**20),
-        ({}, "4096 4194304 268435456", 131_072),
+        ({}, "4096 4194304 268435456", 4_194_304),
+        ({"tcp": "rfc"}, "4096 4194304 268435456", 131_072),
         *(({"tcp": "linux"}, other, 131_072) for other in (4096, "", "a b c", "1 2 3", "4096 9999999999 9999999999")),
     ],
 )
@@ -76,7 +110,8 @@ def test_a_receivers_buffer_begins_as_the_hosts_are_told(
 )
 def test_controls_are_those_of_the_kernel(name: str, ours: str) -> None:
     assert resolved(tcp="linux", congestion_control=name)["congestion_control"]["name"] == ours
-    assert resolved(congestion_control=name)["congestion_control"]["name"] == name
+    assert resolved(congestion_control=name)["congestion_control"]["name"] == ours
+    assert resolved(tcp="rfc", congestion_control=name)["congestion_control"]["name"] == name
     assert scenario(tcp="linux", congestion_control=name).flows[0].congestion_control.name == name
 
 
@@ -88,10 +123,14 @@ def test_another_slow_start_takes_the_place_of_the_kernels() -> None:
         resolved(congestion_control="cubic_linux", slow_start="hystart++")
 
 
-def test_parameters_of_another_control_are_refused() -> None:
-    with pytest.raises(ps.ScenarioError, match='write name "cubic_linux"'):
-        resolved(tcp="linux", congestion_control={"name": "cubic", "beta": 0.5})
-    resolved(tcp="linux", congestion_control={"name": "cubic_linux", "fast_convergence": False})
+@pytest.mark.parametrize("tcp", [{}, {"tcp": "linux"}])
+def test_a_control_with_parameters_stays_as_it_is(tcp: dict[str, str]) -> None:
+    """The kernel's has others: what was given would be lost."""
+    group = resolved(congestion_control={"name": "cubic", "beta": 0.5}, **tcp)
+    assert (group["congestion_control"]["name"], group["congestion_control"]["beta"]) == ("cubic", 0.5)
+    assert group["tcp"] == resolved()["tcp"], "on the endpoints of Linux"
+    own = resolved(congestion_control={"name": "cubic_linux", "fast_convergence": False}, **tcp)["congestion_control"]
+    assert own["fast_convergence"] is False
 
 
 def test_what_it_is_not_for_is_refused() -> None:
@@ -118,9 +157,11 @@ def test_each_policy_is_switched_alone() -> None:
         table = {**everything, name: "rfc"}
         assert resolved(rules={"base": "linux", name: "rfc"})["tcp"]["rules"] == table
         assert resolved(tcp="linux", rules={name: "rfc"})["tcp"]["rules"] == table, "the base is the profile's"
-        assert set(resolved(rules={name: "linux"})["tcp"]["rules"].values()) == {"linux", "rfc"}, "or the RFCs'"
+        assert set(resolved(tcp="rfc", rules={name: "linux"})["tcp"]["rules"].values()) == {"linux", "rfc"}, (
+            "or the RFCs'"
+        )
     assert resolved(rules="linux")["tcp"]["rules"] == everything
-    assert set(resolved()["tcp"]["rules"].values()) == {"rfc"}
+    assert set(resolved(tcp="rfc")["tcp"]["rules"].values()) == {"rfc"}
 
 
 def test_a_table_of_rules_is_written_as_it_was_read() -> None:

@@ -253,7 +253,9 @@ RUNS: Mapping[str, tuple[Callable[[], Result], set[str]]] = {
         {"greedy_share", "arrive"},
     ),
     "unequal groups": (
-        lambda: simulated(bulk("near", count=2, rtt="20 ms"), bulk("far", count=2, rtt="120 ms"), bottleneck=TEN),
+        lambda: simulated(
+            bulk("near", count=2, rtt="20 ms", tcp="rfc"), bulk("far", count=2, rtt="120 ms", tcp="rfc"), bottleneck=TEN
+        ),
         {"two_differ", "fair_queue"},
     ),
     "one repetition": (lambda: changed(two(), near=[8e6], far=[2e6]), {"two_once"}),

@@ -114,7 +114,7 @@ def _scenario(name: str, rate: float, limit: str, seconds: float, *, loss: Any, 
             "duration": f"{seconds:g} s",
             "processing_time": "0 s",  # curves are compared with closed forms
             "bottleneck": {"rate": f"{rate:.0f} bit/s", "queue": queue, "loss": loss},
-            "flows": [{"rtt": f"{RTT_S:g} s", "congestion_control": name, **_MARKED.get(name, {})}],
+            "flows": [{"rtt": f"{RTT_S:g} s", "tcp": "rfc", "congestion_control": name, **_MARKED.get(name, {})}],
             "probes": {"flow_samples": samples, "link_samples": False},
         }
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from parshall.scenario import Scenario
 from parshall.scenario.schema.flows import TCP_PARAMETERS
+from parshall.scenario.schema.profiles import LINUX, RFC
 from tools.documentation.markdown import table
 
 _TCP = frozenset(parameter.name for parameter in TCP_PARAMETERS)
@@ -83,10 +84,17 @@ def _table(
     required = owner.get("required", [])
     rows = []
     for name, each in properties.items():
-        default = "required" if name in required else _default(each.get("default"))
+        default = "required" if name in required else _defaults(name, each.get("default"))
         form = _FAMILIES.get(name) or _form(schema, each)
         rows.append((f"`{name}`", form, default, each.get("description", "") + (notes or {}).get(name, "")))
     return table(("key", "value", "default", "what"), rows)
+
+
+def _defaults(name: str, value: Any) -> str:
+    """The default; of a key that is another with TCP of the RFCs, both."""
+    if LINUX.defaults.get(name, value) == value:
+        return _default(value)
+    return f"{_default(LINUX.defaults[name])}; `{RFC}`: {_default(value)}"
 
 
 def _default(value: Any) -> str:

@@ -1,16 +1,37 @@
-"""``parshall ask``: a question answered by simulation, without a scenario file."""
+"""``parshall ask``: a question answered by simulation."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import Commands, Json, Quiet, Scheduler, Workers, console, note, part, print_json, table, verb
+from parshall.cli.console import (
+    AtLeast,
+    Commands,
+    Controls,
+    Force,
+    Json,
+    Overrides,
+    Quiet,
+    Scheduler,
+    Workers,
+    console,
+    declare_controls,
+    note,
+    part,
+    print_json,
+    share,
+    table,
+    verb,
+)
 from parshall.cli.execution import Kept, execution
+from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
+    from parshall.design.rules_answer import RulesAnswer
     from parshall.design.transfer import TransferTime
 
 ask = typer.Typer(cls=Commands, help="Answer a question by simulation.", no_args_is_help=True, add_completion=False)
@@ -66,20 +87,96 @@ def transfer(
         _show(answer)
 
 
+@ask.command("rules")
+@verb
+def rules(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario in TOML.", show_default=False)],
+    overrides: Overrides = None,
+    controls: Controls = None,
+    quantities: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quantity",
+            metavar="KEY",
+            help="What is asked, e.g. loss_rate or group/NAME/share; repeatable.",
+            show_default="goodput, losses, delay, shares, retransmissions, completion times",
+        ),
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option(help="Of each variant.", min=2, show_default="8, doubled until intervals are narrow, 64 at most"),
+    ] = None,
+    at_least: AtLeast = None,
+    emulate: Annotated[
+        bool, typer.Option("--emulate", help="Also emulate it once, with the TCP of this machine's kernel.")
+    ] = False,
+    store: Kept = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    output: PageOutput = None,
+    force: Force = False,
+    formats: Formats = None,
+    width: Width = WIDTH,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Which of Linux's rules makes the difference in a scenario."""
+    from parshall.design.rules import ask_rules
+    from parshall.design.rules_page import rules_page
+    from parshall.scenario import Scenario
+
+    silent, drawn = quiet or as_json, files(formats, width, output, force=force)
+    declare_controls(controls)
+    asked = Scenario.load(scenario, overrides or ())
+    if not silent:
+        note("simulating with each rule switched ...")
+    with execution(store, workers, scheduler, bar=None if silent else "rules") as by:
+        answer = ask_rules(
+            asked,
+            quantities or (),
+            repetitions=repetitions,
+            at_least=share(at_least),
+            emulated=emulate,
+            execution=by,
+        )
+    if output is not None:
+        path = write_page(lambda: rules_page(answer), output, "rules.html", drawn)
+        if not quiet:
+            note(f"page: {path}")
+    if as_json:
+        print_json(answer.to_json())
+    elif not quiet:
+        _show_rules(answer)
+
+
+def _show_rules(answer: RulesAnswer) -> None:
+    from parshall.design.rules_page import shown_rows
+
+    out = console()
+    for line in answer.sentences():
+        out.print(line)
+    if not answer.asked:
+        return
+    shown = table("Differences", "quantity", "rules", "Linux less RFCs", "share", "verdict")
+    for row in shown_rows(answer):
+        shown.add_row(*row)
+    out.print(shown)
+
+
 def _show(answer: TransferTime) -> None:
     from parshall.analysis.stats.quantiles import NoValue
     from parshall.foundations.numbers import quantity
 
     shown = table("", "done", "within", "95 % interval")
     shown.title = None
-    for share, each in answer.quantiles.items():
+    for done, each in answer.quantiles.items():
         if isinstance(each, NoValue):
             above = "" if each.above is None else f"more than {quantity(each.above, 's')}"
-            shown.add_row(f"{100 * share:g} %", each.reason, above)
+            shown.add_row(f"{100 * done:g} %", each.reason, above)
             continue
         known = each.low is not None and each.high is not None
         between = f"{quantity(each.low, 's')} to {quantity(each.high, 's')}" if known else each.how
-        shown.add_row(f"{100 * share:g} %", f"{quantity(each.mean, 's')}{_minutes(each.mean)}", between)
+        shown.add_row(f"{100 * done:g} %", f"{quantity(each.mean, 's')}{_minutes(each.mean)}", between)
     if not answer.unended:
         shown.add_row("all", f"{quantity(answer.times_s[-1], 's')}{_minutes(answer.times_s[-1])}", "")
     out = console()

@@ -15,6 +15,7 @@
 | `tc` | a queue as commands for a Linux router |
 | `network_page` | these answers as pages |
 | `transfer` | how long a transfer takes |
+| `rules`, `rules_found`, `rules_answer`, `rules_page` | which of Linux's rules makes the difference |
 """
 
 import lazy_loader

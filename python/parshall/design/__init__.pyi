@@ -2,6 +2,7 @@ from . import aqm as aqm
 from . import buffer as buffer
 from . import repetitions as repetitions
 from . import rio as rio
+from . import rules as rules
 from . import tc as tc
 from . import transfer as transfer
 from .agreement import Agreement as Agreement

@@ -22,6 +22,7 @@ from parshall.analysis.models.buffers import utilisation
 from parshall.campaign import Execution
 from parshall.design.judging import of_all
 from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Demand, Place, QueueDesign, Trial, tried
+from parshall.scenario import properties
 
 MOST_SIMULATIONS = 16
 _FINE = 1.1
@@ -49,12 +50,14 @@ class BufferDesign(QueueDesign, page="parshall.design.network_page:buffer_page")
 
 def reno_flows(where: Place) -> int | None:
     """How many flows there are, if the model of long Reno flows holds: no others, all with one drop-tail queue."""
-    resolved = where.scenario.resolved
+    resolved = where.scenario.resolve()
+    groups = resolved["flows"]
     alike = all(
-        (group.congestion_control or {}).get("name") == "reno" and group.workload["name"] == "bulk"
-        for group in resolved.flows
+        properties.law((group["congestion_control"] or {}).get("name", "")) == "reno"
+        and group["workload"]["name"] == "bulk"
+        for group in groups
     )
-    return sum(group.count for group in resolved.flows) if alike and len(resolved.links) == 1 else None
+    return sum(int(group["count"]) for group in groups) if alike and len(resolved["links"]) == 1 else None
 
 
 def choose(

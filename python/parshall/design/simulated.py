@@ -162,6 +162,7 @@ def _group(setting: Setting, name: str, rtts_s: Sequence[float], row: tuple[floa
         "count": len(rtts_s),
         "rtt": {"list": [f"{rtt_s * 1e6:.0f} us" for rtt_s in rtts_s]},
         "start": {"uniform": f"{min(5.0, setting.warm_up_s / 2):g} s"},
+        "tcp": "rfc",
         "congestion_control": "reno",
         "recovery": setting.recovery,
         "min_rto": f"{setting.min_rto_s:g} s",

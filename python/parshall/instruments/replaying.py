@@ -197,7 +197,7 @@ def qlog(recording: str | Path, directory: str | Path) -> list[Path]:
 
 
 def _resolved(control: str | Mapping[str, Any]) -> Any:
-    """The control as Rust reads it, with its defaults."""
-    flow = {"rtt": "40 ms", "congestion_control": control}
+    """The control as Rust reads it, with its defaults: the one of that name, and no kernel's in its place."""
+    flow = {"tcp": "rfc", "rtt": "40 ms", "congestion_control": control}
     document = {"duration": "1 s", "bottleneck": {"rate": "10 Mbit/s"}, "flows": [flow]}
     return Scenario.from_document(document).resolve()["flows"][0]["congestion_control"]

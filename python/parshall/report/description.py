@@ -14,6 +14,7 @@ from parshall.foundations.numbers import NO_BREAK, counted
 from parshall.report.bounded import MOST
 from parshall.results.records import Result
 from parshall.scenario import properties
+from parshall.scenario.schema.profiles import PROFILES
 from parshall.scenario.schema.writing import toml
 
 Document = Mapping[str, Any]
@@ -90,7 +91,7 @@ def _group(group: Document, programs: Document | None, *, is_real: bool) -> str:
     kind = f"{name_of(control)} " if control else ""
     flows = f"{group.get('name', 'flows')}: {counted(number, f'{kind}flow')}"
     parts = [flows, f"RTT {_values(group['rtt'])}" if "rtt" in group else ""]
-    if control and group.get("recovery") not in (None, "sack"):
+    if control and group.get("recovery") not in (None, _usual_recovery(group)):
         parts.append(f"{name_of(group['recovery'])} recovery")
     if group.get("direction") == "reverse":
         parts.append("on the way back")
@@ -110,6 +111,12 @@ def _group(group: Document, programs: Document | None, *, is_real: bool) -> str:
     if is_real:
         parts.append(_kernel(group.get("kernel") or {}))
     return ", ".join(part for part in parts if part) + "."
+
+
+def _usual_recovery(group: Document) -> str:
+    """The recovery that the group's TCP has by default."""
+    profile = PROFILES.get(group.get("tcp", ""))
+    return str(profile.defaults["recovery"]) if profile else "sack"
 
 
 def _kernel(options: Document) -> str:
@@ -132,29 +139,31 @@ def _programs(programs: Document) -> str:
 
 
 def _endpoints(groups: Sequence[Document]) -> str:
-    """Where TCP is not as an operating system has it, and the key that makes it behave as Linux does."""
-    tcp = [
-        group
-        for group in groups
-        if group.get("congestion_control") and not group.get("tcp") and not _sends_datagrams(group)
-    ]
-    classic = any(
-        group.get("recovery", "rack") != "rack"
-        or group.get("delayed_ack") == "off"
-        or group.get("initial_window", IW10) != IW10
-        or (name_of(group["congestion_control"]) == "cubic" and group.get("slow_start") == "standard")
-        for group in tcp
-    )
-    if not classic:
-        return ""
-    return (
-        "TCP's defaults are those of the classic RFCs (no delayed ACKs, no HyStart, no pacing) and of no operating "
-        'system; tcp = "linux" has those of Linux.'
-    )
+    """Whose TCP the simulated ends have; a scenario that does not say it, is of an earlier version."""
+    named = [group for group in groups if group.get("congestion_control") and not _sends_datagrams(group)]
+    of = {"rfc": "that of the RFCs", **{name: f"that of {_kernel_name(each.name)}" for name, each in PROFILES.items()}}
+    by_tcp: dict[str, list[str]] = {}
+    for group in named:
+        if group.get("tcp") in of:
+            by_tcp.setdefault(of[group["tcp"]], []).append(str(group.get("name", "flows")))
+    if len(by_tcp) == 1:
+        return f"TCP is {next(iter(by_tcp))}."
+    each = [f"{tcp} for {_some(names)}" for tcp, names in by_tcp.items()]
+    return f"TCP is {listed(each)}." if each else ""
 
 
-IW10 = "10 packets"
-"""RFC 6928."""
+def _kernel_name(profile: str) -> str:
+    """``linux-6.18`` as text has it."""
+    return profile.capitalize().replace("-", " ")
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of some names."""
+    return listed(names) if len(names) <= MOST_NAMED else f"{', '.join(names[:MOST_NAMED])} and others"
+
+
+MOST_NAMED = 5
+"""So many groups are named in a sentence."""
 
 
 def _sends_datagrams(group: Document) -> bool:

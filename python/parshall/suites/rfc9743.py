@@ -55,7 +55,8 @@ class Path:
         return f"{self.rate_mbps:g} Mbit/s, {self.rtt_ms:g} ms"
 
     def scenario(self, scale: Scale, flows: Sequence[Mapping[str, Any]], limit_bdp: float, **link: Any) -> Scenario:
-        """Flows over it, with a drop-tail queue unless `link` says otherwise."""
+        """Flows over it, with TCP of the RFCs, and a drop-tail queue unless `link` says otherwise."""
+        common = {"tcp": "rfc", "rtt": f"{self.rtt_ms:g} ms", "start": {"uniform": "1 s"}}
         queue = {"name": "drop_tail", "limit": f"{limit_bdp:g} BDP"}
         duration_s, repetitions = {"quick": (40, 5), "paper": (120, 10)}[scale]
         return Scenario.from_document(
@@ -64,7 +65,7 @@ class Path:
                 "warm_up": "10 s",
                 "repetitions": repetitions,
                 "bottleneck": {"rate": f"{self.rate_mbps:g} Mbit/s", "queue": queue, **link},
-                "flows": [{"rtt": f"{self.rtt_ms:g} ms", "start": {"uniform": "1 s"}, **flow} for flow in flows],
+                "flows": [{**common, **flow} for flow in flows],
                 "probes": {"flow_samples": False, "link_samples": False, "latency": False},
             }
         )

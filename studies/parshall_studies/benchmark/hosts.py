@@ -26,7 +26,7 @@ from parshall_studies.benchmark.factors import Factors
 
 _LEAST_WINDOW = 65_536.0
 HEADER_BYTES = 40
-USUAL = {"delayed_ack": True, "header_size": f"{HEADER_BYTES} B"}
+USUAL = {"tcp": "rfc", "delayed_ack": True, "header_size": f"{HEADER_BYTES} B"}
 """Keys of a group with the benchmark's own TCP."""
 
 
@@ -80,7 +80,7 @@ def host_keys(factors: Factors, *, linux: bool) -> dict[str, Any]:
         Whether it is that of Linux, simulated (docs/linux.md) or real; else the benchmark's own.
 
     >>> host_keys(Factors(0.02, 1e9, 10, 0.8, 0.0), linux=False)
-    {'delayed_ack': True, 'header_size': '40 B'}
+    {'tcp': 'rfc', 'delayed_ack': True, 'header_size': '40 B'}
     """
     cached = {"ssthresh_cached": "linux"} if factors.tcp_no_metrics_save == 0 else {}
     if not linux:

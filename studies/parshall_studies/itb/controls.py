@@ -124,6 +124,7 @@ def lossy(control: str, p: float, cycles: int, window: float, sample_s: float | 
             "flows": [
                 {
                     "rtt": f"{RTT_S:g} s",
+                    "tcp": "rfc",
                     "congestion_control": control,
                     "initial_ssthresh": f"{window:.0f} packets",
                     "initial_window": f"{window:.0f} packets",

@@ -154,7 +154,7 @@ def with_queue(control: str) -> Scenario:
             "duration": "60 s",
             "warm_up": "20 s",
             "bottleneck": {"rate": "100 Mbit/s", "queue": {"name": "drop_tail", "limit": f"{QUEUE_BDP:g} BDP"}},
-            "flows": [{"rtt": f"{RTT_S:g} s", "congestion_control": control}],
+            "flows": [{"rtt": f"{RTT_S:g} s", "tcp": "rfc", "congestion_control": control}],
             "probes": {"flow_samples": f"{RTT_S / PER_RTT:g} s", "link_samples": False},
         }
     )

@@ -179,6 +179,7 @@ def hosts(
         "count": count,
         "rtt": f"{rtt_ms:g} ms",
         "access_rate": f"{round(ACCESS_BPS)} bit/s",
+        "tcp": "rfc",
         "congestion_control": control,
         "delayed_ack": True,
         "initial_window": "3 packets",

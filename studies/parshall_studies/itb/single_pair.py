@@ -188,6 +188,7 @@ def pair(rtt_ms: float, seconds: float, window: int, more: dict[str, Any] | None
                 {
                     "rtt": f"{rtt_ms:g} ms",
                     "access_rate": "1 Gbit/s",
+                    "tcp": "rfc",
                     "congestion_control": "bic",
                     "delayed_ack": True,
                     "initial_window": "3 packets",

@@ -22,7 +22,7 @@ from parshall_studies.large_deviations.record import SAMPLES_S, Record, recorded
 PAPER = printed_in(__package__)
 
 WARM_UP_S = 60.0
-TCP = {"name": "tcp", "rtt": "12 ms", "congestion_control": "reno", "packet_size": "1500 B"}
+TCP = {"name": "tcp", "tcp": "rfc", "rtt": "12 ms", "congestion_control": "reno", "packet_size": "1500 B"}
 LINK = {"rate": "1 Gbit/s", "queue": {"name": "drop_tail", "limit": "96 packets"}}
 WIDE = {"rate": "10 Gbit/s", "queue": {"name": "drop_tail", "limit": "100000 packets"}}
 """A link on which a single flow of windows up to some ten thousand packets meets no queue."""

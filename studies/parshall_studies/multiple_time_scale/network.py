@@ -51,7 +51,7 @@ Stack = Literal["ns2", "ns2_later", "today"]
 _STACKS: Mapping[Stack, Mapping[str, Any]] = {
     "ns2": {},
     "ns2_later": ns2.LATER,
-    "today": {"recovery": "sack", "timestamps": True, "initial_window": "10 packets"},
+    "today": {"tcp": "rfc", "recovery": "sack", "timestamps": True, "initial_window": "10 packets"},
 }
 
 

@@ -161,6 +161,7 @@ def _transfers(capacity_per_s: float) -> dict[str, object]:
         "name": "transfers",
         "rtt": "100 ms",
         "packet_size": "1000 B",
+        "tcp": "rfc",
         "congestion_control": "reno",
         "workload": {"name": "open_loop", "arrivals_per_s": arrivals, "size": size},
     }

@@ -116,7 +116,9 @@ def _scaled(path: Path) -> Size:
         {
             "duration": "1 s",
             "bottleneck": {"rate": "1 Gbit/s", "queue": "drop_tail"},
-            "flows": [{"rtt": "10 ms", "workload": {"name": "open_loop", "size": asked, "arrivals_per_s": 1.0}}],
+            "flows": [
+                {"rtt": "10 ms", "tcp": "rfc", "workload": {"name": "open_loop", "size": asked, "arrivals_per_s": 1.0}}
+            ],
         }
     )
     points = np.array(reader.resolve()["flows"][0]["workload"]["size"]["points"])

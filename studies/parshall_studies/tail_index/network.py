@@ -101,6 +101,7 @@ def butterfly(
         "start": {"uniform": f"{0.4 * slower:g} s"},
         "rtt": rtt,
         "access_rate": rate,
+        "tcp": "rfc",
         "congestion_control": "reno",
         "workload": {"name": "on_off", "size": size, "off": {"name": "exponential", "mean": f"{0.2 * slower:g} s"}},
         **flow,
@@ -159,6 +160,7 @@ def two_servers(
                     "count": clients.count,
                     "rtt": "30 ms",
                     "access_rate": f"{clients.access_bps:.0f} bit/s",
+                    "tcp": "rfc",
                     "congestion_control": "reno",
                     "packet_size": "1000 B",
                     "workload": {

@@ -12,7 +12,7 @@ from typing import Any
 from parshall import _core
 from parshall.foundations.errors import NoEmulationError, ScenarioError
 from parshall.scenario import Scenario
-from parshall.scenario.schema import external
+from parshall.scenario.schema import external, profiles
 from parshall.scenario.schema.flows import TCP_KEYS
 from parshall.scenario.schema.kernel import KernelOptions
 from parshall.scenario.schema.problems import shown
@@ -160,7 +160,7 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
 def _without_profiles(scenario: Scenario) -> Scenario:
     """Kernels have their own controls, by the names that the scenario gives."""
     groups = [
-        group if group.endpoint == "simulated" or group.tcp is None else group.model_copy(update={"tcp": None})
+        group if group.endpoint == "simulated" else group.model_copy(update={"tcp": profiles.RFC})
         for group in scenario.flows
     ]
     return scenario.model_copy(update={"flows": groups})

@@ -145,9 +145,12 @@ class Group:
     def rto_s(self, rtt_s: FloatArray, queueing_s: FloatArray | float) -> FloatArray:
         """Timeout at an RTT whose variable part is the queueing delay.
 
-        RFC 6298 has SRTT + max(G, 4 RTTVAR); RTTVAR is taken as a quarter of the queueing delay.
+        RFC 6298 has SRTT + max(G, 4 RTTVAR), and a bound of the whole; Linux bounds the second term (`rto_floor`).
+        RTTVAR is taken as a quarter of the queueing delay.
         """
-        rto = rtt_s + np.maximum(self.seconds("rto_granularity"), queueing_s)
+        of_variation = (self.tcp or {}).get("rto_floor") == "variation"
+        least_s = self.seconds("min_rto" if of_variation else "rto_granularity")
+        rto = rtt_s + np.maximum(least_s, queueing_s)
         # Not np.clip, which takes several times as long for few numbers.
         return np.asarray(np.minimum(np.maximum(rto, self.seconds("min_rto")), max(self.seconds("max_rto"), 1e-9)))
 

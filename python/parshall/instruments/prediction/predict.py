@@ -61,7 +61,8 @@ ASSUMPTIONS = (
     "average: the readings are a range, and no confidence interval. It is always busy, but for the lower end of the "
     "range, where all flows lose packets at the same time and the buffer does not hold what keeps it busy meanwhile.",
     "The RTT is the propagation delay, the transmission of one packet on each link, and the queueing of full links.",
-    "The retransmission timeout is the RTT plus its queueing delay, and at least the configured minimum.",
+    "The retransmission timeout is the RTT plus its queueing delay; the configured minimum bounds the whole, or what "
+    "is added to the RTT, as `rto_floor` says.",
     "ACKs are neither lost nor delayed; flows start together and last to the end of the run.",
     "p is the probability of a loss event, as in the formulas' sources; a full buffer loses several packets an event.",
 )

@@ -17,6 +17,7 @@ from parshall.report.sentences import (
     of_controls,
     of_observations,
     of_predictions,
+    of_rules,
     of_runs,
     of_sweeps,
 )
@@ -29,6 +30,7 @@ TEMPLATES: Mapping[str, str] = {
     **of_claims.TEMPLATES,
     **of_controls.TEMPLATES,
     **of_predictions.TEMPLATES,
+    **of_rules.TEMPLATES,
 }
 """Every sentence that states what was found, and the parts of one, by name: of a run's page, else ``page.name``."""
 

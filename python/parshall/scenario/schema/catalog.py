@@ -119,6 +119,16 @@ def family(name: str) -> tuple[Entry, ...]:
     return families()[name]
 
 
+@cache
+def sends_datagrams(workload: str) -> bool:
+    """Whether a workload of the catalog sends datagrams, without TCP.
+
+    >>> sends_datagrams("cbr"), sends_datagrams("bulk")
+    (True, False)
+    """
+    return bool(dict(json.loads(_core.properties())["workloads"])[workload]["datagrams"])
+
+
 _BOOLEANS = {"true": True, "false": False}
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, create_model, field_validator, model_validator
 
-from parshall.scenario.schema import external, rules
-from parshall.scenario.schema.catalog import family
+from parshall.scenario.schema import external, profiles, rules
+from parshall.scenario.schema.catalog import family, sends_datagrams
 from parshall.scenario.schema.families import choice, fields
 from parshall.scenario.schema.kernel import KernelOptions
 from parshall.scenario.schema.links import NAME
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     Marker = Any
 else:
     Dscp = Literal[tuple(sorted(DSCP, key=DSCP.__getitem__))]
-    Profile = Literal[tuple(PROFILES)]
+    Profile = Literal[(*PROFILES, profiles.RFC)]
     TcpOptions = create_model("TcpOptions", __base__=Part, __module__=__name__, **fields(TCP_PARAMETERS))
     CongestionControl = choice("congestion_controls", "a congestion control")
     Workload = choice("workloads", "a workload")
@@ -94,10 +94,10 @@ class FlowGroup(TcpOptions):
     path: list[str] | None = Field(None, description="Links that data crosses, in order", min_length=1)
     reverse_path: list[str] | None = Field(None, description="Links that ACKs cross, in order")
     congestion_control: CongestionControl = Field("cubic", description="How the window answers to the network")
-    tcp: Profile | None = Field(
-        None,
-        description="TCP as a kernel has it: defaults of the other keys, and the kernel's own congestion controls; "
-        "`linux` is the newest (default: TCP of the RFCs)",
+    tcp: Profile = Field(
+        profiles.DEFAULT,
+        description="Whose TCP it is: that of a kernel, with its defaults of the other keys and its own congestion "
+        "controls (`linux` is the newest), or that of the RFCs",
     )
     workload: Workload = Field("bulk", description="What the application does")
     packet_size: PacketSize = Field(PacketSize("1500 B"), description="A full packet on the wire, headers included")
@@ -120,8 +120,8 @@ class FlowGroup(TcpOptions):
     @model_validator(mode="after")
     def _defaults_of_profile_and_control(self) -> Self:
         # They are defaults still: not among the keys that were given.
-        of_profile = PROFILES[self.tcp].defaults if self.tcp else {}
-        if self.tcp and self.kernel:
+        of_profile = self.profile.defaults if self.profile else {}
+        if self.profile and self.kernel:
             of_profile = of_profile | told_by(self.kernel.sysctls)
         for key, default in (*of_profile.items(), *_defaults_with(self.congestion_control)):
             if key not in self.model_fields_set:
@@ -139,11 +139,15 @@ class FlowGroup(TcpOptions):
         return header_size
 
     @property
+    def profile(self) -> profiles.Profile | None:
+        """The kernel whose TCP it has; None: it has that of the RFCs, or sends datagrams."""
+        return None if sends_datagrams(self.workload.name) else PROFILES.get(self.tcp)
+
+    @property
     def forms(self) -> dict[str, str]:
         """The form of each policy of `rules`; a table without a base differs from the rules of the profile."""
-        if self.tcp and isinstance(base := PROFILES[self.tcp].defaults["rules"], str):
-            return rules.table(self.rules, base)
-        return rules.table(self.rules)
+        base = self.profile.defaults["rules"] if self.profile else None
+        return rules.table(self.rules, str(base)) if base else rules.table(self.rules)
 
     @property
     def payload_bytes(self) -> int:

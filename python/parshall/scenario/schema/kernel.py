@@ -58,7 +58,7 @@ Sysctls = Annotated[
 class KernelOptions(Part):
     """What real hosts are told beside the group's other keys.
 
-    Simulations read one value of it, with a profile of `tcp`: the middle one of the sysctl net.ipv4.tcp_rmem.
+    Simulations read one value of it, with the TCP of a kernel: the middle one of the sysctl net.ipv4.tcp_rmem.
     """
 
     sysctls: Sysctls = Field(

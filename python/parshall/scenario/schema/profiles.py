@@ -1,5 +1,7 @@
 """TCP as a kernel has it: the values that the keys of a group have then, and the functions that each of them follows.
 
+A group has the TCP of the newest kernel unless it says otherwise: with `RFC` it has that of the RFCs.
+
 >>> sorted(PROFILES)
 ['linux', 'linux-6.18']
 >>> PROFILES["linux"].defaults["recovery"]
@@ -76,6 +78,12 @@ LINUX = Profile(
 PROFILES = {"linux": LINUX, LINUX.name: LINUX}
 """By the name that a scenario gives; `linux` is the newest."""
 
+RFC = "rfc"
+"""The name of TCP as the RFCs have it, which no profile changes."""
+
+DEFAULT = "linux"
+"""The TCP of groups that name none."""
+
 
 def told_by(sysctls: Mapping[str, int | str]) -> dict[str, str | bool]:
     """Keys of a group that follow from what its hosts are told, if it has a profile and does not give them.
@@ -93,10 +101,10 @@ def told_by(sysctls: Mapping[str, int | str]) -> dict[str, str | bool]:
     return {}
 
 
-def kernels_own(control: str, profile: str | None, *, other_slow_start: bool) -> tuple[str, dict[str, Any]]:
+def kernels_own(control: str, profile: Profile | None, *, other_slow_start: bool) -> tuple[str, dict[str, Any]]:
     """A control as the profile's kernel has it: its name here, and parameters that are not its defaults.
 
     `other_slow_start`: the scenario asks for one that is not the kernel's.
     """
-    name = PROFILES[profile].controls.get(control, control) if profile else control
+    name = profile.controls.get(control, control) if profile else control
     return name, {"hystart": False} if name == "cubic_linux" != control and other_slow_start else {}

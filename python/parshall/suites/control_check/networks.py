@@ -52,9 +52,10 @@ def network(
 
 
 def flow(name: str, control: Control, **keys: Any) -> dict[str, Any]:
-    """A group of flows that send without end."""
+    """A group of flows that send without end, with TCP of the RFCs: a control is itself there, and no kernel's."""
     return {
         "name": name,
+        "tcp": "rfc",
         "rtt": f"{RTT_S} s",
         "congestion_control": control,
         "receive_window": "2000 packets",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -12,7 +13,7 @@ from parshall import _core
 from parshall.scenario.schema.flows import DSCP, TCP_KEYS, TCP_PARAMETERS, CongestionControl, FlowGroup
 from parshall.scenario.schema.model import Problem
 from parshall.scenario.schema.problems import quoted, shown
-from parshall.scenario.schema.profiles import PROFILES, kernels_own
+from parshall.scenario.schema.profiles import kernels_own
 from parshall.scenario.schema.quantities import PS_PER_S, Duration, ProcessingTime, base_of
 from parshall.scenario.schema.resolve.resolved import ResolvedGroup
 from parshall.scenario.schema.resolve.values import Context, configuration, parameters, within
@@ -112,8 +113,8 @@ def _start(group: FlowGroup, duration_ps: int) -> dict[str, Any]:
 def _processing_ps(group: FlowGroup, time: ProcessingTime, route: Route, duration_ps: int) -> int:
     """The range of the random time that each packet is processed."""
     if time.service_times is not None:
-        if group.tcp and time.service_times > 0:
-            return min(PROFILES[group.tcp].processing_ps, duration_ps)
+        if group.profile and time.service_times > 0:
+            return min(group.profile.processing_ps, duration_ps)
         service_ps = group.packet_size.bytes * 8 * PS_PER_S / max(route.slowest_bps, 1.0)
         return min(round(time.service_times * service_ps), LONGEST_SERVICE_PS, duration_ps)
     if time.ps >= duration_ps:
@@ -214,20 +215,20 @@ def _tcp(group: FlowGroup, context: Context) -> dict[str, Any]:
 def control_of(group: FlowGroup) -> Any:
     """The group's control, or the one that the kernel of its profile has by that name.
 
-    Raises
-    ------
-    Problem
-        Parameters are given, of a control that is not the kernel's.
+    A control whose parameters are given stays as it is: the kernel's has others.
     """
     given = group.congestion_control
     other_slow_start = group.model_dump(include={"slow_start"}) != {"slow_start": "standard"}
-    name, parameters = kernels_own(given.name, group.tcp, other_slow_start=other_slow_start)
-    if name == given.name:
+    name, parameters = kernels_own(given.name, group.profile, other_slow_start=other_slow_start)
+    if name == given.name or given.model_fields_set - {"name"}:
         return given
-    if given.model_fields_set - {"name"}:
-        other = f'write name "{name}" for the kernel\'s, which has parameters of its own, or leave out tcp'
-        raise Problem((), f"found parameters of {given.name}; {other}")
-    return TypeAdapter(CongestionControl).validate_python({"name": name, **parameters})
+    return _named(name, tuple(parameters.items()))
+
+
+@cache
+def _named(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    """A control of the catalog with some of its parameters."""
+    return TypeAdapter(CongestionControl).validate_python({"name": name, **dict(parameters)})
 
 
 def _congestion_control(group: FlowGroup, longest_ps: int, context: Context, *, controlled: bool) -> dict[str, Any]:
