@@ -128,8 +128,9 @@ LINTS := cargo fmt --all --check; \
 	$(BIN)/ruff check .; \
 	$(BIN)/lint-imports --no-cache --no-logo
 
-types: setup ## Types of the Python code
-	$(STEP) types $(BIN)/mypy
+types: setup ## Types of the Python code, and of code as users write it (tests/typing), without configuration
+	$(STEP) types sh -ec '$(BIN)/mypy; $(BIN)/mypy --config-file= --strict tests/typing; \
+		$(BIN)/basedpyright --project tests/typing --pythonpath $(BIN)/python'
 
 docs: setup ## The guides' generated tables brought up to date, the site (build/docs/html), the crates' documentation
 	$(BIN)/python -m parshall.documentation

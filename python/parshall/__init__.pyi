@@ -27,7 +27,10 @@ from .report import Comparison as Comparison
 from .report import compare as compare
 from .runs import Run as Run
 from .runs import run as run
+from .scenario import Bottleneck as Bottleneck
 from .scenario import FlowGroup as FlowGroup
+from .scenario import NamedLink as NamedLink
+from .scenario import Probes as Probes
 from .scenario import Scenario as Scenario
 from .traces import Observation as Observation
 from .traces import observe as observe

@@ -82,10 +82,10 @@ class EmpiricalPoints(Part):
     """Where the points of a measured distribution are: in a file, or here."""
 
     file: str | None = Field(
-        None, description="File of lines with a value and the probability not to exceed it", min_length=1
+        default=None, description="File of lines with a value and the probability not to exceed it", min_length=1
     )
     unit: Literal["bytes", "packets", "s", "ms"] | None = Field(
-        None,
+        default=None,
         description="Unit of the file's values: bytes (default) or packets for sizes, s (default) or ms for times",
     )
     points: Annotated[list[tuple[Any, float]] | None, Field(description="The points themselves")] = None

@@ -12,7 +12,8 @@ read once, when the scenario is made. The reading itself, and its messages, are 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Self
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
@@ -21,6 +22,7 @@ from parshall import _core
 from parshall.schema.problems import shown
 
 PS_PER_S = 10**12
+PS_PER_US = 10**6
 LARGEST_PACKET = 65_535
 
 _ONLY_PACKETS = re.compile(r"packets?\s*$")
@@ -79,7 +81,10 @@ class Quantity(str):
 
     kind: ClassVar[str]
     schema: ClassVar[dict[str, Any]]
-    """What an editor shows."""
+    """JSON Schema of the text, for editors."""
+
+    number: ClassVar[str]
+    """Attribute that holds the quantity as a number."""
 
     base: int
     """In the base unit of its kind."""
@@ -95,6 +100,19 @@ class Quantity(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self),)
+
+    def _compute(self, *_: object) -> NoReturn:
+        """Refuse arithmetic, which would be that of texts.
+
+        Raises
+        ------
+        TypeError
+            It names the attribute that is a number.
+        """
+        raise TypeError(f'"{self}" is a text with a unit; compute with its number, `.{self.number}`')
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __pow__ = __mod__ = _compute
+    __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __neg__ = _compute
 
     @classmethod
     def read(cls, value: object) -> Self:
@@ -118,10 +136,18 @@ def base_of(given: Quantity | None) -> int | None:
 
 
 class Duration(Quantity):
-    """A duration."""
+    """A duration; `read` takes a `datetime.timedelta` too."""
 
     kind = "duration"
+    number = "seconds"
     schema = _schema(_TIME, "10 ms")
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """Return a field's value: of a text, of a time, or one that was read before."""
+        if isinstance(value, timedelta) and value >= timedelta():
+            return cls(written("duration", value // timedelta(microseconds=1) * PS_PER_US))
+        return super().read(value)
 
     @property
     def ps(self) -> int:
@@ -167,6 +193,7 @@ class Rate(Quantity):
     """A rate."""
 
     kind = "rate"
+    number = "bps"
     schema = _schema("[kMGT]?bit/s", "48 Mbit/s")
 
     @property
@@ -179,6 +206,7 @@ class Bytes(Quantity):
     """A number of bytes."""
 
     kind = "bytes"
+    number = "bytes"
     schema = _schema(_SIZE, "1500 B")
 
     @property
@@ -200,6 +228,7 @@ class PositivePackets(Quantity):
     """A number of packets above zero."""
 
     kind = "packets"
+    number = "packets"
     schema = _schema("packets?", "1000 packets")
 
     def _read(self) -> None:
@@ -217,6 +246,7 @@ class Size(Quantity):
     """A size in bytes or packets."""
 
     kind = "bytes"
+    number = "as_bytes(payload)"
     schema = _schema(f"{_SIZE}|packets?", "30 kB", "20 packets")
 
     in_packets: bool
