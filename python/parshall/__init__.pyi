@@ -1,3 +1,4 @@
+from . import catalogs as catalogs
 from . import control_check as control_check
 from . import controls as controls
 from . import design as design
@@ -6,6 +7,8 @@ from . import models as models
 from . import report as report
 from . import stats as stats
 from . import studies as studies
+from . import suites as suites
+from . import traces as traces
 from .campaign import Execution as Execution
 from .campaign import Plan as Plan
 from .campaign import Store as Store
@@ -16,6 +19,7 @@ from .emulation import emulate as emulate
 from .errors import InputError as InputError
 from .errors import ParshallError as ParshallError
 from .errors import ScenarioError as ScenarioError
+from .loading import compare as compare
 from .loading import load as load
 from .predict import Predicted as Predicted
 from .predict import predict as predict
@@ -24,7 +28,6 @@ from .records import Result as Result
 from .replaying import Replay as Replay
 from .replaying import replay as replay
 from .report import Comparison as Comparison
-from .report import compare as compare
 from .runs import Run as Run
 from .runs import run as run
 from .scenario import Bottleneck as Bottleneck

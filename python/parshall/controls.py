@@ -54,7 +54,7 @@ from parshall.schema import external
 from parshall.schema.catalog import family
 from parshall.schema.external import Code, External
 
-__all__ = ["conformance", "declare", "declare_sent", "read", "receive", "sent"]
+__all__ = ["conformance", "declare", "names", "read"]
 
 
 def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
@@ -75,6 +75,15 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
     """
     given = dict(controls) if isinstance(controls, Mapping) else dict(map(_assignment, controls))
     external.declare([read(name, code) for name, code in given.items()])
+
+
+def names() -> list[str]:
+    """Return the names that ``congestion_control`` may have: those of the catalog, then those that were declared.
+
+    >>> "cubic" in names()
+    True
+    """
+    return [*(entry.name for entry in family("congestion_controls")), *external.names()]
 
 
 _received: dict[str, bytes] = {}

@@ -28,7 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from parshall.prediction import (
     a_priori,
@@ -42,6 +43,7 @@ from parshall.prediction import (
 )
 from parshall.prediction.answers import ByClass, Completion, Datagrams, LinkQueue, Reading, Throughput
 from parshall.prediction.result import Predicted
+from parshall.scenario import Scenario
 
 __all__ = [
     "ASSUMPTIONS",
@@ -53,6 +55,7 @@ __all__ = [
     "Throughput",
     "flatten",
     "predict",
+    "predict_resolved",
 ]
 
 ASSUMPTIONS = (
@@ -66,28 +69,13 @@ ASSUMPTIONS = (
 )
 
 
-class Resolvable(Protocol):
-    """A scenario, as `parshall.Scenario` is one."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def source(self) -> str | None:
-        """The file that it was read from."""
-
-    def resolve(self) -> dict[str, Any]:
-        """Give every value in the smallest unit, as crates/sim/src/scenario.rs reads it."""
-
-
-def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> Predicted:
+def predict(scenario: Scenario | str | Path | Mapping[str, Any], measured: Any = None) -> Predicted:
     """Ask every model that describes a part of the scenario.
 
     Parameters
     ----------
     scenario
-        A scenario, or what its `resolve()` gives.
+        A scenario, the path of one in TOML, the name of one that comes with Parshall, or its tables.
     measured
         What a run of it measured: the run, a mapping of its tables (`flows`, `transfers`, `links`), or its
         `flows` table. Tables may be of Polars, pandas or Arrow, or lists of rows. `None`: nothing was run.
@@ -96,10 +84,22 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
     ------
     KeyError
         If a measured table lacks a column.
-    InputError
-        If the scenario names what is not in the catalog.
+    ScenarioError
+        The scenario is refused.
     """
-    resolved = scenario if isinstance(scenario, Mapping) else scenario.resolve()
+    given = Scenario.of(scenario)
+    answers = predict_resolved(given.resolve(), measured)
+    return answers.with_metadata({"name": given.name, "scenario_file": given.source})
+
+
+def predict_resolved(resolved: Mapping[str, Any], measured: Any = None) -> Predicted:
+    """Return the models' answers to a resolved scenario (`parshall.Scenario.resolve`); otherwise as `predict`.
+
+    Raises
+    ------
+    InputError
+        The scenario names what is not in the catalog.
+    """
     net = network.read(resolved)
     given_bps = loads.on_links(net)
     flows = tables.named(measured, "flows")
@@ -113,7 +113,7 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
         datagrams=tuple(datagrams.datagrams(net, seen, by_class.datagram_loss)),
         queues=(*datagrams.queues(net, links), *by_class.queues),
         assumptions=ASSUMPTIONS,
-        metadata=_provenance(scenario, net),
+        metadata=_provenance(net),
     )
 
 
@@ -126,11 +126,10 @@ def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
     return diffserv.answers(net, links)
 
 
-def _provenance(scenario: Any, net: network.Network) -> dict[str, Any]:
-    """What was predicted: the scenario's name and file, its links, and its groups with their flows and paths."""
-    given = {} if isinstance(scenario, Mapping) else {"name": scenario.name, "scenario_file": scenario.source}
+def _provenance(net: network.Network) -> dict[str, Any]:
+    """Return the links, and the groups with their flows and paths."""
     groups = [{"name": group.name, "count": group.count, "path": list(group.path)} for group in net.groups]
-    return {**given, "groups": groups, "links": [{"name": link.name} for link in net.links]}
+    return {"groups": groups, "links": [{"name": link.name} for link in net.links]}
 
 
 def _as_run(net: network.Network, measured: Any) -> network.Network:

@@ -41,7 +41,7 @@ __all__ = ["Bottleneck", "FlowGroup", "Link", "NamedLink", "Probes", "ReverseLin
 
 
 class Scenario(Part):
-    """What is run.
+    """A network, the flows that share it, what they do and what is recorded: the input of every instrument.
 
     Raises
     ------
@@ -152,6 +152,19 @@ class Scenario(Part):
             raise ScenarioError([f"this is a sweep, not a scenario: parshall sweep {path}"], str(path))
         reading.apply(document, overrides)
         return cls.from_document({"name": path.stem, **document}, folder=path.parent, source=str(path))
+
+    @classmethod
+    def of(cls, given: Self | str | Path | Mapping[str, Any]) -> Self:
+        """Return the scenario that is given: itself, the path of a file, the name of one that is shipped, or tables.
+
+        Raises
+        ------
+        ScenarioError
+            It is refused; the message names the file, if there is one, and the key path.
+        """
+        if isinstance(given, str | Path):
+            return cls.load(given)
+        return cls.from_document(given) if isinstance(given, Mapping) else given
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], folder: str | Path = ".", source: str | None = None) -> Self:

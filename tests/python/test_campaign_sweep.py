@@ -313,7 +313,7 @@ def test_metrics_are_those_of_the_page() -> None:
     flows = [*SCENARIO["flows"], {"name": "files", "count": 2, "rtt": "20 ms"}]
     flows[1]["workload"] = {"name": "transfer", "size": "20 kB"}
     run = ps.run(ps.Scenario(**{**SCENARIO, "flows": flows}))
-    of_run = run.quantities()
+    of_run = run.metrics()
     wanted = [f"group/files/{name}" for name in naming.known("group")]
     wanted += [f"link/bottleneck/{name}" for name in naming.known("link")]
     found = series_of(run.tables, wanted)

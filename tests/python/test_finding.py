@@ -31,7 +31,7 @@ def numbers_of(found: Finding) -> list[str]:
 def known(run: Result) -> set[str]:
     """Every quantity of a run as the page prints it, and what is free on its busiest link."""
     assert run.links is not None
-    metrics = run.quantities()
+    metrics = run.metrics()
     texts = {quantity(metric.interval.mean, metric.unit) for metric in metrics.values()}
     used = metrics[f"link/{busiest(run.links)}/utilisation"].interval.mean
     halves = {

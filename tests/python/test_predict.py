@@ -16,7 +16,9 @@ from parshall.errors import InputError
 from parshall.models.buffers import in_step
 from parshall.models.latency import transfer_latency
 from parshall.models.throughput import evaluate
-from parshall.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
+from parshall.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten
+from parshall.predict import predict as predict_scenario
+from parshall.predict import predict_resolved as predict
 from parshall.prediction.network import read
 
 # --- resolved scenarios, made by hand: models and ranges are tested without the schema ---
@@ -762,4 +764,4 @@ def test_scenarios_of_the_schema_are_understood() -> None:
         bottleneck={"rate": "48 Mbit/s", "queue": {"name": "drop_tail", "limit": "100 packets"}, "delay": "1 ms"},
         flows=[{"rtt": "100 ms", "congestion_control": "reno", "count": 20}],
     )
-    assert predict(asked) == predict(scenario([flows(count=20)]))
+    assert predict_scenario(asked) == predict(scenario([flows(count=20)]))

@@ -132,7 +132,7 @@ def collect(
     with nullcontext(True) if dry_run else store.alone() as nobody_works:
         if not nobody_works:
             raise InputError(
-                f"{store.directory}: a sweep is being done there; wait until it ends, or leave out --unreferenced"
+                f"{store.directory}: a sweep is being done there; wait until it ends, or leave out unreferenced=True"
             )
         return _collected(store, older_than_s, dry_run=dry_run)
 
@@ -253,7 +253,9 @@ def _check_free(directory: Path, *, overwrite: bool) -> None:
         return
     names = sorted(path.name for path in directory.iterdir())
     if names and not overwrite:
-        raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
+        raise OutputExistsError(
+            f"{directory} exists and is not empty; write the name of a new directory, or overwrite=True"
+        )
     foreign = [name for name in names if name != _EXPORTED and not name.endswith(".parquet")]
     if foreign:
         raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of an export; it is not overwritten")

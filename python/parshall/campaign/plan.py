@@ -125,7 +125,7 @@ Repetitions = Annotated[
 
 
 class Plan(Part):
-    """A sweep.
+    """A scenario, the parameters that vary, and the number of repetitions of each point: the input of a sweep.
 
     Raises
     ------

@@ -31,6 +31,8 @@ from parshall.stats.verdict import AT_LEAST, Judgement, without_value
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import xarray as xr
+
 Difference = tuple[str, int, int]
 """A metric, a point, and the point that it is held against."""
 
@@ -245,6 +247,22 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
             ``flows``, ``links``, ... (`parshall list records`), or ``runs``, ``metrics``.
         """
         return reading(self.store, lambda snapshot: self._collected(snapshot, name))
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return the sweep as a dataset: a variable a metric, in the unit of its attribute ``units``.
+
+        The dimensions are the parameters and ``repetition`` where every combination of the parameters' values is a
+        point once; otherwise ``point``, along which the parameters are coordinates, and ``repetition``. A run that
+        failed or has no value of a metric has NaN there. Means and intervals are in `points`.
+
+        Raises
+        ------
+        MissingExtraError
+            xarray is not installed.
+        """
+        from parshall.campaign.labelled import dataset  # noqa: PLC0415 - xarray takes a while to load
+
+        return dataset(self)
 
     def query(self, sql: str) -> pl.DataFrame:
         """The answer to a question in SQL; `parshall.campaign.query` says what there is to ask."""

@@ -132,7 +132,7 @@ def verb(command: Callable[P, None]) -> Callable[P, None]:
         except InputError as error:
             fail(str(error), BAD_INPUT)
         except InvalidEmulationError as error:
-            fail(f"{error}\n--accept-invalid takes it as if it could be believed", INVALID)
+            fail(str(error), INVALID)
         except ParshallError as error:
             fail(str(error), FAILURE)
         except KeyboardInterrupt:
@@ -159,11 +159,46 @@ def termination_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+OPTIONS = {
+    "overwrite=True": "--force",
+    "accept_invalid=True": "--accept-invalid",
+    "at_once=True": "--at-once",
+    "unreferenced=True": "--unreferenced",
+    "workers=N": "--workers N",
+}
+"""What messages name as arguments in Python, and the options with the same meaning."""
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library in words of the command line.
+
+    >>> in_options("out exists; write the name of a new directory, or overwrite=True")
+    'out exists; write the name of a new directory, or --force'
+    """
+    for argument, option in OPTIONS.items():
+        message = message.replace(argument, option)
+    return message
+
+
+class _InOptions(logging.Formatter):
+    """Formats warnings in words of the command line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return in_options(super().format(record))
+
+
+def log_in_options() -> None:
+    """Write warnings to the standard error, in words of the command line."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_InOptions())
+    logging.getLogger("parshall").addHandler(handler)
+
+
 def fail(message: str, code: int) -> None:
-    """Say what went wrong, and exit."""
+    """Print the error in words of the command line, and exit."""
     from parshall.schema.printing import printable
 
-    print(f"parshall: {printable(message)}", file=sys.stderr)
+    print(f"parshall: {printable(in_options(message))}", file=sys.stderr)
     raise typer.Exit(code) from None
 
 

@@ -135,7 +135,7 @@ def _predicted(scenario: Scenario, emulated: Run) -> tuple[Predicted | None, str
         predicted = predict(scenario)
     except ParshallError as error:
         return None, str(error)
-    return (predicted, None) if predicted.quantities() else (None, "no model holds there")
+    return (predicted, None) if predicted.metrics() else (None, "no model holds there")
 
 
 def _side_by_side(made: Run, predicted: Predicted | None, emulated: Run) -> Comparison:

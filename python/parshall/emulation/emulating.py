@@ -16,7 +16,7 @@ from parshall.emulation.kernel import emulated, left_to_the_kernel, unknown_to_m
 from parshall.emulation.process import repetition
 from parshall.records.validity import Validity, validity, verdict_of
 from parshall.runs import Progress, Run
-from parshall.runs.execute import Instrument, execute, read_scenario
+from parshall.runs.execute import Instrument, execute
 from parshall.scenario import Scenario
 
 __all__ = ["Validity", "emulate", "validity"]
@@ -40,7 +40,7 @@ def emulate(
     Parameters
     ----------
     scenario
-        What is emulated: a scenario, the path of one in TOML, or its tables.
+        A scenario, the path of one in TOML, the name of one that comes with Parshall, or its tables.
     directory, overwrite, progress
         As of `parshall.run`.
     controls
@@ -70,7 +70,7 @@ def emulate(
         Results cannot be written.
     """
     declare(controls)
-    read = read_scenario(scenario)
+    read = Scenario.of(scenario)
     resolved = emulated(read)
     kernel = Instrument(
         "emulate",
@@ -94,7 +94,7 @@ def said_beyond(resolved: Mapping[str, Any]) -> list[str]:
 
 def say_that_it_waits(whose: str) -> None:
     """Say why nothing happens yet, by the logger of this module: on the standard error, unless it is told otherwise."""
-    text = f"another emulation is under way ({whose}); this one waits for its turn; --at-once does not wait"
+    text = f"another emulation is under way ({whose}); this one waits for its turn; at_once=True does not wait"
     logging.getLogger(__name__).warning("%s", text)
 
 

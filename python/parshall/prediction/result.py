@@ -57,6 +57,11 @@ class Predicted(Result):
         self.queues = tuple(queues)
         self.assumptions = tuple(assumptions)
 
+    def with_metadata(self, metadata: Mapping[str, Any]) -> Self:
+        """Return the same answers with further metadata, as the scenario's name."""
+        families = {name: getattr(self, name) for name in FAMILIES}
+        return type(self)(**families, assumptions=self.assumptions, metadata={**metadata, **self.metadata})
+
     @classmethod
     def load(cls, directory: str | Path) -> Self:
         """Read a prediction that `save` wrote.
@@ -107,7 +112,7 @@ class Predicted(Result):
             for answer in getattr(self, name)
         ]
 
-    def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:  # noqa: ARG002
+    def metrics(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:  # noqa: ARG002
         """What the models say of quantities of the catalogue; all of it, and always of links by their names."""
         from parshall.prediction.stated import quantities  # noqa: PLC0415 - it loads Polars
 
@@ -123,15 +128,21 @@ class Predicted(Result):
         """The groups of flows, in the order of the scenario."""
         return [group["name"] for group in self.metadata.get("groups", ())]
 
+    def __repr__(self) -> str:
+        """Return its name and the number of answers."""
+        held = sum(each.in_range for name in FAMILIES for each in getattr(self, name))
+        total = sum(len(getattr(self, name)) for name in FAMILIES)
+        return f"<Predicted {self.name!r}: {held} of {total} answers of models are in range>"
+
     def quantity(self, name: str) -> Metric:
-        """One of `quantities`.
+        """One of `metrics`.
 
         Raises
         ------
         InputError
             The models say nothing of it.
         """
-        known = self.quantities()
+        known = self.metrics()
         if name not in known:
             raise InputError(f"{name}: found no model that says it; accepted: {', '.join(known) or 'nothing'}")
         return known[name]

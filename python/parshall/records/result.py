@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from parshall.errors import RunNotFoundError
+from parshall.errors import InputError, RunNotFoundError
+from parshall.files import Scratch
 from parshall.has_figures import HasFigures
 from parshall.records import schema, storage
 
@@ -40,6 +41,8 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         When each of its repetitions ended, in s.
     """
 
+    __slots__ = ("_scratch",)  # beside __dict__, which `tables` shares: not part of its circle
+
     instruments: ClassVar[Collection[str]] = ("simulate", "emulate", "observe", "predict")
     """What may have given a result of this class."""
 
@@ -56,6 +59,7 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         self._given_ends = ends_s or {}
         self._read: dict[str, pl.DataFrame | None] = {}
         self._checked: set[Path] = set()
+        self._scratch = None if directory is None else Scratch.holding(directory)  # which lasts as long as this object
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -248,8 +252,25 @@ class Result(HasFigures, page="parshall.loading:page_of"):
 
         return measured(self.tables, name)
 
-    def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
-        """Every quantity that it has: of all flows, of each link and of each group.
+    def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> pl.DataFrame:
+        """Return every quantity as a row: of all flows, of each link and of each group.
+
+        The columns are ``name``, as `quantity` takes it; ``place``, the link or group, empty for all flows; ``unit``;
+        ``mean``, ``low`` and ``high``, the estimate over repetitions and its 95 % confidence interval (of a prediction,
+        the value and range of the model); and ``n``, the number of values behind the estimate. What is not known is
+        null.
+
+        Parameters
+        ----------
+        link, groups
+            As of `metrics`.
+        """
+        from parshall.quantities.measuring import frame  # noqa: PLC0415 - it takes a while to load
+
+        return frame(self.metrics(link, groups))
+
+    def metrics(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
+        """Return every quantity by its name: of all flows, of each link and of each group.
 
         Parameters
         ----------
@@ -268,7 +289,7 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         Parameters
         ----------
         link, groups
-            As of `quantities`.
+            As of `metrics`.
         """
         from parshall.quantities.measuring import lacking  # noqa: PLC0415 - it takes a while to load
 
@@ -285,6 +306,33 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         from parshall.quantities.measuring import places  # noqa: PLC0415 - it takes a while to load
 
         return places(self.tables, "group")
+
+    # --- files ---
+
+    def save(self, directory: str | Path, *, overwrite: bool = False) -> Path:
+        """Copy it to a new directory, of which `parshall.load` reads it again, and return the directory.
+
+        Parameters
+        ----------
+        directory
+            A new or empty directory.
+        overwrite
+            Whether to replace a result of the same instrument that is there. Nothing else is ever overwritten.
+
+        Raises
+        ------
+        InputError
+            It is in memory alone, as a preview of the explorer.
+        OutputExistsError
+            Something is in `directory`.
+        StorageError
+            It cannot be written.
+        """
+        if self.directory is None:
+            raise InputError(f"{self.place} is in memory alone, without files that could be copied")
+        target = Path(directory)
+        storage.copy(self.directory, target, overwrite=overwrite, instrument=self.instrument)
+        return target
 
     # --- pages and pictures ---
 
@@ -367,5 +415,6 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         return table
 
     def __repr__(self) -> str:
-        done = f"{self.status}, {len(self.repetitions)} repetition(s)"
+        count = len(self.repetitions)
+        done = f"{self.status}, {count} repetition{'' if count == 1 else 's'}"
         return f"<{type(self).__name__} {self.name!r} in {self.directory or 'memory'}: {done}>"

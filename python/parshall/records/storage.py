@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parshall.errors import OutputExistsError, RunNotFoundError, StorageError
+from parshall.errors import InputError, OutputExistsError, RunNotFoundError, StorageError
 from parshall.files import digest, sync, write_atomically
 
 T = TypeVar("T")
@@ -235,6 +235,29 @@ def _of_old_observation(described: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def copy(source: Path, target: Path, *, overwrite: bool, instrument: str) -> None:
+    """Copy the directory of a result; ``run.json``, which makes the copy a result, comes last.
+
+    Raises
+    ------
+    OutputExistsError, StorageError
+        As `prepare`.
+    InputError
+        Both are one directory.
+    """
+    if source.resolve() == target.resolve():
+        raise InputError(f"{target} holds this very result; write the name of a new directory")
+    prepare(target, overwrite, instrument)
+
+    def files() -> None:
+        shutil.copytree(source / REPETITIONS, target / REPETITIONS, dirs_exist_ok=True)
+        for name in (*_BESIDE, RUN_FILE):
+            if (source / name).exists():
+                shutil.copy2(source / name, target / name)
+
+    guarded(files)
+
+
 def guarded(action: Callable[[], T]) -> T:
     """What `action` returns; errors of the file system become a `StorageError`."""
     try:
@@ -251,7 +274,9 @@ def storage_error(error: OSError) -> StorageError:
 
 def _clear(directory: Path, entries: list[str], overwrite: bool, instrument: str) -> None:
     if not overwrite:
-        raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
+        raise OutputExistsError(
+            f"{directory} exists and is not empty; write the name of a new directory, or overwrite=True"
+        )
     foreign = [name for name in entries if name not in _OURS]
     if foreign:
         raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of a result; it is not overwritten")

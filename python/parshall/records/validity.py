@@ -73,7 +73,7 @@ def believable(results: Iterable[Result], names: Iterable[str] | None = None, *,
         if is_invalid(each)
     ]
     if refused:
-        raise InvalidEmulationError("\n".join(refused))
+        raise InvalidEmulationError("\n".join([*refused, "accept_invalid=True takes it as if it could be believed"]))
 
 
 @dataclass(frozen=True)

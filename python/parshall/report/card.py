@@ -97,7 +97,7 @@ def write_card(make: Callable[[], Document], path: str | Path, *, overwrite: boo
     if file_format not in FORMATS:
         raise InputError(f"card: found {target}; accepted: a file that ends in .png or .svg")
     if target.exists() and not overwrite:
-        raise OutputExistsError(f"{target} exists; write another name, or --force (in Python overwrite=True)")
+        raise OutputExistsError(f"{target} exists; write another name, or overwrite=True")
     with extra("figures", "card"):
         from parshall.report.card_drawing import image  # noqa: PLC0415 - matplotlib takes a moment
     content = image(card_of(make()), file_format)

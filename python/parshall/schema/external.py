@@ -110,6 +110,11 @@ def declared(name: object) -> External | None:
     return _declared.get(name) if isinstance(name, str) else None
 
 
+def names() -> tuple[str, ...]:
+    """Return the names of all controls that were declared."""
+    return tuple(_declared)
+
+
 BPF_SUFFIX = ".bpf.o"
 """Of an object that a kernel loads: a control for emulations."""
 

@@ -77,7 +77,7 @@ def _with_booleans(schema: dict[str, Any]) -> None:
 
 
 class FlowGroup(TcpOptions):
-    """Flows that differ in RTT and start only."""
+    """A group of flows that share all settings but their RTTs and start times."""
 
     model_config = ConfigDict(json_schema_extra=_with_booleans)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Any, ClassVar, NoReturn, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Self
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
@@ -94,6 +94,11 @@ class Quantity(str):
         self = super().__new__(cls, text)
         self._read()
         return self
+
+    @classmethod
+    def in_words(cls) -> str:
+        """Return what a field accepts, with an example."""
+        return f'text, as "{cls.schema["examples"][0]}"'
 
     def _read(self) -> None:
         self.base = parse(self.kind, self)
@@ -317,10 +322,17 @@ def _a_time(text: str) -> str:
 _EXAMPLE_BPS = 10_000_000
 
 
+class InWords(NamedTuple):
+    """What a field accepts, for `parshall.schema.describing`."""
+
+    what: str
+
+
 def or_none(kind: type[Quantity], word: str) -> Any:
     """The type of a field that holds a quantity, or `word` (or ``false``): there is no limit, a mechanism is off."""
     return Annotated[
         Any,
         PlainValidator(lambda value: word if is_none(value) else kind.read(value)),
         WithJsonSchema({"anyOf": [kind.schema, {"enum": [word, False]}]}),
+        InWords(f'{kind.in_words()}, or "{word}"'),
     ]
