@@ -24,7 +24,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, Tag, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, Tag, ValidationError, model_validator
 
 from parshall import notebook
 from parshall.errors import ScenarioError
@@ -33,7 +33,7 @@ from parshall.schema import reading
 from parshall.schema.accepted import Accepts, Table, initial
 from parshall.schema.model import FormOf, Part
 from parshall.schema.problems import messages
-from parshall.schema.quantities import PositiveDuration
+from parshall.schema.quantities import PositiveDuration, fraction
 from parshall.stats.verdict import AT_LEAST
 from parshall.templates.shipped import located
 
@@ -42,12 +42,16 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 MOST_REPETITIONS = 10_000
 
 
+Share = Annotated[float, BeforeValidator(fraction)]
+"""A share, as a number or a percentage."""
+
+
 class Stopping(Part):
     """Repeat until a metric is known well enough."""
 
     metric: str = Field(description="Which metric; docs/campaigns.md lists them", min_length=1)
-    relative_half_width: float | None = Field(
-        default=None,
+    relative_half_width: Accepts[Share | None, float | str | None] = Field(
+        default=initial(None),
         gt=0,
         lt=1,
         allow_inf_nan=False,
@@ -98,8 +102,8 @@ class Compare(Part):
 
     parameter: str = Field(description="The key path, or the name, of a parameter")
     baseline: Any = Field(description="The value that the others are compared with")
-    at_least: float = Field(
-        default=AT_LEAST,
+    at_least: Accepts[Share, float | str] = Field(
+        default=initial(AT_LEAST),
         ge=0.0,
         allow_inf_nan=False,
         description="Share of the baseline's value below which no difference matters",

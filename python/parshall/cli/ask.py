@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import Commands, Json, Quiet, Scheduler, Workers, console, note, part, print_json, table, verb
+from parshall.cli.console import (
+    Commands,
+    Json,
+    Quiet,
+    Scheduler,
+    Seed,
+    Workers,
+    console,
+    note,
+    part,
+    print_json,
+    table,
+    verb,
+)
 from parshall.cli.execution import Kept, execution
 
 if TYPE_CHECKING:
@@ -34,7 +47,7 @@ def transfer(
     buffer: Annotated[str, typer.Option(help="Limit of the bottleneck's queue.")] = "1 BDP",
     others: Annotated[int, typer.Option(help="Flows that send beside it without end.", min=0)] = 0,
     repetitions: Annotated[int, typer.Option(help="How many transfers are simulated.", min=1)] = 100,
-    seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
+    seed: Seed = 1,
     store: Kept = None,
     workers: Workers = None,
     scheduler: Scheduler = None,

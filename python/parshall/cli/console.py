@@ -90,6 +90,7 @@ AcceptInvalid = Annotated[
 AtOnce = Annotated[
     bool, typer.Option("--at-once", help="Do not wait for other emulations on this machine: they disturb each other.")
 ]
+Seed = Annotated[int, typer.Option(help="Root of all random numbers.", min=0)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and the answer where no file has it.")
 ]
@@ -276,7 +277,7 @@ Name = TypeVar("Name", bound=str)
 
 
 def one_of(option: str, found: str, known: Sequence[Name]) -> Name:
-    """The known name that was found.
+    """Return the known name that was found; case does not matter.
 
     Raises
     ------
@@ -284,7 +285,7 @@ def one_of(option: str, found: str, known: Sequence[Name]) -> Name:
         It is none; the message has those that it may have been meant to be.
     """
     for name in known:
-        if name == found:
+        if name == found.casefold():
             return name
     from parshall.errors import InputError
     from parshall.schema.problems import did_you_mean, quoted

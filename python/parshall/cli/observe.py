@@ -87,7 +87,7 @@ def observe(
     from parshall.records.storage import OBSERVED_PAGE
     from parshall.traces import observe as read
 
-    one_of("--cc", cc, CONTROLS)
+    cc = one_of("--cc", cc, CONTROLS)
     chosen = flow or []
     shown = not quiet and sys.stderr.isatty()
     try:

@@ -27,7 +27,7 @@ def predict_throughput(
     from parshall.errors import InputError
     from parshall.models import variants
 
-    one_of("--cc", control, variants.CONTROLS)
+    control = one_of("--cc", control, variants.CONTROLS)
     rtt_s = duration_s("--rtt", rtt)
     if control == "cubic" and rtt_s is None:
         raise InputError('--rtt: found none; CUBIC grows with time, so it needs one, e.g. --rtt "100 ms"')

@@ -33,7 +33,19 @@ from parshall.schema import external
 from parshall.schema.catalog import Entry, Parameter, family
 from parshall.schema.model import Part
 from parshall.schema.problems import shown
-from parshall.schema.quantities import Buffer, Bytes, Duration, PositiveSize, Quantity, Rate, Size, is_none, or_none
+from parshall.schema.quantities import (
+    FRACTION_TEXT,
+    Buffer,
+    Bytes,
+    Duration,
+    PositiveSize,
+    Quantity,
+    Rate,
+    Size,
+    fraction,
+    is_none,
+    or_none,
+)
 
 SIZE = "size"
 TIME = "time"
@@ -107,7 +119,7 @@ _STEERABLE = (
 
 @dataclass(frozen=True)
 class _Choice:
-    """How one family is read: the name alone, or a table with the name.
+    """How one family is read: the name alone, or a table with the name, in which case does not matter.
 
     Pydantic's own unions would have the models of all entries built when Parshall is imported, a quarter of a second;
     here only those are that a scenario names.
@@ -135,9 +147,11 @@ class _Choice:
         name = table.get("name") if isinstance(table, dict) else getattr(table, "name", None)
         if self.external and external.declared(name):
             return _validator(None, None).validate_python(table)
+        known = name.casefold() if isinstance(name, str) else name
         for entry in self.entries:
-            if entry.name == name:
-                return _validator(entry, self.role).validate_python(table)
+            if entry.name == known:
+                found = {**table, "name": known} if isinstance(table, dict) else table
+                return _validator(entry, self.role).validate_python(found)
         accepted = {"what": self.what, "names": " ".join(self.names)}
         raise PydanticCustomError("unknown_name", "not the name of {what}", accepted)
 
@@ -217,8 +231,12 @@ def _default(parameter: Parameter) -> Any:
 
 def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, PLR0912 - one line a kind
     match parameter.kind:
+        case "number" if parameter.maximum is not None and parameter.maximum <= 1:
+            number = {"type": "number", "minimum": parameter.minimum, "maximum": parameter.maximum}
+            bounded = {key: value for key, value in number.items() if value is not None}
+            kind: Any = Annotated[float, BeforeValidator(fraction), WithJsonSchema({"anyOf": [bounded, FRACTION_TEXT]})]
         case "number":
-            kind: Any = float
+            kind = float
         case "integer":
             kind = int
         case "boolean":

@@ -27,6 +27,7 @@ LARGEST_PACKET = 65_535
 
 _ONLY_PACKETS = re.compile(r"packets?\s*$")
 _BDP = re.compile(r"\s*(?P<factor>[0-9]*\.?[0-9]+)\s*BDP\s*$")
+_PERCENT = re.compile(r"\s*(?P<number>[0-9]*\.?[0-9]+)\s*%\s*$")
 _SERVICE_TIMES = re.compile(r"\s*(?P<factor>[0-9]*\.?[0-9]+)\s*packets?\s*$")
 _WORDS_FOR_NONE = ("unlimited", "off", "none")
 
@@ -288,38 +289,50 @@ class PositiveSize(Size):
 
 
 class Buffer(Size):
-    """A queue's limit above zero: a size, or so many bandwidth-delay products."""
+    """A queue's limit above zero: a size, a number of bandwidth-delay products, or a time at the rate of the link."""
 
-    schema = _schema(f"{_SIZE}|packets?|BDP", "100 packets", "150 kB", "1 BDP")
+    schema = _schema(f"{_SIZE}|packets?|BDP|{_TIME}", "100 packets", "150 kB", "1 BDP", "150 ms")
 
     bdp: float | None
-    """2.0 for ``"2 BDP"``; None: it is a size."""
+    """2.0 for ``"2 BDP"``; None: it is given otherwise."""
+
+    seconds: float | None
+    """0.15 for ``"150 ms"``, the time that the link takes to send a full buffer; None: it is given otherwise."""
 
     def _read(self) -> None:
-        self.bdp = bdp_factor(self)
+        self.bdp, self.seconds = bdp_factor(self), None
         if self.bdp is None:
             try:
                 super()._read()
             except ValueError as error:
-                reason = _a_time(self) or f'{error}, or as bandwidth-delay products, e.g. "1 BDP"'
-                raise ValueError(reason) from None
-        if (self.base if self.bdp is None else self.bdp) == 0:
+                self.seconds = _seconds(self)
+                if self.seconds is None:
+                    more = 'as bandwidth-delay products, e.g. "1 BDP", or as a time at its rate, e.g. "150 ms"'
+                    raise ValueError(f"{error}, {more}") from None
+        if self.bdp == 0 or self.seconds == 0 or (self.bdp is None and self.seconds is None and self.base == 0):
             raise ValueError(f'found "{self}"; a queue holds at least one packet: write e.g. "100 packets" or "1 BDP"')
 
 
-def _a_time(text: str) -> str:
-    """The size to write where a buffer is given as a time, as of a modem; empty: it is none."""
+def _seconds(text: str) -> float | None:
+    """Return the seconds of a time; None: it is none."""
     try:
-        size = written("bytes", round(parse("duration", text) / PS_PER_S * _EXAMPLE_BPS / 8))
+        return parse("duration", text) / PS_PER_S
     except ValueError:
-        return ""
-    return (
-        f'found "{text}", which is a time; a buffer is a size, its time times the rate of the link: at 10 Mbit/s write '
-        f'"{size}"'
-    )
+        return None
 
 
-_EXAMPLE_BPS = 10_000_000
+def fraction(value: object) -> object:
+    """Return 0.01 for ``"1 %"``, and any other value as it is.
+
+    >>> fraction("2.5 %"), fraction(0.1)
+    (0.025, 0.1)
+    """
+    match = _PERCENT.match(value) if isinstance(value, str) else None
+    return value if match is None else float(match["number"]) / 100
+
+
+FRACTION_TEXT = {"type": "string", "pattern": "^[0-9]*\\.?[0-9]+ ?%$", "examples": ["1 %"]}
+"""JSON Schema of a percentage."""
 
 
 class InWords(NamedTuple):

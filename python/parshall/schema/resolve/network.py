@@ -85,7 +85,7 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
             raise ValueError('found "BDP", but no flow crosses this link; write "100 packets"')
         return mean_bps * sum(each.flows * each.mean_rtt_s for each in crossings) / flows
 
-    sized = replace(context, packet_bytes=packet_bytes, bdp_bits=bdp_bits)
+    sized = replace(context, packet_bytes=packet_bytes, bdp_bits=bdp_bits, rate_bps=mean_bps)
     return {
         "name": contended.name,
         "rate": rate,
