@@ -19,6 +19,7 @@ import parshall as ps
 from parshall.campaign import maintenance
 from parshall.cli.app import VERBS, application
 from parshall.cli.console import OUTPUT
+from parshall.cli.panels import PANELS
 from parshall.errors import OutputExistsError
 from parshall.templates.shipped import shipped
 
@@ -108,6 +109,21 @@ def test_what_takes_long_can_be_silent() -> None:
     long = {verb for flag in ("--workers", "--scheduler", "--page") for verb in named()[flag]} - {"shell"}
     assert long <= {*named()["--quiet"]}
     assert long <= {*named()["--json"]}
+
+
+def test_the_help_has_six_panels_with_a_line_for_each_verb() -> None:
+    shown = CliRunner().invoke(application(VERBS), ["--help"], env={"COLUMNS": "120"}).stdout
+    panels = [line.strip("╭─╮ ") for line in shown.splitlines() if line.startswith("╭─")]
+    assert panels == ["Options", *PANELS]
+    assert len(PANELS) == 6
+    listed = [verb for lines in PANELS.values() for verb in lines]
+    assert {*VERBS} <= {*listed}
+    assert len(listed) == len(set(listed))
+    for lines in PANELS.values():
+        for verb, line in lines.items():
+            assert verb not in VERBS or line in shown, f"{verb}: its line is whole at 120 columns"
+            assert line.endswith(".")
+            assert len(line) <= 80
 
 
 SHARES = ("--loss", "--loss-in", "--utilisation", "--within", "--at-least")
