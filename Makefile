@@ -203,11 +203,18 @@ wheel: setup $(SIMULATOR) ## dist/: an abi3 wheel that needs no compiler where i
 	$(PGO_HINT)
 	$(STEP) wheel env VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release $(PGO) --quiet --locked --out dist
 
-release: setup $(SIMULATOR) ## dist/: wheel and source distribution, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
-	$(BIN)/python .ci/release.py
+# Folders of distributions beside that of the core, each with a pyproject.toml: `make release` builds and tries them together.
+DISTRIBUTIONS :=
+
+release: setup $(SIMULATOR) ## dist/: all wheels and the source distribution of one version, tried in an empty environment
+	$(BIN)/python .ci/release.py $(DISTRIBUTIONS)
 	rm -rf dist
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --pgo --locked --out dist
 	$(BIN)/maturin sdist --out dist
+	for folder in $(DISTRIBUTIONS); do $(BIN)/pip wheel --quiet --no-deps --wheel-dir dist $$folder || exit 1; done
+	$(BIN)/python .ci/smoke.py dist/*.whl
+	@version=$$($(BIN)/python -c 'import tomllib; print(tomllib.load(open("Cargo.toml", "rb"))["workspace"]["package"]["version"])'); \
+		echo "dist/ is ready. To tag it: git tag --annotate v$$version --message 'Parshall $$version' && git push origin v$$version"
 
 clean: ## Remove what was built, but no results
 	rm -rf .venv build dist target

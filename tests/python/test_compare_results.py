@@ -524,20 +524,6 @@ def test_a_result_of_another_instrument_is_not_overwritten(several: list[Path], 
     assert ps.Run.load(several[0]).flows.height == 9
 
 
-def test_an_observation_of_an_earlier_version_is_read(seen: ps.Observation, tmp_path: Path) -> None:
-    old = ps.observe(*seen.provenance["sources"], output=tmp_path / "old")
-    (tmp_path / "old" / "run.json").unlink()
-    text = json.dumps({"format": 1, "captures": old.captures})
-    (tmp_path / "old" / "observation.json").write_text(text)
-    read = ps.load(tmp_path / "old" / "observation.json")
-    assert isinstance(read, ps.Observation)
-    assert read.flows.equals(seen.flows)
-    assert (read.name, read.captures) == ("bottleneck.pcap", old.captures)
-    (tmp_path / "old" / "observation.json").write_text("{}")
-    with pytest.raises(RunNotFoundError, match=re.escape("observation.json is not the description of a result")):
-        ps.load(tmp_path / "old")
-
-
 def test_an_unknown_instrument_is_named_and_an_emulated_run_is_a_run(several: list[Path], tmp_path: Path) -> None:
     content = json.loads((several[0] / "run.json").read_text())
     for instrument in ("emulate", "guess"):

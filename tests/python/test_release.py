@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +17,8 @@ from built import ROOT, is_current
 from needs import need
 
 import parshall
+from parshall.campaign import store
+from parshall.records import storage
 
 
 @pytest.fixture
@@ -54,6 +57,30 @@ def test_several_versions_cannot(
 ) -> None:
     (found,) = problems(sources(tmp_path, "1.2.0", cited, heading))
     assert found.startswith(said)
+
+
+def test_further_distributions_have_the_same_version(problems: Callable[..., list[str]], tmp_path: Path) -> None:
+    root = sources(tmp_path, "1.2.0", "1.2.0", "[1.2.0] - 2026-11-24")
+    other = tmp_path / "studies"
+    other.mkdir()
+    for version, wanted in (("1.2.0", []), ("1.1.0", ["studies/pyproject.toml: found 1.1.0; accepted: version = "])):
+        (other / "pyproject.toml").write_text(f'[project]\nname = "parshall-studies"\nversion = "{version}"\n')
+        found = problems(root, [other])
+        assert len(found) == len(wanted)
+        assert all(each.startswith(begin) for each, begin in zip(found, wanted, strict=True))
+
+
+def test_the_formats_have_the_versions_that_are_promised() -> None:
+    text = (ROOT / "docs/project.md").read_text(encoding="utf-8")
+    rows = dict(
+        re.findall(r"^\| ([a-z]+)[^|]* \| ([^|]+) \|", text.split("## Formats")[1].split("## ")[0], re.MULTILINE)
+    )
+    header = (ROOT / "python/parshall/templates/control/parshall_control.h").read_text(encoding="utf-8")
+    abi = re.search(r"#define PARSHALL_CONTROL_ABI (\d+)", header)
+    assert abi is not None
+    assert rows["results"] == str(storage.FORMAT)
+    assert rows["store"] == str(store.FORMAT)
+    assert rows["controls"] == abi[1]
 
 
 def test_the_version_that_is_cited_is_that_of_the_package(problems: Callable[[Path], list[str]]) -> None:

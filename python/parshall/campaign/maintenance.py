@@ -178,8 +178,6 @@ def _unreferenced(store: Store, without: set[Path]) -> list[Path]:
     for name in store.sweeps:
         sweep = record.load(store, name)
         listed |= {run for point in sweep.points for run in point.runs}
-        if not sweep.finished and not sweep.scenarios:
-            return []  # an earlier version wrote it: what else is its own cannot be told
         scenarios |= set() if sweep.finished else set(sweep.scenarios)
     orphans = [
         at

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import polars as pl
 
 from parshall.campaign.segments import (
-    OUTDATED,
     OWN_TABLES,
     Segment,
     damaged,
@@ -102,7 +101,7 @@ class Snapshot:
         names = {name.removesuffix(".parquet") for segment in self.segments for name in segment.files}
         for directory in self.directories.values():
             names |= {path.stem for path in directory.glob("*.parquet")}
-        return sorted(names - {*OWN_TABLES, *OUTDATED})
+        return sorted(names - {*OWN_TABLES})
 
     def loose(self, name: str) -> pl.LazyFrame | None:
         """A table of the runs with directories of their own; None if none has it."""

@@ -98,7 +98,7 @@ class Predicted(Result):
         target = Path(directory)
         storage.prepare(target, overwrite, "predict")
         provenance = {"name": "", "started": about.now(), "versions": about.versions(), "host": about.host()}
-        content = {"format": 1, **provenance, **self.metadata, "answers": self.to_json()}
+        content = {"format": storage.FORMAT, **provenance, **self.metadata, "answers": self.to_json()}
         storage.guarded(lambda: storage.seal(target, content))
         return target
 

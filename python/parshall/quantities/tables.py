@@ -76,7 +76,7 @@ class Tables:
         return None if first is None else frozenset(first["repetition"].unique().to_list())
 
     def having(self, name: str, *columns: str) -> pl.DataFrame:
-        """A table that has these columns: what an earlier version recorded may not.
+        """A table that has these columns: a table that somebody else made may not.
 
         Raises
         ------

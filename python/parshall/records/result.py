@@ -398,7 +398,7 @@ class Result(HasFigures, page="parshall.loading:page_of"):
 
     @property
     def _digests(self) -> Mapping[str, str] | None:
-        """Of what was written; results that an earlier version made have none."""
+        """Digests of the files that were written; None of a result that is not written yet, or in memory."""
         files: Mapping[str, str] | None = self.metadata.get("files")
         return files
 

@@ -10,8 +10,7 @@
 | ``scenario.toml`` | of a run: its complete scenario, to run it again | before ``run.json`` |
 | ``report.html``, ``observe.html`` | the page | after ``run.json`` |
 
-A directory without ``run.json`` is no result: it is being made, or what made it was killed. Observations of earlier
-versions have ``observation.json`` in its place, without digests.
+A directory without ``run.json`` is no result: it is being made, or what made it was killed.
 """
 
 from __future__ import annotations
@@ -28,21 +27,22 @@ from parshall.files import digest, sync, write_atomically
 
 T = TypeVar("T")
 
+FORMAT = 1
+"""The version of this directory, as ``run.json`` has it: docs/project.md says what it promises."""
+
 RUN_FILE = "run.json"
-OLD_OBSERVATION_FILE = "observation.json"
 SCENARIO_FILE = "scenario.toml"
 REPORT_FILE = "report.html"
 OBSERVED_PAGE = "observe.html"
 TOTALS_FILE = "totals.json"
 REPETITIONS = "repetitions"
 
-_DESCRIPTIONS = (RUN_FILE, OLD_OBSERVATION_FILE)
 COMPARED_FILE = "compared.html"
 """The page that shows a prediction, a simulation and an emulation side by side."""
 CARD_FILES = ("card.png", "card.svg")
 """Names that the picture of a result has in its directory."""
 _BESIDE = (REPORT_FILE, OBSERVED_PAGE, COMPARED_FILE, SCENARIO_FILE, *CARD_FILES)
-_OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (*_DESCRIPTIONS, *_BESIDE)))
+_OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (RUN_FILE, *_BESIDE)))
 
 _ANY: dict[str, type] = {**dict.fromkeys(("status", "name", "started"), str), "versions": dict}
 _SIMULATED: dict[str, type] = {
@@ -185,11 +185,11 @@ def seal(directory: Path, metadata: dict[str, Any]) -> None:
 
 def holds_result(directory: Path) -> bool:
     """Whether there is a result, or what is left of one."""
-    return any((directory / name).exists() for name in (*_DESCRIPTIONS, REPETITIONS))
+    return any((directory / name).exists() for name in (RUN_FILE, REPETITIONS))
 
 
 def read(directory: Path) -> dict[str, Any]:
-    """The content of ``run.json``; of an observation of an earlier version, what it would have been.
+    """Return the content of ``run.json``.
 
     Raises
     ------
@@ -197,42 +197,24 @@ def read(directory: Path) -> dict[str, Any]:
         There is none, or it is not one of ours.
     """
     path = directory / RUN_FILE
-    if not path.exists() and (directory / OLD_OBSERVATION_FILE).exists():
-        path = directory / OLD_OBSERVATION_FILE
     try:
         metadata = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise RunNotFoundError(_why_none(directory)) from None
     except (OSError, ValueError, RecursionError) as error:
         raise RunNotFoundError(f"{path} cannot be read: {error}") from None
-    if not isinstance(metadata, dict) or metadata.get("format") != 1:
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise RunNotFoundError(f"{path} is not the description of a result of this version of Parshall")
-    if path.name == OLD_OBSERVATION_FILE and isinstance(metadata.get("captures"), list):
-        metadata = _of_old_observation(metadata)
-    instrument = metadata.get("instrument", "simulate")  # earlier versions wrote it of nothing else
+    instrument = metadata.get("instrument")
     if instrument not in _CONTENT:
         raise RunNotFoundError(f'{path}: instrument: found "{instrument}"; accepted: {", ".join(_CONTENT)}')
     for key, kind in _CONTENT[instrument].items():
         if not isinstance(metadata.get(key), kind):
             raise RunNotFoundError(f'{path} is damaged: it has no "{key}"; {_AGAIN}')
-    return {**metadata, "instrument": instrument}
+    return metadata
 
 
 _AGAIN = "the command that wrote it makes it again"
-
-
-def _of_old_observation(described: Mapping[str, Any]) -> dict[str, Any]:
-    files = [file for capture in described["captures"] for file in capture["files"]]
-    return {
-        "instrument": "observe",
-        "status": "complete",
-        "started": "",
-        "versions": {},
-        "name": named_after(files),
-        "sources": files,
-        "repetitions_finished": list(range(len(described["captures"]))),
-        **described,
-    }
 
 
 def copy(source: Path, target: Path, *, overwrite: bool, instrument: str) -> None:
@@ -283,7 +265,7 @@ def _clear(directory: Path, entries: list[str], overwrite: bool, instrument: str
     with contextlib.suppress(RunNotFoundError):  # what was not finished may go
         if (other := read(directory)["instrument"]) != instrument:
             raise OutputExistsError(f'{directory} holds a result of "{other}"; it is not overwritten by "{instrument}"')
-    for name in (*_DESCRIPTIONS, *_BESIDE):  # the description first: what is left is no result
+    for name in (RUN_FILE, *_BESIDE):  # the description first: what is left is no result
         (directory / name).unlink(missing_ok=True)
     shutil.rmtree(directory / REPETITIONS, ignore_errors=True)
 

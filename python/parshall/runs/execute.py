@@ -241,7 +241,7 @@ class _Execution:
     def _describe(self, status: str) -> Run:
         """Write ``run.json``: from then on it is a run."""
         metadata: dict[str, Any] = {
-            "format": 1,
+            "format": storage.FORMAT,
             "instrument": self.instrument.name,
             "status": status,
             "name": self.scenario.name,

@@ -249,7 +249,7 @@ def _written(groups: Sequence[Sequence[Path]], directory: Path, options: str, pr
         storage.publish(directory, number)
     files = [file for capture in captures for file in capture["files"]]
     metadata = {
-        "format": 1,
+        "format": storage.FORMAT,
         "instrument": "observe",
         "status": "complete",
         "name": storage.named_after(files),
