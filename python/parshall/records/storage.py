@@ -205,7 +205,7 @@ def read(directory: Path) -> dict[str, Any]:
         raise RunNotFoundError(f"{path} cannot be read: {error}") from None
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise RunNotFoundError(f"{path} is not the description of a result of this version of Parshall")
-    instrument = metadata.get("instrument")
+    instrument = str(metadata.get("instrument"))
     if instrument not in _CONTENT:
         raise RunNotFoundError(f'{path}: instrument: found "{instrument}"; accepted: {", ".join(_CONTENT)}')
     for key, kind in _CONTENT[instrument].items():
