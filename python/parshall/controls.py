@@ -162,7 +162,7 @@ def check_name(name: str) -> None:
 
 
 def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: int) -> list[dict[str, Any]]:
-    """What a resolved congestion control keeps of the conformance kit (`parshall.control_check`): one object a check.
+    """Return the checks of the conformance kit that a resolved congestion control passes or fails: one object each.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def page_of(result: Result) -> Document:
 
 
 def _class(instrument: str) -> type[Result]:
-    """What a result of an instrument is; imported when there is one, for some take a second."""
+    """Return the class of a result of an instrument; imported when there is one, for some take a second."""
     match instrument:
         case "observe":
             from parshall.traces import Observation  # noqa: PLC0415

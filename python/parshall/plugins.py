@@ -1,4 +1,4 @@
-"""What installed packages add to Parshall, by entry points.
+"""Additions of installed packages to Parshall, by entry points.
 
 | group | each names |
 | --- | --- |
@@ -23,11 +23,11 @@ from parshall.errors import InputError, ParshallError
 
 
 class Named(Protocol):
-    """What users call by a name."""
+    """Names by which users call additions."""
 
     @property
     def name(self) -> str:
-        """What they write."""
+        """Return the addition as its author writes it."""
 
 
 Kind = TypeVar("Kind", bound=Named)

@@ -1,4 +1,4 @@
-"""What the analytic models say of a scenario, beside what was measured.
+"""The answers of the analytic models to a scenario, beside what was measured.
 
 Two readings (`Reading`): from the scenario alone, where the loss is that of the media or, on a full link, the
 one at which the flows' demand is its capacity; and at the loss and RTT that a run measured, which shows how
@@ -118,7 +118,7 @@ def predict_resolved(resolved: Mapping[str, Any], measured: Any = None) -> Predi
 
 
 def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
-    """What the model of RIO queues says; nothing of networks without one, for which it is not even loaded."""
+    """Return the answers of the model of RIO queues; it is loaded only for networks with such a queue."""
     if not any(net.links[i].queue["name"] == "rio" for group in net.groups for i in group.path):
         return ByClass()
     from parshall.prediction import diffserv  # noqa: PLC0415 - it takes as long as all other models

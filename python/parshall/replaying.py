@@ -55,7 +55,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay."""
+    """The result of a replay."""
 
     control: str
     """The control that was driven."""
@@ -87,7 +87,7 @@ class Replay:
         return not self.causes
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what was compared, and why something differs."""
+        """Return what a notebook shows: what was compared, and why something differs."""
         columns = ("quantity", "calls", "within", "largest difference")
         compared = ([each.quantity, each.calls, each.within, each.largest] for each in self.compared)
         tables = [notebook.table(columns, compared)]

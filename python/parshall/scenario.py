@@ -225,7 +225,7 @@ class Scenario(Part):
         return [control.described() for name in sorted(named) if (control := external.declared(name))]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the scenario as a file."""
+        """Return what a notebook shows: the scenario as a file."""
         groups = f"{len(self.flows)} group{'s' if len(self.flows) > 1 else ''} of flows, {self.duration}"
         return notebook.fragment(self.name, groups, notebook.text(self.toml()))
 

@@ -130,7 +130,7 @@ class Comparison:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row a difference."""
+        """Return what a notebook shows: a row a difference."""
         columns = ("point", "metric", self.a, self.b, f"{self.b} - {self.a}", "")
         rows = (
             [", ".join(f"{k} = {v}" for k, v in each.point.items()), *self.cells(each)] for each in self.differences

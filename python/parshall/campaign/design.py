@@ -49,7 +49,7 @@ class Point:
 
 
 def parameters(plan: Plan) -> list[Axis]:
-    """What varies, in the order of the file.
+    """Return the parameters that vary, in the order of the file.
 
     Raises
     ------

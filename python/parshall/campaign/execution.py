@@ -47,7 +47,7 @@ class Execution:
 
     @contextmanager
     def sweeping(self) -> Iterator[Callable[[Plan], Sweep]]:
-        """What does sweeps one after another, by the same workers; each gives all of its runs.
+        """Yield a function that does sweeps one after another, by the same workers, and returns all of their runs.
 
         Without a store they have a temporary one: what is to be known of a sweep is asked of it before the end.
 

@@ -1,4 +1,4 @@
-"""What a sweep shows, in a few sentences: how each metric moves with the parameters, if that is shown at all.
+"""The findings of a sweep in a few sentences: how each metric moves with the parameters, if that is shown at all.
 
 `parshall.stats.families` decides what is shown between two points, of all metrics that are spoken of together. A metric
 rises or falls where its ends are shown to differ by as much as matters and no step is shown to go back; it has a

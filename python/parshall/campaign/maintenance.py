@@ -39,7 +39,7 @@ _OLD_S = 24 * 3600.0
 
 @dataclass(frozen=True)
 class Verified:
-    """What a store holds, and what of it is damaged."""
+    """Counts of the content of a store, and its damage."""
 
     runs: int
     segments: int
@@ -51,7 +51,7 @@ class Verified:
     strays: tuple[Path, ...]
     """Files that are not the store's; nothing reads them."""
     answers: int
-    """What studies keep: answers of cases that are intact."""
+    """Number of intact answers of cases of studies."""
 
 
 def verify(store: Store) -> Verified:
@@ -89,7 +89,7 @@ def verify(store: Store) -> Verified:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was removed, or would be."""
+    """Counts of what was removed, or would be."""
 
     litter: int
     damaged: int

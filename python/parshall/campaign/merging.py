@@ -20,7 +20,7 @@ from parshall.records.storage import storage_error
 
 @dataclass(frozen=True)
 class Merged:
-    """What was taken over."""
+    """Counts of the runs and sweeps that were taken over."""
 
     runs: int
     answers: int

@@ -248,7 +248,7 @@ class Plan(Part):
         return {"name": self.name, **self.scenario}, self._folder, self._source
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what is varied."""
+        """Return what a notebook shows: what is varied."""
         drawn = {key: value for key, value in (self.latin_hypercube or {}).items() if key not in ("samples", "seed")}
         rows = [pair for each in (self.parameters, *self.together, drawn) for pair in each.items()]
         how_often = (

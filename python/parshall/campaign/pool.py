@@ -38,7 +38,7 @@ _REPORT_S = 0.5
 
 
 class Pool(Protocol):
-    """What runs are handed to."""
+    """A place that does runs."""
 
     @property
     def room(self) -> int:
@@ -52,7 +52,7 @@ class Pool(Protocol):
         """Have a call done."""
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
-        """What was finished; waits for the first up to `timeout_s`."""
+        """Return the tasks that are finished; wait for the first up to `timeout_s`."""
 
     def live(self) -> tuple[float, int]:
         """Simulated seconds and packets of the runs that are being done."""
@@ -73,7 +73,7 @@ class _Process:
 
 
 class Workers:
-    """What does the work of one or several sweeps: started when there is something to do, and closed at the end.
+    """Workers of one or several sweeps: started when there is something to do, and closed at the end.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class ThreadPool:
         self._threads.submit(self._do, call).add_done_callback(self._put)
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
-        """What was finished; waits for the first up to `timeout_s`."""
+        """Return the tasks that are finished; wait for the first up to `timeout_s`."""
         finished: list[Outcome] = []
         with suppress(Empty):
             finished.append(self._finished.get(timeout=timeout_s))
@@ -224,7 +224,7 @@ class LocalPool:
         self._hand_out()
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
-        """What was finished; waits for the first up to `timeout_s`."""
+        """Return the tasks that are finished; wait for the first up to `timeout_s`."""
         outcomes, self._lost = self._lost, []
         ready = wait([each.connection for each in self._processes], 0 if outcomes else timeout_s)
         for process in [each for each in self._processes if each.connection in ready]:

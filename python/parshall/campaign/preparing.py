@@ -1,4 +1,4 @@
-"""What a sweep comes to: its points, their scenarios, the rule that ends repetitions.
+"""A sweep spelled out: its points, their scenarios, the rule that ends repetitions.
 
 All that can be refused is refused here, before anything is done.
 """
@@ -104,7 +104,7 @@ def _check_columns(plan: Plan, parameters: Sequence[Parameter]) -> None:
 def _cells(
     plan: Plan, parameters: Sequence[Parameter], points: Sequence[design.Point], rule: int | Stopping
 ) -> list[Cell]:
-    """What is decided together: each point for itself, or with its baseline for differences."""
+    """Return the points that are decided together: each by itself, or with its baseline for differences."""
     if plan.compare is None:
         return [Cell((point.number,), ((point.number, None),)) for point in points]
     key = next((each.key for each in parameters if plan.compare.parameter in (each.key, each.name)), None)

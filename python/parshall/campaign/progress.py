@@ -45,7 +45,7 @@ class Progress:
 
 @dataclass
 class Estimate:
-    """What a run costs, learnt while runs are done."""
+    """Cost of a run, learnt while runs are done."""
 
     _sizes: dict[str, float] = field(default_factory=dict)
     _size_done: float = 0.0

@@ -253,7 +253,7 @@ def _metrics(
 
 
 def _source(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: str) -> str | None:
-    """What a table is made of: the segments' files, and the files of runs with directories of their own."""
+    """Return the files of a table: those of segments, and those of runs with directories of their own."""
     parts = []
     files = snapshot.files(name)
     if files:

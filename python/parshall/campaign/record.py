@@ -1,4 +1,4 @@
-"""What a store knows of a sweep: its parameters, its points, and which runs are theirs."""
+"""The record of a sweep in a store: its parameters, its points, and their runs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class SweepRecord:
     failed: Mapping[str, str]
     """Why, by the key of the run."""
     metrics: tuple[str, ...]
-    """What the page shows first."""
+    """Metrics that the page shows first."""
     compare: Mapping[str, Any] | None
     started: str
     wall_s: float

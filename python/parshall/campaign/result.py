@@ -38,7 +38,7 @@ Difference = tuple[str, int, int]
 
 
 class Sweep(HasFigures, page="parshall.campaign.page:document"):
-    """What a sweep gave.
+    """The result of a sweep.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         }
 
     def own(self, metric: str, point: int) -> list[float]:
-        """What each run of a point has of a metric by itself; of a quantile, that of its own values."""
+        """Return a metric of each run of a point by itself; of a quantile, that of the run's own values."""
         series = self._at(metric, point)
         return [] if series is None else list(series.own().values())
 
@@ -318,7 +318,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         return names is not None and names > 1
 
     def _at(self, metric: str, point: int) -> Series | None:
-        """What the repetitions of a point gave."""
+        """Return the values of the repetitions of a point."""
         self._measure(self.record.metrics if metric in self.record.metrics else [metric])
         series = self._measured[metric, named(metric).quantity]
         if series is None:
@@ -337,11 +337,11 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     @cached_property
     def _measured(self) -> dict[tuple[str, Quantity], Series | None]:
-        """What was computed since the sweep was read, of each name with the quantity that it meant then."""
+        """Return the metrics computed since the sweep was read, by name and by the quantity that the name meant then."""
         return {}
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: its points, with the mean of each metric."""
+        """Return what a notebook shows: its points, with the mean of each metric."""
         labels = [
             *(parameter.name for parameter in self.record.parameters),
             *(self.label(metric) for metric in self.metrics),

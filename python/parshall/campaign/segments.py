@@ -198,7 +198,7 @@ def intact(directory: Path) -> dict[str, Any] | None:
 
 
 def first_line(error: Exception) -> str:
-    """What a library says, in one line."""
+    """Return the message of a library, in one line."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
@@ -240,7 +240,7 @@ RUNS_SCHEMA: Mapping[str, Any] = {
     "cpu_s": pl.Float64(),
 }
 ENDS = ("_low", "_high")
-"""What follows a metric's name in the columns of its interval."""
+"""Suffixes of a metric's name in the columns of its interval."""
 
 HOW_MADE = ("host", "started", "wall_s", "cpu_s")
 """Columns of ``runs`` that differ when a run is done again."""

@@ -1,4 +1,4 @@
-"""What a store holds at one moment: its runs, wherever they are."""
+"""The content of a store at one moment: its runs, wherever they are."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Snapshot:
 
 
 def reading(store: Store, action: Callable[[Snapshot], T]) -> T:
-    """What `action` makes of a snapshot; taken again if another process compacts runs meanwhile.
+    """Return the result of `action` on a snapshot; taken again if another process compacts runs meanwhile.
 
     Raises
     ------

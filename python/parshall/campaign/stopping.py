@@ -26,7 +26,7 @@ from parshall.stats.confidence import Interval, mean_interval, paired_difference
 from parshall.stats.estimates import Censored, Means, Series, joined
 
 Value = float | Series | None
-"""What a repetition gave of the metric: a number, what a quantile is made of, or nothing."""
+"""The value of the metric in a repetition: a number, the values of which a quantile is made, or nothing."""
 
 GROWTH = 1.3
 _LEAST = 3
@@ -123,7 +123,7 @@ class Planner:
 
     @property
     def queued(self) -> Iterator[tuple[int, int]]:
-        """What was not handed out yet."""
+        """Return the repetitions that were not handed out yet."""
         return iter(self._queue)
 
     def record(self, point: int, repetition: int, value: Value) -> None:

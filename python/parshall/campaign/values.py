@@ -41,7 +41,7 @@ UNITS = {
 """The unit of each kind's number."""
 
 SUFFIXES = {"duration": "_s", "rate": "_bps", "bytes": "_bytes", "packets": "_packets", "BDP": "_bdp"}
-"""What is appended to a parameter's name for the column of its numbers."""
+"""Suffix of a parameter's name for the column of its numbers."""
 
 _DIGITS = 6
 """Of a number that was drawn or spaced: more would only be noise in a table."""

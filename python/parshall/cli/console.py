@@ -1,4 +1,4 @@
-"""What all verbs share: errors, exit codes, output."""
+"""Functions and options that all verbs share: errors, exit codes, output."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ OPTIONS = {
     "unreferenced=True": "--unreferenced",
     "workers=N": "--workers N",
 }
-"""What messages name as arguments in Python, and the options with the same meaning."""
+"""Arguments in Python that messages name, and the options with the same meaning."""
 
 
 def in_options(message: str) -> str:

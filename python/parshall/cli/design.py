@@ -177,7 +177,7 @@ def time_scale(
 
 
 def result(answer: RioDesign, recommendation: Recommendation | None) -> dict[str, Any]:
-    """What ``--json`` prints; docs/rio.md describes it."""
+    """Return the value that ``--json`` prints; docs/rio.md describes it."""
     from dataclasses import asdict
 
     import numpy as np

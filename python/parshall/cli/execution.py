@@ -1,4 +1,4 @@
-"""What verbs that do many runs share: who does them, where they are kept, and how far it is."""
+"""Options that verbs with many runs share: the workers, the store, and the bar of progress."""
 
 from __future__ import annotations
 

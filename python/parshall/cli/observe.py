@@ -126,7 +126,7 @@ def result(
     *,
     arrivals: bool = True,
 ) -> dict[str, Any]:
-    """What ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
+    """Return the value that ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
     from parshall.errors import InputError
 
     spread = {(each.flow.row["flow"], each.flow.row["repetition"]): _spread(each) for each in close}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from parshall.report.predicted import Section
 
 THROUGHPUT = "throughput"
-"""What can be predicted without a scenario."""
+"""Word in place of a scenario."""
 
 
 @verb

@@ -49,7 +49,7 @@ def predict_throughput(
 def _answer(
     spectrum: Spectrum, loss: float, rtts: int, scales: list[int], low: float | None, high: float | None, *, reno: bool
 ) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
+    """Return the value that ``--json`` prints; docs/json.md describes it."""
     from math import sqrt
 
     alpha, f = spectrum.curve(41)

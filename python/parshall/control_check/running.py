@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Key = tuple[Any, ...]
 """Which course: the measure, its setting, the controls."""
 Reading = Mapping[str, Any]
-"""What one repetition gave."""
+"""Measurements of one repetition."""
 Readings = Mapping[Key, list[Reading]]
 """By course, one a repetition."""
 

@@ -25,7 +25,7 @@ class Kept:
 
     @property
     def label(self) -> str:
-        """What users read."""
+        """Return the name that users read."""
         return LABELS[self.constraint]
 
 

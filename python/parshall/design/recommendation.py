@@ -39,13 +39,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What was tried, the model's point first, and what is recommended: nothing unless a simulation keeps it."""
+    """Points that were tried, the model's first, and the recommended one: none unless it meets the agreement."""
 
     trials: tuple[Trial, ...]
     kept: Trial | None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what was simulated."""
+        """Return what a notebook shows: what was simulated."""
         rows = (
             [each.out_probability, kept.label, kept.bound, kept.value.mean, kept.verdict]
             for each in self.trials
@@ -56,7 +56,7 @@ class Recommendation:
 
     @property
     def nearest(self) -> Trial:
-        """What is recommended, or else what misses the bounds by least."""
+        """Return the recommended point, or else the one that misses the bounds by least."""
         return self.kept or min(self.trials, key=lambda trial: trial.confirmation.margin)
 
     @property

@@ -20,7 +20,7 @@ _LARGEST_FACTOR = 64.0
 
 @dataclass(frozen=True)
 class Cost:
-    """What a constraint costs: the best point without it beside the best one with all."""
+    """The cost of a constraint: the best point without it beside the best one with all."""
 
     constraint: str
     out_probability: float | None
@@ -42,7 +42,7 @@ class Conflict:
     limit_packets: float | None
     """A queue limit that would do at the given capacity; None if none does or the delay fixes it."""
     bounds: dict[str, float | None]
-    """What could be promised instead, of each constraint alone with the others kept; None if nothing could."""
+    """The bound that could be promised instead, of each constraint with the others unchanged; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class RioDesign(HasFigures, page="parshall.design.page:page"):
     conflict: Conflict | None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the answer in words, and what each constraint costs."""
+        """Return what a notebook shows: the answer in words, and what each constraint costs."""
         costs = ([LABELS[each.constraint], each.out_probability, each.utilisation] for each in self.costs)
         shown = [notebook.table(("without", "p_out^max", "used capacity"), costs)] if self.costs else []
         return notebook.fragment("RIO router", "", notebook.sentences(sentences(self)), *shown)
@@ -187,7 +187,7 @@ def _bound(problem: Problem, name: str) -> float | None:
 
 
 def setting_of(router: Router) -> str:
-    """What to set, in words."""
+    """Return the settings in words."""
     return (
         f"min_in = max_in = {float(np.max(router.in_max)):g} packets (tail drop), min_out = "
         f"{float(np.max(router.out_min)):g}, max_out = {float(np.max(router.out_max)):g} packets and p_out^max = "

@@ -29,7 +29,7 @@ _HALVINGS = 16
 
 @dataclass(frozen=True)
 class Problem:
-    """What is given: who sends, the link, the agreement, and how long the queue may be.
+    """The givens of a search: the senders, the link, the agreement, and the largest queue.
 
     `limit_packets` is max_in = max_out, unless the agreement bounds the delay of every packet; min_out is
     `out_min_share` of it.

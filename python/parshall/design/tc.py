@@ -21,7 +21,7 @@ _SIXTEENTHS = 16
 
 @dataclass(frozen=True)
 class Commands:
-    """What to type, or why there is nothing.
+    """Commands of `tc` to type, or the reason why there are none.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class Picture:
 
     @property
     def command(self) -> str:
-        """What makes the run again."""
+        """Return the command that makes the run again."""
         return " ".join(
             [f"parshall run {self.scenario.removesuffix('.toml')}", *(f"--set {each}" for each in self.changes)]
         )

@@ -99,7 +99,7 @@ def say_that_it_waits(whose: str) -> None:
 
 
 def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What `validity` reads, and how many calls were recorded, lost and left out, of the totals of the repetitions."""
+    """Return the input of `validity`, and the counts of recorded, lost and left out calls, from totals."""
     recordings = [one["recording"] for one in totals if "recording" in one]
     counted = ("calls", "dropped", "left_out")
     recorded = {key: sum(each[key] for each in recordings) for key in counted} if recordings else None

@@ -110,14 +110,14 @@ def _judged(made: Run) -> Validity:
 
 
 STEERING = Path("/proc/sys/net/core/rps_default_mask")
-"""What has other processors receive for many flows (docs/emulation.md); Linux 6.3 is the first."""
+"""File that has other processors receive for many flows (docs/emulation.md); Linux 6.3 is the first to have it."""
 
 BUSY = 0.5
 """Processes that want a processor, of the processors, above which a machine is busy."""
 
 
 def advice(able: Capacity) -> list[str]:
-    """What to change so that this machine emulates more, the most likely first; nothing where nothing is amiss."""
+    """Return changes with which this machine emulates more, the most likely first; none where nothing is amiss."""
     sentences = []
     if not able.real_time:
         sentences.append(
@@ -144,6 +144,6 @@ def advice(able: Capacity) -> list[str]:
 
 
 STOLEN = 0.01
-"""What a verdict accepts of time that a hypervisor takes."""
+"""Largest share of time taken by a hypervisor that a verdict accepts."""
 
 ENOUGH_CORES = 4

@@ -39,7 +39,7 @@ def application(subject: Subject, workers: Workers, secret: Secret) -> Starlette
 
 
 class _Routes:
-    """What answers requests."""
+    """The application that answers requests."""
 
     def __init__(self, subject: Subject, workers: Workers, secret: Secret) -> None:
         self._subject = subject

@@ -58,7 +58,7 @@ class Entry:
 
 
 def entries(place: Path) -> dict[str, Entry]:
-    """What is in a directory, by name, the newest first: itself, its folders one level deep, the sweeps of stores."""
+    """Return the results in a directory by name, the newest first: itself, folders one level deep, sweeps of stores."""
     made: list[Entry] = []
     for name, folder in ((OWN, place), *((path.name, path) for path in _folders(place))):
         if (folder / STORE_FILE).exists():

@@ -1,4 +1,4 @@
-"""What a throughput model is asked, and what it answers.
+"""The question to a throughput model, and its answer.
 
 A model is a formula with a range in which its derivation holds. `ThroughputModel.answer` gives a number
 inside that range and a reason outside it: a number that means nothing is never returned.
@@ -35,7 +35,7 @@ from parshall.properties import defaults
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What one or many flows experience.
+    """The conditions of one or many flows.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class ThroughputModel:
 
     @property
     def name(self) -> str:
-        """What users write."""
+        """Name that users write."""
         return self.entry.name
 
     @property

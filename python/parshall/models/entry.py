@@ -13,7 +13,7 @@ from importlib import resources
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What users read about a model.
+    """The description of a model for users.
 
     Parameters
     ----------

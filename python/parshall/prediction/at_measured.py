@@ -44,7 +44,7 @@ class Measured:
 
 
 def read(flows: Table) -> dict[str, Measured]:
-    """What was measured of each group.
+    """Return the measurements of each group.
 
     Raises
     ------

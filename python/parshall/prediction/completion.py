@@ -33,7 +33,7 @@ STEADY_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """What transfers of a group meet."""
+    """The conditions that transfers of a group meet."""
 
     reading: Reading
     loss: float
@@ -41,7 +41,7 @@ class _Path:
     queueing_s: float
     window_limit_packets: float
     holds_packets: float
-    """What the path and its buffers hold of a flow, packets."""
+    """Packets of a flow that the path and its buffers hold."""
 
 
 def completion(

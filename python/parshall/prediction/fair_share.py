@@ -62,7 +62,7 @@ def _answer(network: Network, link: Link, group: Group) -> Throughput:
 
 
 def _most_bps(group: Group) -> FloatArray:
-    """What a flow takes at most, on the wire, at each point of the group."""
+    """Return the largest rate of a flow on the wire, at each point of the group, in bit/s."""
     if not group.is_tcp:
         return np.full(group.weights.shape, (offered_bps(group) or 0.0) / group.count)
     return np.minimum(group.window_limit_packets * group.packet_bytes * 8 / group.base_rtt_s, group.access_bps)

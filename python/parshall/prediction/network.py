@@ -38,11 +38,11 @@ class Link:
     """Whether the rate follows a trace; `rate_bps` is then its mean."""
     queue: Mapping[str, Any]
     medium: properties.LossTraits
-    """What the medium loses."""
+    """Probability that the medium loses a packet."""
 
     @property
     def traits(self) -> properties.QueueTraits:
-        """What the queue declares of itself."""
+        """Return the properties that the queue declares."""
         return properties.queue(self.queue["name"])
 
     @property
@@ -116,7 +116,7 @@ class Group:
 
     @property
     def application(self) -> properties.WorkloadTraits:
-        """What the workload declares of itself."""
+        """Return the properties that the workload declares."""
         return properties.workload(self.kind)
 
     @property

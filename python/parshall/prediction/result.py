@@ -113,13 +113,13 @@ class Predicted(Result):
         ]
 
     def metrics(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:  # noqa: ARG002
-        """What the models say of quantities of the catalogue; all of it, and always of links by their names."""
+        """Return the models' answers as quantities of the catalogue: all of them, of links by their names."""
         from parshall.prediction.stated import quantities  # noqa: PLC0415 - it loads Polars
 
         return quantities(self)
 
     def of_all_flows(self) -> Metrics:
-        """What the models say of a group's quantities, as means over all flows; nothing if they miss a group."""
+        """Return the models' answers for a group's quantities as means over all flows; none if a group is missing."""
         from parshall.prediction.stated import of_all_flows  # noqa: PLC0415 - it loads Polars
 
         return of_all_flows(self)
@@ -164,7 +164,7 @@ class Predicted(Result):
         return (*(getattr(self, name) for name in FAMILIES), self.assumptions)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: each family of answers as a table, and why a model has none."""
+        """Return what a notebook shows: each family of answers as a table, and why a model has none."""
         families = (
             ("Throughput", self.throughput, ("group", "model", "reading", "goodput_bps", "loss", "rtt_s", "reason")),
             (

@@ -99,7 +99,7 @@ class Metric:
 
     @property
     def resolution(self) -> float:
-        """What the estimate is known to at best: the width of a histogram's bin, else 0."""
+        """Return the limit to which the estimate is known at best: the width of a histogram's bin, else 0."""
         return 0.0 if isinstance(self.series, Range) else self.pooled.resolution
 
     @property
@@ -209,7 +209,7 @@ def _everything(tables: Tables, link: str | None, groups: Collection[str] | None
 
 
 def of_all_flows(tables: Tables) -> Metrics:
-    """What a group has, of all flows as if they were one group; as far as the table of flows gives it."""
+    """Return the quantities of a group, of all flows as if they were one; as far as the table of flows gives them."""
     flows = tables.get("flows")
     if flows is None:
         return {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from parshall.quantities.tables import Tables
 
 PROVENANCE = ("instrument", "name", "scenario_file", "sources", "seed", "started", "wall_s", "versions", "host")
-"""What `Result.provenance` has, as far as it is known."""
+"""Keys of `Result.provenance`, as far as they are known."""
 
 
 class Result(HasFigures, page="parshall.loading:page_of"):
@@ -44,7 +44,7 @@ class Result(HasFigures, page="parshall.loading:page_of"):
     __slots__ = ("_scratch",)  # beside __dict__, which `tables` shares: not part of its circle
 
     instruments: ClassVar[Collection[str]] = ("simulate", "emulate", "observe", "predict")
-    """What may have given a result of this class."""
+    """Instruments that may have made a result of this class."""
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class Result(HasFigures, page="parshall.loading:page_of"):
 
     @property
     def instrument(self) -> str:
-        """What gave it: ``simulate``, ``emulate``, ``observe`` or ``predict``."""
+        """Return the instrument that made it: ``simulate``, ``emulate``, ``observe`` or ``predict``."""
         return str(self.metadata.get("instrument", "simulate"))
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Return its name; empty if it has none."""
         return str(self.metadata.get("name") or "")
 
     @property
@@ -219,7 +219,7 @@ class Result(HasFigures, page="parshall.loading:page_of"):
 
     @cached_property
     def tables(self) -> Tables:
-        """What quantities are computed from."""
+        """Return the tables that quantities are computed from."""
         from parshall.quantities.tables import Tables, backward, directed, ending  # noqa: PLC0415 - it loads Polars
 
         # Another object of the same content reads them: a circle would keep a temporary run that nobody uses any more.
@@ -296,7 +296,7 @@ class Result(HasFigures, page="parshall.loading:page_of"):
         return lacking(self.tables, link, groups)
 
     def of_all_flows(self) -> Metrics:
-        """What a group has, of all flows as if they were one group."""
+        """Return the quantities of a group, of all flows as if they were one group."""
         from parshall.quantities.measuring import of_all_flows  # noqa: PLC0415 - it takes a while to load
 
         return of_all_flows(self.tables)

@@ -57,7 +57,7 @@ _CONTENT: Mapping[str, Mapping[str, type]] = {
     "observe": {**_ANY, "captures": list, "repetitions_finished": list},
     "predict": {**_ANY, "answers": dict},
 }
-"""What is read of ``run.json``, by instrument."""
+"""Keys of ``run.json`` that are read, with their types, by instrument."""
 
 
 def prepare(directory: Path, overwrite: bool, instrument: str) -> None:
@@ -100,7 +100,7 @@ def next_directory(parent: Path, name: str) -> Path:
 
 
 def named_after(files: Sequence[str]) -> str:
-    """What a result is called that was made from files."""
+    """Return the name of a result that was made from files."""
     return ", ".join(Path(file).name for file in files[:3]) + (", ..." if len(files) > 3 else "")
 
 
@@ -241,7 +241,7 @@ def copy(source: Path, target: Path, *, overwrite: bool, instrument: str) -> Non
 
 
 def guarded(action: Callable[[], T]) -> T:
-    """What `action` returns; errors of the file system become a `StorageError`."""
+    """Return the result of `action`; errors of the file system become a `StorageError`."""
     try:
         return action()
     except OSError as error:

@@ -53,7 +53,7 @@ def values(row: Row) -> list[str]:
 
 
 def remark(difference: MetricComparison | None, comparison: Comparison, name: str) -> str:
-    """What a difference shows: ``2.8 % lower, better for A``."""
+    """Return a difference in words: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
     verdict = worded(difference, comparison, name)

@@ -192,7 +192,7 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
 
     @property
     def instruments(self) -> set[str]:
-        """What gave the results."""
+        """Return the instruments of the results."""
         return {each.instrument for each in self.results}
 
     @property
@@ -234,7 +234,7 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
         return f"<Comparison of {names}: {differ} of {len(self.shown)} quantities differ and matter>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row a quantity."""
+        """Return what a notebook shows: a row a quantity."""
         from parshall.report.comparing import fragment  # noqa: PLC0415 - it says this in words
 
         return fragment(self)

@@ -17,7 +17,7 @@ from parshall.stats.ranges import Number, Range
 from parshall.version import __version__
 
 FROM = ("scenario_file", "sources", "seed", "started")
-"""What the page says of where each result comes from."""
+"""Facts of each result's origin that the page shows."""
 
 
 def document(comparison: Comparison) -> Document:

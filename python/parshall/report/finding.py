@@ -1,4 +1,4 @@
-"""What a run shows, in a few sentences: what limits, who gets what, what that costs, what would change it.
+"""The findings of a run in a few sentences: what limits, who gets what, what that costs, what would change it.
 
 Each number is a quantity of the run, printed as everywhere on its page; `Finding.quantities` names them. The sentences
 have names (`sentences.TEMPLATES`). Where a model that holds is wrong (`disagreement`), or the network has not settled
@@ -73,7 +73,7 @@ class Finding:
 
 
 def finding(run: Result) -> Finding:
-    """What `run` shows; nothing where it recorded no link or no flow."""
+    """Return the findings of `run`; nothing where it recorded no link or no flow."""
     links, flows = run.tables.get("links"), run.tables.get("flows")
     if links is None or flows is None:
         return Finding()
@@ -94,7 +94,7 @@ def finding(run: Result) -> Finding:
 
 
 class _State:
-    """What the sentences are made of, and the quantities that they have used."""
+    """The material of the sentences, and the quantities that they have used."""
 
     def __init__(self, run: Result, link: str, several: bool) -> None:
         self.run = run
@@ -213,7 +213,7 @@ def _all_ended_before(state: _State) -> bool:
 
 
 def _own_limits(state: _State) -> str:
-    """What may keep flows from sending more, other than the link."""
+    """Return causes other than the link that may keep flows from sending more."""
     groups = [state.described(group) for group in state.groups]
     late = _late_s(state)
     limits = {
@@ -361,7 +361,7 @@ def _change_of_full(state: _State) -> Sentence | None:
 
 
 def _queue(state: _State) -> properties.QueueTraits | None:
-    """What the queue of the link declares of itself, where the scenario is known."""
+    """Return the properties that the queue of the link declares, where the scenario is known."""
     document = description.link_of(state.scenario, state.link)
     if document is None:
         return None
@@ -383,7 +383,7 @@ def _unequal(state: _State) -> tuple[str, str] | None:
 
 
 def _standing_s(state: _State) -> float | None:
-    """What 99 % of packets wait at least, where that is a good part of what they wait at most."""
+    """Return the delay that 99 % of packets have at least, where it is a good part of the largest one."""
     delays = of_link(state.run.tables, state.link)
     if delays is None:
         return None

@@ -36,7 +36,7 @@ _BOX = 96
 
 @dataclass(frozen=True)
 class _Sheet:
-    """What is drawn on: its width, the margins for names and for arrow heads, and the most characters of a text."""
+    """The canvas: its width, the margins for names and for arrow heads, and the most characters of a text."""
 
     kind: str
     width: int
@@ -185,7 +185,7 @@ def _drawn(links: Sequence[_Link], lanes: Sequence[_Lane], sheet: _Sheet) -> Mar
 
 
 def _box(x: float, step: float, top: int, height: int) -> Iterator[str]:
-    """What all lanes of a link pass."""
+    """Return the parts of a link that all lanes pass."""
     box = min(_BOX, step * 0.7)
     yield (
         f'<rect x="{x - box / 2:g}" y="{top}" width="{box:g}" height="{height - top - _BOTTOM}" rx="6" '

@@ -77,7 +77,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Section:
-    """What was predicted of one group or link; `simulated` is what it is held against."""
+    """The predictions of one group or link; `simulated` is what they are compared with."""
 
     title: str
     simulated: tuple[Value, ...]
@@ -92,7 +92,7 @@ class View:
     models: tuple[Entry, ...] = ()
     assumptions: tuple[str, ...] = field(default=())
     did: str = "simulated"
-    """What was done with the scenario beside predicting it."""
+    """The instrument beside the prediction, in words."""
     left_out: str = ""
     """That not all groups are shown; empty where they are."""
 
@@ -114,7 +114,7 @@ def view(run: Result) -> View:
 
 
 def did(run: Result) -> str:
-    """What gave the run: it was ``simulated``, or ``emulated``."""
+    """Return the instrument of the run in words: it was ``simulated``, or ``emulated``."""
     return _DID.get(run.instrument, "simulated")
 
 

@@ -102,7 +102,7 @@ def run(
 
 @dataclass(frozen=True)
 class Instrument:
-    """What makes the records of a scenario's repetitions."""
+    """An instrument that makes the records of a scenario's repetitions."""
 
     name: str
     """As in `Result.instruments`."""
@@ -113,9 +113,9 @@ class Instrument:
     most_at_a_time: int | None = None
     """None: as many repetitions as there are cores."""
     notes: Sequence[str] = ()
-    """What is to be said of the run, beside the scenario's own warnings."""
+    """Notes on the run, beside the scenario's own warnings."""
     describe: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = lambda _: {}
-    """What else is to be known of the run, of the totals of its repetitions."""
+    """Returns further metadata of the run, from the totals of its repetitions."""
     unpredictable: str | None = None
     """Why the models have nothing to say of it."""
 

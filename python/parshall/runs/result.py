@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Run(Result):
-    """What a scenario gave: a `Result` that knows its scenario, and what it is summarised by."""
+    """The result of a scenario: a `Result` that knows its scenario and its summary."""
 
     instruments = ("simulate", "emulate")
 
@@ -33,7 +33,7 @@ class Run(Result):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """What the run is summarised by; `parshall.runs.summary` explains each.
+        """Return the summary of the run; `parshall.runs.summary` explains each key.
 
         Quantities are computed again if they were computed by other code.
         """
@@ -102,7 +102,7 @@ class Run(Result):
         return totals
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the numbers, and figures."""
+        """Return what a notebook shows: the numbers, and figures."""
         from parshall.report import summary_html  # noqa: PLC0415 - drawing is for those who look
 
         return summary_html(self)

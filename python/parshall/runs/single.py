@@ -90,7 +90,7 @@ def _control(resolved: Mapping[str, Any] | None) -> str | None:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What `recorded` gives."""
+    """The tables that `recorded` returns."""
 
     totals: dict[str, Any]
     """Events, CPU time, packets of each link."""

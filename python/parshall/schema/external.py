@@ -29,11 +29,11 @@ NEEDS = (
     "growth_in_cwr",
     "l4s",
 )
-"""What a control may ask of the endpoint: the keys of `External.needs`."""
+"""Services of the endpoint that a control may ask for: the keys of `External.needs`."""
 
 
 STEERING = ("slope", "ssthresh")
-"""What `multiple_time_scale` may set: the keys of `External.steering`."""
+"""Values that `multiple_time_scale` may set: the keys of `External.steering`."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class External:
     """One control from outside."""
 
     name: str
-    """What scenarios call it."""
+    """Name in scenarios."""
     source: str
     """Where it comes from, for people: ``mine.py:Mine``."""
     code: str
@@ -52,7 +52,7 @@ class External:
     standard_slow_start: bool = False
     """Whether its slow start is that of RFC 5681, which another can replace."""
     steering: tuple[str, ...] = ()
-    """What `multiple_time_scale` may set."""
+    """Values that `multiple_time_scale` may set."""
     maker: ForeignCode | None = field(default=None, compare=False, repr=False)
     """The code that makes it, in a process of its own; None: it is known by name only, and cannot be run."""
     content: bytes = field(default=b"", compare=False, repr=False)
@@ -83,7 +83,7 @@ class External:
 
 
 class Code(NamedTuple):
-    """What another process is to declare: the code of a digest, which is found in a place there or was sent to it."""
+    """A control that another process is to declare: the code of a digest, found in a place there or sent to it."""
 
     name: str
     place: str
@@ -126,12 +126,12 @@ def bpf_objects() -> dict[str, str]:
 
 
 def places() -> tuple[str, ...]:
-    """What other processes are to declare, as assignments."""
+    """Return the controls that other processes are to declare, as assignments."""
     return tuple(f"{each.name}={each.place}" for each in codes())
 
 
 def codes(text: str | None = None) -> tuple[Code, ...]:
-    """What other processes are to declare: all, or what a text in JSON, as a resolved scenario, may name."""
+    """Return the controls that other processes are to declare: all, or those that a text in JSON may name."""
     return tuple(
         Code(name, control.place, control.code)
         for name, control in _declared.items()

@@ -58,7 +58,7 @@ INSTANTANEOUS = "instantaneous"
 
 
 def _value(role: str | None) -> type[Size] | type[Duration]:
-    """What a value of a distribution is."""
+    """Return the type of a distribution's values."""
     return Size if role == SIZE else Duration
 
 
@@ -67,7 +67,7 @@ class Configuration(Part):
 
     entry: ClassVar[Entry]
     role: ClassVar[str | None]
-    """What the values of a distribution are: `SIZE` or `TIME`."""
+    """Kind of a distribution's values: `SIZE` or `TIME`."""
 
     name: str
 
@@ -86,7 +86,7 @@ class External(Configuration):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was given beside the name."""
+        """Return the keys that were given beside the name."""
         return self.__pydantic_extra__ or {}
 
 

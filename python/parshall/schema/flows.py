@@ -45,10 +45,10 @@ DSCP = (
 """Code points with a name: RFC 2474, RFC 2597, RFC 3246, RFC 5865, RFC 8622."""
 
 USUAL_DELAYED_ACK = "40 ms"
-"""What ``delayed_ack = true`` means (Linux's shortest)."""
+"""Meaning of ``delayed_ack = true`` (Linux's shortest)."""
 
 _BOOLEANS = {"delayed_ack": {True: USUAL_DELAYED_ACK}, "ssthresh_cached": {False: "off", True: "last"}}
-"""What truth values mean for keys that take other values too."""
+"""Meaning of truth values for keys that take other values too."""
 
 DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_controls")}
 """Which keys of a group have another default with a congestion control, and that default."""

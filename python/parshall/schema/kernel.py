@@ -1,4 +1,4 @@
-"""What the kernel at the ends of a group's flows is told, when the scenario is emulated."""
+"""Settings of the kernel at the ends of a group's flows, when the scenario is emulated."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ Sysctls = Annotated[
 
 
 class KernelOptions(Part):
-    """What real hosts are told beside the group's other keys.
+    """Settings of real hosts beside the group's other keys.
 
     Simulations read one value of it, with a profile of `tcp`: the middle one of the sysctl net.ipv4.tcp_rmem.
     """

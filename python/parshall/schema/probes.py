@@ -1,4 +1,4 @@
-"""What a run records beyond its totals."""
+"""The tables that a run records beyond its totals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Captured = Annotated[bool | list[str], BeforeValidator(_all_or_names)]
 
 
 class Probes(Part):
-    """What is recorded; nothing costs anything when off."""
+    """Choice of what is recorded; nothing costs anything when off."""
 
     flow_samples: Accepts[Interval | None, str | timedelta | Literal[False] | None] = Field(
         default=initial(None),

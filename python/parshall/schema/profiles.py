@@ -35,7 +35,7 @@ class Profile:
     name: str
     settings: tuple[Setting, ...]
     controls: Mapping[str, str]
-    """What its congestion controls are called here."""
+    """Names that the kernel's congestion controls have here."""
     processing_ps: int
     """Its hosts take so long with a packet or an ACK at most, where a `processing_time` is in packets' time."""
 

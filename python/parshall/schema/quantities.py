@@ -336,7 +336,7 @@ FRACTION_TEXT = {"type": "string", "pattern": "^[0-9]*\\.?[0-9]+ ?%$", "examples
 
 
 class InWords(NamedTuple):
-    """What a field accepts, for `parshall.schema.describing`."""
+    """Text for `parshall.schema.describing` that says what a field accepts."""
 
     what: str
 

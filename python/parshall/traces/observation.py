@@ -35,13 +35,13 @@ Progress = Callable[[int, int], None]
 
 
 class Observation(Result):
-    """What traces showed: a `Result` whose repetitions are the traces."""
+    """The result of reading traces: a `Result` whose repetitions are the traces."""
 
     instruments = ("observe",)
 
     @property
     def captures(self) -> list[dict[str, Any]]:
-        """What each trace held apart from its flows: counts of frames, where reading stopped, and so on."""
+        """Return facts of each trace apart from its flows: counts of frames, where reading stopped, and so on."""
         return [dict(capture) for capture in self.metadata["captures"]]
 
     @property
@@ -146,7 +146,7 @@ class Observation(Result):
         return lazy
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the flows, the largest first."""
+        """Return what a notebook shows: the flows, the largest first."""
         columns = [each for each in SHOWN if each in self.flows.columns]
         rows = self.largest.select(columns).iter_rows()
         return notebook.fragment("Observation", f"of {len(self.captures)} trace(s)", notebook.table(columns, rows))

@@ -74,7 +74,7 @@ class FixedPoint:
 
     @property
     def session_delivered_per_s(self) -> FloatArray:
-        """What of it arrives."""
+        """Return the packets of the sessions that arrive, 1/s."""
         arriving_in = self.session_in_per_s * (1.0 - self.session_loss_in)
         return np.asarray(arriving_in + self.session_out_per_s * (1.0 - self.session_loss_out))
 
@@ -85,7 +85,7 @@ class FixedPoint:
 
     @property
     def carried_per_s(self) -> FloatArray:
-        """What each router lets pass."""
+        """Return the traffic that each router lets pass."""
         arriving_in = self.load_in_per_s * (1.0 - self.loss_in)
         return np.asarray(arriving_in + self.load_out_per_s * (1.0 - self.loss_out))
 

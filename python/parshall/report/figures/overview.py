@@ -42,7 +42,7 @@ class Binned:
 
 @dataclass(frozen=True)
 class Course:
-    """What a link carried over time, and how long packets waited there: means over repetitions, a value a bin.
+    """Traffic that a link carried over time, and queueing delays there: means over repetitions, a value a bin.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Contended:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What a link knows of a group that crosses it."""
+    """Facts of a group that a link needs, which the group crosses."""
 
     flows: int
     mean_rtt_s: float

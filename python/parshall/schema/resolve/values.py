@@ -23,7 +23,7 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "bytes": 1.0}
 
 @dataclass(frozen=True)
 class Context:
-    """What values are seen against."""
+    """Surroundings that values are resolved against."""
 
     folder: Path
     """Where relative paths start."""
@@ -81,7 +81,7 @@ def refused(error: ValueError, *key: str | int) -> Problem:
 
 @contextmanager
 def within(*key: str | int) -> Iterator[None]:
-    """What is refused inside is seen from further outside: a `Problem`, or an error of the Rust crates (`refused`)."""
+    """Name a key further outside in what is refused inside: a `Problem`, or an error of the Rust crates (`refused`)."""
     try:
         yield
     except Problem as problem:
