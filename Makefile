@@ -126,7 +126,8 @@ LINTS := cargo fmt --all --check; \
 	cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 > /dev/null; \
 	$(BIN)/ruff format --check .; \
 	$(BIN)/ruff check .; \
-	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/lint-imports --no-cache --no-logo; \
+	$(BIN)/pytest --quiet tests/python/test_names.py
 
 types: setup ## Types of the Python code, and of code as users write it (tests/typing), without configuration
 	$(STEP) types sh -ec '$(BIN)/mypy; $(BIN)/mypy --config-file= --strict tests/typing; \

@@ -52,7 +52,7 @@ from parshall.foreign.code import LIBRARIES, ForeignCode, described, of_class, s
 from parshall.foreign.process import call, describe
 from parshall.schema import external
 from parshall.schema.catalog import family
-from parshall.schema.external import Code, External
+from parshall.schema.external import Code, ExternalControl
 
 __all__ = ["conformance", "declare", "names", "read"]
 
@@ -121,7 +121,7 @@ def declare_sent(codes: Iterable[Code]) -> None:
         external.declare([control])
 
 
-def read(name: str, code: Any) -> External:
+def read(name: str, code: Any) -> ExternalControl:
     """The control of a name: of a class, or of the place of its code.
 
     Raises
@@ -141,7 +141,7 @@ def read(name: str, code: Any) -> External:
         raise InputError(f'control "{name}": {error}') from None
     content = None if place is None else Path(place.rpartition(":")[0]).read_bytes()
     digest = _digest_of_class(code) if content is None else _digest(content)
-    return External(name, title, digest, place, *description, of_class(name, code, title), content or b"")
+    return ExternalControl(name, title, digest, place, *description, of_class(name, code, title), content or b"")
 
 
 def check_name(name: str) -> None:
@@ -187,7 +187,7 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, code
 
 
-def _of_file(name: str, code: str, content: bytes | None = None) -> External:
+def _of_file(name: str, code: str, content: bytes | None = None) -> ExternalControl:
     """The control of a file; of its `content`, if that is known and the file may be another, or not there."""
     path, attribute = Path(code), ""
     if path.suffix not in LIBRARIES and not code.endswith(external.BPF_SUFFIX):
@@ -204,11 +204,11 @@ def _of_file(name: str, code: str, content: bytes | None = None) -> External:
             raise InputError(f'control "{name}": {path}: {error}') from None
     place, digest = str(path.absolute()), _digest(content)
     if code.endswith(external.BPF_SUFFIX):
-        return External(name, code, digest, place, content=content)
+        return ExternalControl(name, code, digest, place, content=content)
     maker = ForeignCode("module" if attribute else "library", name, code, place, attribute, content)
     if attribute:
         place = f"{place}:{attribute}"
-    return External(name, code, digest, place, *describe(maker), maker, content)
+    return ExternalControl(name, code, digest, place, *describe(maker), maker, content)
 
 
 def _digest(content: bytes) -> str:

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 from parshall.errors import InputError, ParshallError
 
 
-class Named(Protocol):
+class NamedAddition(Protocol):
     """Names by which users call additions."""
 
     @property
@@ -30,7 +30,7 @@ class Named(Protocol):
         """Return the addition as its author writes it."""
 
 
-Kind = TypeVar("Kind", bound=Named)
+Kind = TypeVar("Kind", bound=NamedAddition)
 
 
 def named(group: str, what: str, kind: type[Kind], taken: Collection[str]) -> tuple[Kind, ...]:

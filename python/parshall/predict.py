@@ -165,5 +165,5 @@ def flatten(predicted: Predicted) -> list[dict[str, Any]]:
     return predicted.predicted
 
 
-def _with_measured(rows: list[Throughput], seen: Mapping[str, at_measured.Measured]) -> list[Throughput]:
+def _with_measured(rows: list[Throughput], seen: Mapping[str, at_measured.GroupMeasurements]) -> list[Throughput]:
     return [at_measured.beside(row, seen.get(row.group)) for row in rows]

@@ -19,7 +19,7 @@ from parshall.schema import external
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedCall:
     """How often a quantity was compared after a call: a count of calls, each of which agrees or not, and no claim."""
 
     quantity: str
@@ -34,7 +34,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Difference:
+class CallDifference:
     """A value that differs by more than its tolerance."""
 
     flow: int
@@ -75,10 +75,10 @@ class Replay:
     """Calls that the kernel left out of the recorded ones, at least: its control did not get them either."""
     set_by_endpoint: int
     """How often the kernel's endpoint set the window between calls, so that ours was set too."""
-    compared: list[Compared]
+    compared: list[ComparedCall]
     causes: dict[str, int]
     """Causes of differences, and how often each was met."""
-    first: list[Difference]
+    first: list[CallDifference]
     """The first difference of each connection."""
 
     @property
@@ -139,8 +139,8 @@ def replay(
     except _core.ControlFailed as error:
         raise ControlError(str(error)) from None
     replayed = answer.pop("replayed")
-    replayed["compared"] = [Compared(**each) for each in replayed["compared"]]
-    replayed["first"] = [Difference(**each) for each in replayed["first"]]
+    replayed["compared"] = [ComparedCall(**each) for each in replayed["compared"]]
+    replayed["first"] = [CallDifference(**each) for each in replayed["first"]]
     replayed["causes"] = dict(replayed["causes"])
     return Replay(control=control if isinstance(control, str) else control["name"], **answer, **replayed)
 

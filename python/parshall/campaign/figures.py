@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from parshall.campaign.record import Parameter
+from parshall.campaign.record import SweepParameter
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
@@ -336,5 +336,5 @@ def _number(value: Any) -> float:
     return 0.0 if quantity is None else quantity.number
 
 
-def _scale(parameter: Parameter, magnitude: float) -> Scale:
+def _scale(parameter: SweepParameter, magnitude: float) -> Scale:
     return scale_for(magnitude, parameter.unit)

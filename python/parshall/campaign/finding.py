@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import comb
 from typing import Any
 
-from parshall.campaign.record import Parameter
+from parshall.campaign.record import SweepParameter
 from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
 from parshall.quantities.naming import named
@@ -232,7 +232,7 @@ def _rounded(value: Any) -> str:
     return f"{significant(float(number), 2)} {unit}".strip()
 
 
-def _short(parameter: Parameter) -> str:
+def _short(parameter: SweepParameter) -> str:
     """The name that the sweep gives a parameter, or the end of its key path."""
     if parameter.name != parameter.key.replace(".", "_"):
         return parameter.name

@@ -62,7 +62,7 @@ class Pool(Protocol):
 
 
 @dataclass
-class _Process:
+class _PoolProcess:
     """A process, what it was given, and what it says of the run it does."""
 
     process: subprocess.Popen[bytes]
@@ -244,7 +244,7 @@ class LocalPool:
             each.process.wait()
             each.connection.close()
 
-    def _received(self, process: _Process) -> list[Outcome]:
+    def _received(self, process: _PoolProcess) -> list[Outcome]:
         """Everything that a process has said."""
         outcomes: list[Outcome] = []
         try:
@@ -272,7 +272,7 @@ class LocalPool:
             except OSError:
                 self._lost += self._replace(process)
 
-    def _replace(self, process: _Process) -> list[Outcome]:
+    def _replace(self, process: _PoolProcess) -> list[Outcome]:
         """Start another process for one that ended; the call that it did is lost, and others do what it had besides."""
         process.connection.close()
         process.process.kill()
@@ -283,11 +283,11 @@ class LocalPool:
         return [Lost(call.key, _words(status)) for call in begun]
 
 
-def _start() -> _Process:
+def _start() -> _PoolProcess:
     ours, theirs = Pipe()
     process = start("parshall.campaign.pool", [str(theirs.fileno())], [theirs.fileno()])
     theirs.close()
-    return _Process(process, ours)
+    return _PoolProcess(process, ours)
 
 
 def _words(status: int) -> str:

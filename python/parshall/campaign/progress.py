@@ -17,7 +17,7 @@ _FLOW = 200.0
 
 
 @dataclass(frozen=True)
-class Progress:
+class SweepProgress:
     """How far a sweep has come."""
 
     done: int
@@ -44,7 +44,7 @@ class Progress:
 
 
 @dataclass
-class Estimate:
+class CostEstimate:
     """Cost of a run, learnt while runs are done."""
 
     _sizes: dict[str, float] = field(default_factory=dict)

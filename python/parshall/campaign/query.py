@@ -189,7 +189,7 @@ def _refused(error: Exception) -> InputError:
 
 
 def _explained(snapshot: Snapshot, error: duckdb.Error) -> Exception:
-    """Whose fault it is: a file that vanished or is damaged, or else the statement's."""
+    """Return the error with its cause: a file that vanished or is damaged, or else the statement."""
     for segment in snapshot.segments:
         if not segment.directory.exists():
             return FileNotFoundError(segment.directory)

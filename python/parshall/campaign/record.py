@@ -21,7 +21,7 @@ FINISHED = ("complete", "failures")
 
 
 @dataclass(frozen=True)
-class Parameter:
+class SweepParameter:
     """A parameter of a sweep.
 
     Parameters
@@ -78,7 +78,7 @@ class SweepRecord:
     """``complete``, ``failures`` (some runs failed), ``shard`` (a part was done), ``interrupted`` or ``running``."""
     plan: Mapping[str, Any]
     code: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[SweepParameter, ...]
     points: tuple[PointRecord, ...]
     failed: Mapping[str, str]
     """Why, by the key of the run."""
@@ -158,7 +158,7 @@ def load(store: Store, name: str) -> SweepRecord:
         return SweepRecord(
             **{
                 **content,
-                "parameters": tuple(Parameter(**each) for each in content["parameters"]),
+                "parameters": tuple(SweepParameter(**each) for each in content["parameters"]),
                 "points": tuple(
                     PointRecord(tuple(each["values"]), tuple(each["runs"]), each["reason"])
                     for each in content["points"]

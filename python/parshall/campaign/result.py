@@ -337,7 +337,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     @cached_property
     def _measured(self) -> dict[tuple[str, Quantity], Series | None]:
-        """Return the metrics computed since the sweep was read, by name and by the quantity that the name meant then."""
+        """Return the metrics computed since the sweep was read, by name and the quantity that it meant then."""
         return {}
 
     def _repr_html_(self) -> str:

@@ -49,7 +49,7 @@ def looks(stopping: Stopping) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class StoppingCell:
     """Points that are repeated equally often, and the series whose intervals decide.
 
     Parameters
@@ -68,7 +68,7 @@ class Cell:
 class _State:
     """How far a cell is."""
 
-    cell: Cell
+    cell: StoppingCell
     look: int = 0
     """Index of the look that is being prepared."""
     repetitions: int = 0
@@ -95,7 +95,7 @@ class Planner:
         rule every n-th cell, for what ends its repetitions are all of its values.
     """
 
-    cells: Sequence[Cell]
+    cells: Sequence[StoppingCell]
     rule: int | Stopping
     most: int | None = None
     shard: Shard | None = None

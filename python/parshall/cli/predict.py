@@ -22,7 +22,7 @@ from parshall.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from parshall.report.predicted import Section
+    from parshall.report.predicted import PredictedSection
 
 THROUGHPUT = "throughput"
 """Word in place of a scenario."""
@@ -123,7 +123,7 @@ def _predict_scenario(
         note(f"prediction: {output}")
 
 
-def _show(section: Section) -> None:
+def _show(section: PredictedSection) -> None:
     from parshall.report.sentences import say
 
     rows = [row for part in section.parts for row in part.rows]

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from parshall.control_check.alone import BUFFERS
-from parshall.control_check.card import RIVALS, Card, Row
+from parshall.control_check.card import RIVALS, Card, CardRow
 from parshall.properties import title
 from parshall.report.numbers import quantity
 from parshall.report.sentences import Sentence, say
@@ -93,7 +93,7 @@ def _standing(share: Interval | None) -> str:
     return SHARES if outcome == "holds" else YIELDS if share.mean < 1 else TAKES
 
 
-def _of(row: Row | None, control: str) -> float | None:
+def _of(row: CardRow | None, control: str) -> float | None:
     """The mean of a row's value of a control; None where it has none."""
     value = None if row is None else row.values.get(control)
     return None if value is None else value.mean

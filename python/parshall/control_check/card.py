@@ -29,7 +29,7 @@ _DECIDED = (*DIFFERENT, Verdict.SAME, Verdict.EQUAL)
 
 
 @dataclass(frozen=True)
-class Row:
+class CardRow:
     """One measure of all controls.
 
     Parameters
@@ -152,7 +152,7 @@ class Card(HasFigures, page="parshall.control_check.page:page"):
     seed: int
     repetitions: int
     findings: Sequence[Finding]
-    rows: Sequence[Row] = ()
+    rows: Sequence[CardRow] = ()
     trajectories: Sequence[Trajectory] = field(default=(), repr=False)
     not_measured: str | None = None
     wall_s: float = 0.0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from parshall.control_check.alone import BUFFERS
 from parshall.control_check.answer import answer
-from parshall.control_check.card import COLUMNS, Card, Row
+from parshall.control_check.card import COLUMNS, Card, CardRow
 from parshall.control_check.response import LOSSES
 from parshall.models.square_root import independent_losses_window
 from parshall.report.document import Chart, Document, Section, Table
@@ -71,7 +71,7 @@ def _conformance(card: Card) -> Section:
     return Section("Conformance", (text,), [Table("", header, rows)])
 
 
-def _table(card: Card, rows: Sequence[Row]) -> Table:
+def _table(card: Card, rows: Sequence[CardRow]) -> Table:
     """Without the columns that are empty."""
     header, cells = ("", *card.controls, *COLUMNS), [row.cells(card.controls) for row in rows]
     columns = [n for n, name in enumerate(header) if not name or any(row[n] for row in cells)]

@@ -24,7 +24,7 @@ Readings = Mapping[Key, list[Reading]]
 
 
 @dataclass(frozen=True)
-class Course:
+class RepetitionCourse:
     """A scenario, and what is read from its tables by a function of a module."""
 
     document: Mapping[str, Any]
@@ -33,7 +33,7 @@ class Course:
 
 
 def done(
-    courses: Mapping[Key, Course],
+    courses: Mapping[Key, RepetitionCourse],
     seed: int,
     repetitions: int,
     execution: Execution,

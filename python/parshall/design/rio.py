@@ -9,7 +9,7 @@ import numpy as np
 
 from parshall import notebook
 from parshall.design.agreement import LABELS, Agreement
-from parshall.design.search import Choice, Problem, Region, best_margins, feasible, lowest, region
+from parshall.design.search import Choice, DesignProblem, FeasibleRegion, best_margins, feasible, lowest, region
 from parshall.errors import InputError
 from parshall.has_figures import HasFigures
 from parshall.models.diffserv import Router, Sessions
@@ -49,8 +49,8 @@ class Conflict:
 class RioDesign(HasFigures, page="parshall.design.page:page"):
     """The answer; `choice` or `conflict` is None."""
 
-    problem: Problem
-    region: Region
+    problem: DesignProblem
+    region: FeasibleRegion
     choice: Choice | None
     costs: tuple[Cost, ...]
     conflict: Conflict | None
@@ -116,7 +116,7 @@ def rio(
         raise InputError(f"limit_packets: found {limit_packets:g}, accepted is from 2 to 1,000,000 packets")
     if agreement.reservations and sessions.reserved_per_s is None:
         raise InputError("agreement: found reservations to be reached, but the sessions have none")
-    problem = Problem(sessions, float(capacity_per_s), agreement, float(limit_packets), out_min_share)
+    problem = DesignProblem(sessions, float(capacity_per_s), agreement, float(limit_packets), out_min_share)
     choice = lowest(problem)
     return RioDesign(
         problem,
@@ -127,7 +127,7 @@ def rio(
     )
 
 
-def _cost(problem: Problem, choice: Choice, name: str) -> Cost:
+def _cost(problem: DesignProblem, choice: Choice, name: str) -> Cost:
     without = lowest(replace(problem, agreement=problem.agreement.without(name)))
     if without is None:  # the delay of every packet shortens the queue, and with it what the others can have
         return Cost(name, None, None, None)
@@ -135,7 +135,7 @@ def _cost(problem: Problem, choice: Choice, name: str) -> Cost:
     return Cost(name, without.out_probability, utilisation, utilisation - float(choice.state.utilisation[0]))
 
 
-def _conflict(problem: Problem) -> Conflict:
+def _conflict(problem: DesignProblem) -> Conflict:
     best = {name: least for name, (least, _) in best_margins(problem).items()}
     return Conflict(
         tuple(name for name, least in best.items() if least > 1),
@@ -146,7 +146,7 @@ def _conflict(problem: Problem) -> Conflict:
     )
 
 
-def _least_factor(changed: Callable[[float], Problem], unit: float) -> float | None:
+def _least_factor(changed: Callable[[float], DesignProblem], unit: float) -> float | None:
     """The least factor by which something has to grow, times its unit; to 0.1 %."""
     low, high = 1.0, 2.0
     while not feasible(changed(high)):
@@ -162,7 +162,7 @@ def _least_factor(changed: Callable[[float], Problem], unit: float) -> float | N
     return high * unit
 
 
-def _other_limit(problem: Problem) -> float | None:
+def _other_limit(problem: DesignProblem) -> float | None:
     """The queue limit nearest to the given one, by factors, that would do."""
     for factor in np.geomspace(1.2, 32.0, 15):
         for limit in (problem.limit_packets * factor, problem.limit_packets / factor):
@@ -172,7 +172,7 @@ def _other_limit(problem: Problem) -> float | None:
     return None
 
 
-def _bound(problem: Problem, name: str) -> float | None:
+def _bound(problem: DesignProblem, name: str) -> float | None:
     """The tightest bound that could be promised for one constraint with the others kept."""
     if name in {"delay_s", "reservations"}:
         return None

@@ -25,7 +25,7 @@ SCENARIOS = ROOT / "scenarios"
 
 
 @dataclass(frozen=True)
-class Picture:
+class GalleryPicture:
     """A figure of one scenario: what it is called, from what it is made, and what is to be seen."""
 
     name: str
@@ -60,21 +60,21 @@ class Picture:
 
 
 GALLERY = (
-    Picture(
+    GalleryPicture(
         "windows",
         "Windows of CUBIC and Reno",
         "quickstart.toml",
         "cwnd",
         "Eight flows share 20 Mbit/s. CUBIC flows soon come back to their last window, and get more than Reno's.",
     ),
-    Picture(
+    GalleryPicture(
         "queue",
         "A full link and its queue",
         "quickstart.toml",
         "traffic",
         "The same eight flows: the link is full, the queue swings below its limit of one bandwidth-delay product.",
     ),
-    Picture(
+    GalleryPicture(
         "one-queue",
         "A home's uplink with one large queue",
         "home-line.toml",
@@ -82,28 +82,28 @@ GALLERY = (
         "Two uploads fill the queue. The packets of a game wait behind those of the uploads.",
         ("bottleneck.queue.name=drop_tail",),
     ),
-    Picture(
+    GalleryPicture(
         "fair-queues",
         "The same uplink with FQ-CoDel",
         "home-line.toml",
         "latency",
         "Each flow has a queue of its own: the game waits for nobody.",
     ),
-    Picture(
+    GalleryPicture(
         "lte",
         "A link whose rate wanders",
         "lte.toml",
         "traffic",
         "A download over a cellular link. When the rate falls, what is queued takes seconds.",
     ),
-    Picture(
+    GalleryPicture(
         "leo",
         "A satellite takes over every 15 s",
         "leo.toml",
         "cwnd",
         "For a tenth of a second nothing is delivered. CUBIC and BBRv3 answer to it in different ways.",
     ),
-    Picture(
+    GalleryPicture(
         "incast",
         "Incast",
         "incast.toml",
@@ -111,21 +111,21 @@ GALLERY = (
         "32 answers at once through a small buffer: half are there within 1.4 ms; those that lose their "
         "last packets wait 200 ms or more for the retransmission timer.",
     ),
-    Picture(
+    GalleryPicture(
         "data-centre",
         "DCTCP in a data centre",
         "data-centre.toml",
         "delay",
         "The queue marks packets beyond a threshold, and stays there.",
     ),
-    Picture(
+    GalleryPicture(
         "parking-lot",
         "Three bottlenecks in a row",
         "parking-lot.toml",
         "shares",
         "Flows that cross three bottlenecks get less than those that cross one.",
     ),
-    Picture(
+    GalleryPicture(
         "short-flows",
         "How long requests take",
         "short-flows.toml",

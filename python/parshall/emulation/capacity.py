@@ -20,7 +20,7 @@ from parshall.report.numbers import quantity
 
 
 @dataclass(frozen=True)
-class Trial:
+class CapacityTrial:
     """One emulation, and what became of it."""
 
     rate_bps: float
@@ -67,14 +67,14 @@ class Capacity:
     real_time: bool
     load: float
     """Processes that wanted a processor before it was measured (the load average of a minute)."""
-    trials: Sequence[Trial]
+    trials: Sequence[CapacityTrial]
 
     @classmethod
     def kept(cls) -> Self | None:
         """Return the capacity of this machine that was measured before; None: none was, or by another version."""
         try:
             stored = json.loads(_place().read_text(encoding="utf-8"))
-            made = cls(**{**stored, "trials": [Trial(**each) for each in stored["trials"]]})
+            made = cls(**{**stored, "trials": [CapacityTrial(**each) for each in stored["trials"]]})
         except (OSError, ValueError, TypeError, KeyError):
             return None
         return made if made.machine == this_machine() else None

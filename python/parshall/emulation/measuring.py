@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from parshall.emulation.capacity import Capacity, Trial, this_machine
+from parshall.emulation.capacity import Capacity, CapacityTrial, this_machine
 from parshall.emulation.emulating import emulate
 from parshall.records.about import cores, now
 from parshall.records.validity import Validity, validity
@@ -61,7 +61,7 @@ def measure() -> Capacity:
     return made
 
 
-def _fast() -> Iterator[Trial]:
+def _fast() -> Iterator[CapacityTrial]:
     for rate_bps in RATES_BPS:
         trial = _trial(rate_bps, 1, "5 ms")
         yield trial
@@ -69,7 +69,7 @@ def _fast() -> Iterator[Trial]:
             return
 
 
-def _many() -> Iterator[Trial]:
+def _many() -> Iterator[CapacityTrial]:
     for flows in FLOWS:
         trial = _trial(MANY_BPS, flows, "40 ms")
         yield trial
@@ -77,12 +77,12 @@ def _many() -> Iterator[Trial]:
             return
 
 
-def _trial(rate_bps: float, flows: int, rtt: str) -> Trial:
+def _trial(rate_bps: float, flows: int, rtt: str) -> CapacityTrial:
     group = {"count": flows, "congestion_control": "cubic", "kernel": {"sysctls": AMPLE_BUFFERS}}
     made = emulate(_scenario(rate_bps, rtt, group))
     verdict = _judged(made)
     measured = verdict.measured or {}
-    return Trial(
+    return CapacityTrial(
         rate_bps=rate_bps,
         flows=flows,
         throughput_bps=float(made.flows["throughput_bps"].sum()),

@@ -28,7 +28,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.models.entry import Entry
+from parshall.models.entry import ModelEntry
 from parshall.models.inputs import FloatArray, ModelInputError, limit, positive, probability_or_zero
 from parshall.properties import defaults
 
@@ -183,7 +183,7 @@ class ThroughputModel:
         that is lost.
     """
 
-    entry: Entry
+    entry: ModelEntry
     rate: Rate
     check: Check
     limits_window: bool = False

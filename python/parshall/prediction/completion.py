@@ -19,7 +19,7 @@ from parshall.models.inputs import FloatArray
 from parshall.models.latency import transfer_latency
 from parshall.prediction import validity
 from parshall.prediction.answers import Completion, Reading, ratio
-from parshall.prediction.at_measured import Measured
+from parshall.prediction.at_measured import GroupMeasurements
 from parshall.prediction.network import Group, Network
 from parshall.prediction.tables import Table, numbers, texts
 
@@ -45,7 +45,7 @@ class _Path:
 
 
 def completion(
-    network: Network, given_bps: FloatArray, measured: dict[str, Measured], transfers: Table | None
+    network: Network, given_bps: FloatArray, measured: dict[str, GroupMeasurements], transfers: Table | None
 ) -> list[Completion]:
     """Predict completion times of every size of every group of transfers.
 
@@ -66,7 +66,7 @@ def completion(
 
 
 def _of_group(
-    network: Network, group: Group, given_bps: FloatArray, seen: Measured | None, transfers: Table | None
+    network: Network, group: Group, given_bps: FloatArray, seen: GroupMeasurements | None, transfers: Table | None
 ) -> Iterator[Completion]:
     sizes = sorted({int(size) for size in group.workload["sizes"] if size > 0})[:MOST_SIZES]
     times = {} if transfers is None else _mean_times(transfers, group.name)

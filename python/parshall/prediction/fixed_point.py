@@ -72,7 +72,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FixedPointProblem:
     """A network, its contenders and what else loads its links.
 
     Parameters

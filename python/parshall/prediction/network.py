@@ -29,7 +29,7 @@ TRACE_PACKET_BITS = 1500 * 8
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NetworkLink:
     """A contended link."""
 
     name: str
@@ -155,7 +155,7 @@ class Group:
 class Network:
     """A scenario, as the models see it."""
 
-    links: tuple[Link, ...]
+    links: tuple[NetworkLink, ...]
     groups: tuple[Group, ...]
     duration_s: float
     warm_up_s: float
@@ -182,13 +182,13 @@ def read(resolved: Mapping[str, Any]) -> Network:
     )
 
 
-def _link(spec: Mapping[str, Any]) -> Link:
+def _link(spec: Mapping[str, Any]) -> NetworkLink:
     rate = spec["rate"]
     if "constant" in rate:
         rate_bps = float(rate["constant"])
     else:
         rate_bps = len(rate["trace"]) * TRACE_PACKET_BITS / (rate["trace"][-1] / 1e3)
-    return Link(
+    return NetworkLink(
         name=spec["name"],
         rate_bps=rate_bps,
         varies="trace" in rate,
@@ -197,7 +197,7 @@ def _link(spec: Mapping[str, Any]) -> Link:
     )
 
 
-def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
+def _group(spec: Mapping[str, Any], links: Sequence[NetworkLink]) -> Group:
     packet_bits, tcp = spec["packet_bytes"] * 8, spec["tcp"]
     transmission = sum(packet_bits / links[i].rate_bps for i in spec["path"])
     access = inf if spec["access_bps"] is None else float(spec["access_bps"])

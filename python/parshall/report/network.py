@@ -56,7 +56,7 @@ _ENTRY, _NUMBERS = 38, 40
 
 
 @dataclass(frozen=True)
-class Drawing:
+class NetworkDrawing:
     """The drawing, and the sentence that explains it."""
 
     image: Markup
@@ -88,7 +88,7 @@ class _Lane:
     series: int
 
 
-def network(run: Result) -> Drawing | None:
+def network(run: Result) -> NetworkDrawing | None:
     """The network of `run`; None where its scenario is not known, or it has no flows or links."""
     table = run.tables.get("links")
     described = [group for group in description.document(run).get("flows") or () if isinstance(group, Mapping)]
@@ -108,7 +108,7 @@ def network(run: Result) -> Drawing | None:
     note += "; a ring: its ACKs do." if any(lane.acks for lane in lanes) else "."
     if left_out:
         note += f" Not drawn: {description.listed(left_out)}, with the least goodput or load."
-    return Drawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in (_WIDE, _NARROW)), note)
+    return NetworkDrawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in (_WIDE, _NARROW)), note)
 
 
 def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> tuple[list[_Lane], int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from parshall import _core
 from parshall._core import Interrupted, Monitor
 from parshall.errors import ControlError, InputError, ScenarioError, SimulationError
-from parshall.foreign.process import Group, call
+from parshall.foreign.process import ProcessGroup, call
 from parshall.runs.memory import most_flows
 from parshall.schema import external
 
@@ -75,8 +75,8 @@ def _simulated(resolved: str, repetition: int, directory: Path, monitor: Monitor
     return call("simulate", controls, *given, monitor=monitor, groups=lambda: _groups(resolved))
 
 
-def _groups(resolved: str) -> list[Group]:
-    return [Group(each["name"], _control(each["congestion_control"])) for each in json.loads(resolved)["flows"]]
+def _groups(resolved: str) -> list[ProcessGroup]:
+    return [ProcessGroup(each["name"], _control(each["congestion_control"])) for each in json.loads(resolved)["flows"]]
 
 
 def _control(resolved: Mapping[str, Any] | None) -> str | None:

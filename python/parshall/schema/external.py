@@ -37,7 +37,7 @@ STEERING = ("slope", "ssthresh")
 
 
 @dataclass(frozen=True)
-class External:
+class ExternalControl:
     """One control from outside."""
 
     name: str
@@ -90,10 +90,10 @@ class Code(NamedTuple):
     digest: str
 
 
-_declared: dict[str, External] = {}
+_declared: dict[str, ExternalControl] = {}
 
 
-def declare(controls: Iterable[External]) -> None:
+def declare(controls: Iterable[ExternalControl]) -> None:
     """Accept these names in scenarios from now on; a name that was declared before means the new one."""
     _declared.update({control.name: control for control in controls})
 
@@ -101,11 +101,11 @@ def declare(controls: Iterable[External]) -> None:
 def remember(described: Iterable[Mapping[str, Any]]) -> None:
     """Accept the names of a recorded run, unless they are declared."""
     for each in described:
-        control = External(**{**each, **{key: tuple(each.get(key, ())) for key in ("needs", "steering")}})
+        control = ExternalControl(**{**each, **{key: tuple(each.get(key, ())) for key in ("needs", "steering")}})
         _declared.setdefault(control.name, control)
 
 
-def declared(name: object) -> External | None:
+def declared(name: object) -> ExternalControl | None:
     """The control of a name, if there is one."""
     return _declared.get(name) if isinstance(name, str) else None
 
@@ -139,7 +139,7 @@ def codes(text: str | None = None) -> tuple[Code, ...]:
     )
 
 
-def known_here_alone(scenario: str | None = None) -> list[External]:
+def known_here_alone(scenario: str | None = None) -> list[ExternalControl]:
     """Controls of which other processes cannot be told, as a class of a notebook: all, or those that a scenario names.
 
     Parameters

@@ -39,7 +39,7 @@ from parshall.schema.quantities import (
     Bytes,
     Duration,
     PositiveSize,
-    Quantity,
+    QuantityText,
     Rate,
     Size,
     fraction,
@@ -276,7 +276,7 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
     return kind
 
 
-_QUANTITIES: dict[str, type[Quantity]] = {
+_QUANTITIES: dict[str, type[QuantityText]] = {
     "duration": Duration,
     "rate": Rate,
     "bytes": Bytes,

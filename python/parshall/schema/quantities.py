@@ -71,7 +71,7 @@ def _schema(pattern: str, *examples: str) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^[0-9][0-9._]* ?({pattern})$", "examples": list(examples)}
 
 
-class Quantity(str):
+class QuantityText(str):
     """A text with a unit, which knows what it says; the type of a scenario's field.
 
     Raises
@@ -136,12 +136,12 @@ class Quantity(str):
         return dict(cls.schema)
 
 
-def base_of(given: Quantity | None) -> int | None:
+def base_of(given: QuantityText | None) -> int | None:
     """A quantity in the base unit of its kind; None: none was given."""
     return None if given is None else given.base
 
 
-class Duration(Quantity):
+class Duration(QuantityText):
     """A duration; `read` takes a `datetime.timedelta` too."""
 
     kind = "duration"
@@ -195,7 +195,7 @@ class ProcessingTime(Duration):
                 raise ValueError(f'{error}, or as service times of the slowest link, e.g. "1 packet"') from None
 
 
-class Rate(Quantity):
+class Rate(QuantityText):
     """A rate."""
 
     kind = "rate"
@@ -208,7 +208,7 @@ class Rate(Quantity):
         return self.base
 
 
-class Bytes(Quantity):
+class Bytes(QuantityText):
     """A number of bytes."""
 
     kind = "bytes"
@@ -230,7 +230,7 @@ class PacketSize(Bytes):
             raise ValueError(f'found "{self}"; a packet has 1 to {LARGEST_PACKET} bytes: write e.g. "1500 B"')
 
 
-class PositivePackets(Quantity):
+class PositivePackets(QuantityText):
     """A number of packets above zero."""
 
     kind = "packets"
@@ -248,7 +248,7 @@ class PositivePackets(Quantity):
         return self.base
 
 
-class Size(Quantity):
+class Size(QuantityText):
     """A size in bytes or packets."""
 
     kind = "bytes"
@@ -341,7 +341,7 @@ class InWords(NamedTuple):
     what: str
 
 
-def or_none(kind: type[Quantity], word: str) -> Any:
+def or_none(kind: type[QuantityText], word: str) -> Any:
     """The type of a field that holds a quantity, or `word` (or ``false``): there is no limit, a mechanism is off."""
     return Annotated[
         Any,

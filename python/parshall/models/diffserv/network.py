@@ -38,7 +38,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class RouterNetwork:
     """Sessions, datagrams and routers as rows."""
 
     capacity: FloatArray
@@ -65,7 +65,7 @@ class Network:
         batch: tuple[int, ...],
         rows: Rows,
         formulas: Formulas,
-    ) -> Network:
+    ) -> RouterNetwork:
         """Take some rows of a batch; what does not vary over the batch keeps one row."""
 
         def each(value: object, width: int) -> FloatArray:
@@ -101,14 +101,14 @@ class Network:
             formulas=formulas,
         )
 
-    def rows(self, chosen: Rows) -> Network:
+    def rows(self, chosen: Rows) -> RouterNetwork:
         """Some rows, of those that there are; a row may be taken several times."""
 
         def of(array: FloatArray) -> FloatArray:
             return array if array.shape[0] == 1 else array[chosen]
 
         curves = tuple(curve if curve.drop_in.shape[0] == 1 else curve.rows(chosen) for curve in self.curves)
-        return Network(
+        return RouterNetwork(
             of(self.capacity),
             curves,
             of(self.base_rtt),
