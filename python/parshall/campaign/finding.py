@@ -15,6 +15,7 @@ from itertools import pairwise
 from math import comb
 from typing import Any
 
+from parshall.campaign import sharing
 from parshall.campaign.record import SweepParameter
 from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
@@ -52,6 +53,8 @@ def sentences(sweep: Sweep) -> list[Sentence]:
     ends = sweep.judged(each.ends for each in metrics.values() if each.order)
     steps = sweep.judged(step for each in metrics.values() for step in each.steps)
     said = _unfinished(sweep)
+    if (who := _sharing(sweep)) is not None:
+        said.append(who)
     for name in spoken:
         each = metrics.get(name)
         said.append(
@@ -61,6 +64,16 @@ def sentences(sweep: Sweep) -> list[Sentence]:
         )
         said += _lacking(sweep, name)
     return said
+
+
+def _sharing(sweep: Sweep) -> Sentence | None:
+    """Return who of two groups has more along a single measured parameter; None where there is nothing to tell."""
+    asked = next((metric for metric in sweep.record.metrics if metric.endswith("/share")), None)
+    if asked is None:
+        return None
+    along = _Metric(sweep, asked, _known(sweep, asked))
+    column = [point.values[0] for point in sweep.record.points]
+    return sharing.sentence(sweep, along.order, lambda number: _shown(column[number], column))
 
 
 def _unfinished(sweep: Sweep) -> list[Sentence]:

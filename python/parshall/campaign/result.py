@@ -168,11 +168,11 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     def fair_share(self, group: str) -> float | None:
         """The share of a group if each flow had the same: its share of the flows; None where that differs by point."""
-        return self._fair_shares.get(group)
+        return self.fair_shares.get(group)
 
     @cached_property
-    def _fair_shares(self) -> dict[str, float]:
-        """By group, of those whose share of the flows is the same in every run."""
+    def fair_shares(self) -> dict[str, float]:
+        """Return the share of the flows of each group whose share is the same in every run."""
         flows = reading(self.store, lambda snapshot: snapshot.scan("flows"))
         if flows is None:
             return {}
