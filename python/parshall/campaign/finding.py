@@ -19,6 +19,7 @@ from parshall.campaign import sharing
 from parshall.campaign.record import SweepParameter
 from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
+from parshall.quantities.catalog import OURS
 from parshall.quantities.naming import named
 from parshall.report.numbers import count, counted, quantity, significant
 from parshall.report.sentences import Sentence, say
@@ -68,7 +69,7 @@ def sentences(sweep: Sweep) -> list[Sentence]:
 
 def _sharing(sweep: Sweep) -> Sentence | None:
     """Return who of two groups has more along a single measured parameter; None where there is nothing to tell."""
-    asked = next((metric for metric in sweep.record.metrics if metric.endswith("/share")), None)
+    asked = next((metric for metric in sweep.record.metrics if named(metric).quantity is OURS["group", "share"]), None)
     if asked is None:
         return None
     along = _Metric(sweep, asked, _known(sweep, asked))
