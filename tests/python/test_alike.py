@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.errors import OutputExistsError
-from parshall.files import Scratch
+from parshall.foundations.errors import OutputExistsError
+from parshall.foundations.files import Scratch
 
 TABLES = {"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "20 ms", "name": "a"}]}
 

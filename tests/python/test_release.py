@@ -18,7 +18,7 @@ from needs import need
 
 import parshall
 from parshall.campaign import store
-from parshall.records import storage
+from parshall.results.records import storage
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_formats_have_the_versions_that_are_promised() -> None:
     rows = dict(
         re.findall(r"^\| ([a-z]+)[^|]* \| ([^|]+) \|", text.split("## Formats")[1].split("## ")[0], re.MULTILINE)
     )
-    header = (ROOT / "python/parshall/templates/control/parshall_control.h").read_text(encoding="utf-8")
+    header = (ROOT / "python/parshall/scenario/templates/control/parshall_control.h").read_text(encoding="utf-8")
     abi = re.search(r"#define PARSHALL_CONTROL_ABI (\d+)", header)
     assert abi is not None
     assert rows["results"] == str(storage.FORMAT)

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 import parshall as ps
-from parshall.files import Scratch
-from parshall.runs import execute
+from parshall.foundations.files import Scratch
+from parshall.instruments.simulation import execute
 
 TABLES = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flows": [{"rtt": "20 ms"}]}
 
 HOLDING = """
 import time
-from parshall.files import Scratch
+from parshall.foundations.files import Scratch
 held = Scratch("parshall-")
 print(held.path, flush=True)
 time.sleep(600)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import parshall as ps
-from parshall.schema import flows, tcp_options
-from parshall.schema.catalog import family
+from parshall.scenario.schema import flows, tcp_options
+from parshall.scenario.schema.catalog import family
 
 USERS_CODE = Path(__file__).parents[1] / "typing" / "users_code.py"
 

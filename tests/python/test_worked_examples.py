@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from needs import need
 
-from parshall.documentation.markdown import GuideBlock, blocks
+from tools.documentation.markdown import GuideBlock, blocks
 
 ROOT = Path(__file__).parents[2]
 CRATES = ("units", "congestion", "net")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from parshall.extras import extra
-from parshall.quantities.naming import named
+from parshall.foundations.extras import extra
+from parshall.results.quantities.naming import named
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,7 +1,7 @@
 """The sentence on who gets more of the goodput: two groups along one parameter of a sweep.
 
 At each point the share of one group is compared with the share of its flows, repetition by repetition. All points are
-one family of differences (`parshall.stats.families`): where a group is said to have more, chance is unlikely.
+one family of differences (`parshall.analysis.stats.families`): where a group is said to have more, chance is unlikely.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from parshall.analysis.stats.families import Pair, judged
 from parshall.campaign.result import Sweep
-from parshall.quantities.naming import named
 from parshall.report.sentences import Sentence, say
-from parshall.stats.families import Pair, judged
+from parshall.results.quantities.naming import named
 
 Words = Callable[[int], str]
 """Returns the value of the parameter at a point, in words."""

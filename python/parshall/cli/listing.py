@@ -24,7 +24,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List what scenarios can be made of: congestion controls, queues, workloads, ..."""
-    from parshall import catalogs
+    from parshall.scenario import catalogs
 
     families = catalogs.families()
     if family is None:
@@ -42,8 +42,8 @@ def list_(
     if entries:
         _print(entries, as_json=as_json, show=_show_each)
         return
-    from parshall.errors import InputError
-    from parshall.schema.problems import did_you_mean, quoted
+    from parshall.foundations.errors import InputError
+    from parshall.scenario.schema.problems import did_you_mean, quoted
 
     raise InputError(
         f'list: found "{family}"; accepted: {quoted(families)}, or the name of an entry'

@@ -46,7 +46,7 @@ def validate(
 
 def _checked(path: Path, overrides: list[str]) -> dict[str, list[str]]:
     """Return the errors of a scenario, or else the reasons to doubt its numbers."""
-    from parshall.errors import ScenarioError
+    from parshall.foundations.errors import ScenarioError
     from parshall.scenario import Scenario
 
     try:
