@@ -127,10 +127,12 @@ LINTS := cargo fmt --all --check; \
 	cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 > /dev/null; \
 	$(BIN)/ruff format --check .; \
 	$(BIN)/ruff check .; \
-	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/lint-imports --no-cache --no-logo; \
+	$(BIN)/pytest --quiet tests/python/test_names.py
 
-types: setup ## Types of the Python code
-	$(STEP) types $(BIN)/mypy
+types: setup ## Types of the Python code, and of code as users write it (tests/typing), without configuration
+	$(STEP) types sh -ec '$(BIN)/mypy; $(BIN)/mypy --config-file= --strict tests/typing; \
+		$(BIN)/basedpyright --project tests/typing --pythonpath $(BIN)/python'
 
 docs: setup ## The guides' generated tables brought up to date, the site (build/docs/html), the crates' documentation
 	$(BIN)/python -m tools.documentation
@@ -207,12 +209,15 @@ wheel: setup $(SIMULATOR) ## dist/: an abi3 wheel that needs no compiler where i
 	$(STEP) wheel env VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release $(PGO) --quiet --locked --out dist
 	$(BUILD_STUDIES)
 
-release: setup $(SIMULATOR) ## dist/: wheels and source distributions of both, if Cargo.toml, CITATION.cff and CHANGELOG.md name one version
+release: setup $(SIMULATOR) ## dist/: wheels and source distributions of both, of one version, tried in an empty environment
 	$(BIN)/python .ci/release.py
 	rm -rf dist
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin build --release --pgo --locked --out dist
 	$(BIN)/maturin sdist --out dist
 	$(BUILD_STUDIES)
+	$(BIN)/python .ci/smoke.py dist/*.whl
+	@version=$$($(BIN)/python -c 'import tomllib; print(tomllib.load(open("Cargo.toml", "rb"))["workspace"]["package"]["version"])'); \
+		echo "dist/ is ready. To tag it: git tag --annotate v$$version --message 'Parshall $$version' && git push origin v$$version"
 
 clean: ## Remove what was built, but no results
 	rm -rf .venv build dist target

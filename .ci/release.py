@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def problems(root: Path = ROOT) -> list[str]:
-    """What is to be done before the sources in `root` can be released; nothing if they can."""
+    """Return what is to be done before the sources in `root` can be released; nothing if they can."""
     cargo = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
     version = cargo["workspace"]["package"]["version"]
     found = []

@@ -1,6 +1,7 @@
 from . import design as design
 from . import report as report
 from . import studies as studies
+from . import suites as suites
 from .analysis import models as models
 from .analysis import stats as stats
 from .campaign import Execution as Execution
@@ -24,11 +25,15 @@ from .instruments.replaying import replay as replay
 from .instruments.simulation import Run as Run
 from .instruments.simulation import run as run
 from .report import Comparison as Comparison
-from .report import compare as compare
+from .results.loading import compare as compare
 from .results.loading import load as load
 from .results.quantities import quantity as quantity
 from .results.records import Result as Result
+from .scenario import Bottleneck as Bottleneck
 from .scenario import FlowGroup as FlowGroup
+from .scenario import NamedLink as NamedLink
+from .scenario import Probes as Probes
 from .scenario import Scenario as Scenario
+from .scenario import catalogs as catalogs
 from .scenario import controls as controls
 from .suites import control_check as control_check

@@ -33,7 +33,7 @@ _EXPONENT, _FEWEST_FREQUENCIES = 0.4, 8
 
 @dataclass(frozen=True, slots=True)
 class ClosedLoop:
-    """What was asked for, and what came out.
+    """The series that was asked for, and the one that was reached.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ def _each(
     wanted: Sequence[benchmark.Instrument],
     progress: Callable[[str], None],
 ) -> list[Done]:
-    """What `does` gives with each instrument."""
+    """Return the results of `does` with each instrument."""
     with termination_interrupts():
         return [does(cases, names, by, progress=progress, instrument=each) for each in wanted]
 
@@ -188,7 +188,7 @@ def _write_scenarios(cases: list[Case], names: list[str], directory: Path) -> No
 
 
 def _instruments(named: str) -> list[benchmark.Instrument]:
-    """What is done: what was asked for, without emulations where this machine cannot."""
+    """Return the instruments that are asked for, without emulations where this machine cannot."""
     wanted = one_of("--instrument", named, INSTRUMENTS)
     if wanted == "simulate":
         return [wanted]

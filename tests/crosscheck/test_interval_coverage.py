@@ -52,7 +52,7 @@ def means(scenario: ps.Scenario, seed: int, repetitions: int) -> dict[str, tuple
     run = ps.run(scenario.with_values({"seed": seed, "repetitions": repetitions}), workers=1)
     return {
         key: (metric.interval, set(metric.series.values.values()))
-        for key, metric in run.quantities().items()
+        for key, metric in run.metrics().items()
         if isinstance(metric.series, Means) and len(metric.series.values) == repetitions
     }
 

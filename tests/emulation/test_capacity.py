@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 import parshall as ps
 from parshall.cli.app import application
 from parshall.instruments.emulation import Capacity, advice
-from parshall.instruments.emulation.capacity import Trial, beyond, this_machine
+from parshall.instruments.emulation.capacity import CapacityTrial, beyond, this_machine
 from parshall.instruments.emulation.kernel import emulated
 from parshall.results.records.validity import MEASURED
 
-FILLED = Trial(1e9, 1, 0.97e9, "valid", None, 0.5, 100e-6)
+FILLED = CapacityTrial(1e9, 1, 0.97e9, "valid", None, 0.5, 100e-6)
 ABLE = Capacity(
     machine=this_machine(),
     measured="2026-01-01T00:00:00+00:00",
@@ -96,7 +96,7 @@ def test_advice_says_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_guide_has_each_number_that_is_kept() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
-    kept = {"repetition", *MEASURED, *(each.name for each in (*fields(Capacity), *fields(Trial)))}
+    kept = {"repetition", *MEASURED, *(each.name for each in (*fields(Capacity), *fields(CapacityTrial)))}
     assert {name for name in kept if f"`{name}`" not in guide} == set()
 
 

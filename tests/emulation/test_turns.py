@@ -244,4 +244,4 @@ def test_an_emulation_that_went_on_says_so(family: str, monkeypatch: pytest.Monk
     assert any(f"whose turn was passed over: root's, PID {process.pid}" in each for each in verdict.reasons) or (
         os.getuid() != 0
     )
-    assert "--at-once does not wait" in caplog.text
+    assert "at_once=True does not wait" in caplog.text

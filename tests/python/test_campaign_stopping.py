@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parshall.campaign.plan import Stopping
-from parshall.campaign.stopping import Cell, Planner, interval, looks
+from parshall.campaign.stopping import Planner, StoppingCell, interval, looks
 
 Values = Any
 
 
-def single(count: int) -> list[Cell]:
-    return [Cell((number,), ((number, None),)) for number in range(count)]
+def single(count: int) -> list[StoppingCell]:
+    return [StoppingCell((number,), ((number, None),)) for number in range(count)]
 
 
 def finish(planner: Planner, value: Any, shuffle: np.random.Generator | None = None, ahead: int = 1) -> None:
@@ -92,7 +92,7 @@ def test_paired_differences_need_fewer_repetitions() -> None:
     needed = []
     for paired in (True, False):
         rule = Stopping(metric="goodput_bps", half_width=0.05, maximum=5000, paired=paired)
-        cells = [Cell((0, 1), ((1, 0),))] if paired else single(2)
+        cells = [StoppingCell((0, 1), ((1, 0),))] if paired else single(2)
         planner = Planner(cells, rule)
         finish(planner, value)
         needed.append(planner.repetitions(0) + planner.repetitions(1))

@@ -13,7 +13,7 @@ import pytest
 import parshall as ps
 from parshall.campaign import maintenance, segments
 from parshall.campaign.keys import key_of
-from parshall.campaign.record import Parameter, PointRecord, SweepRecord
+from parshall.campaign.record import PointRecord, SweepParameter, SweepRecord
 from parshall.foundations.errors import InputError, StoreError
 
 SCENARIO: dict[str, Any] = {
@@ -134,7 +134,7 @@ def test_a_hundred_thousand_runs_are_listed_and_queried_in_two_seconds(tmp_path:
     )
     rest = {"status": "complete", "plan": {}, "code": "x", "failed": {}, "metrics": ("goodput_bps",), "compare": None}
     record: Any = {"name": "many", "description": "", "started": "", "wall_s": 0.0, "seed": 1, **rest}
-    parameters = (Parameter("flows.0.count", "flows_0_count", "integer"),)
+    parameters = (SweepParameter("flows.0.count", "flows_0_count", "integer"),)
     SweepRecord(**record, parameters=parameters, points=points).save(store)
     sql = "SELECT flows_0_count, count(*) AS n, avg(goodput_bps) AS goodput FROM flows GROUP BY 1 ORDER BY 1"
     took: list[float] = []

@@ -24,7 +24,7 @@ from parshall.campaign.keys import key_of
 from parshall.campaign.page import write_page
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.preparing import prepare
-from parshall.campaign.progress import Progress, size_of
+from parshall.campaign.progress import SweepProgress, size_of
 from parshall.campaign.result import Sweep
 from parshall.campaign.work import execute
 from parshall.foundations.errors import InputError, ParshallError, SimulationError
@@ -264,7 +264,7 @@ def test_a_budget_of_time_ends_a_sweep_that_goes_on_later(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_interrupted_it_says_so_and_goes_on(tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
+    def stop(progress: SweepProgress) -> None:
         if progress.done >= 3:
             raise KeyboardInterrupt
 
@@ -280,13 +280,13 @@ def test_interrupted_it_says_so_and_goes_on(tmp_path: Path) -> None:
 
 
 def test_progress_counts_and_estimates(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[SweepProgress] = []
     ps.sweep(plan(repetitions=60), tmp_path / "store", workers=2, progress=seen.append)
     assert seen[-1].done == seen[-1].planned == 180
     assert seen[-1].packets > 10_000
     assert [each.done for each in seen] == sorted(each.done for each in seen)
     assert seen[-1].remaining_s == 0
-    again: list[Progress] = []
+    again: list[SweepProgress] = []
     ps.sweep(plan(repetitions=61), tmp_path / "store", workers=2, progress=again.append)
     assert again[-1].from_store == 180
     resolved = json.dumps(ps.Scenario(**SCENARIO).resolve())
@@ -313,7 +313,7 @@ def test_metrics_are_those_of_the_page() -> None:
     flows = [*SCENARIO["flows"], {"name": "files", "count": 2, "rtt": "20 ms"}]
     flows[1]["workload"] = {"name": "transfer", "size": "20 kB"}
     run = ps.run(ps.Scenario(**{**SCENARIO, "flows": flows}))
-    of_run = run.quantities()
+    of_run = run.metrics()
     wanted = [f"group/files/{name}" for name in naming.known("group")]
     wanted += [f"link/bottleneck/{name}" for name in naming.known("link")]
     found = series_of(run.tables, wanted)

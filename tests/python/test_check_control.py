@@ -20,7 +20,7 @@ from parshall.foundations.numbers import quantity
 from parshall.report.document import document_html
 from parshall.suites.control_check import Card, check, response, sharing
 from parshall.suites.control_check.answer import _standing, answer
-from parshall.suites.control_check.card import HARMLESS, RIVALS, Row
+from parshall.suites.control_check.card import HARMLESS, RIVALS, CardRow
 from parshall.suites.control_check.page import page
 from parshall.suites.control_check.response import LOSSES
 from parshall.suites.control_check.running import Reading, Readings
@@ -314,7 +314,7 @@ def test_a_control_of_the_catalog_is_not_held_against_itself(card: Card) -> None
 def test_a_repetition_that_starves_is_not_averaged_away(
     shares: tuple[float | None, ...], outcome: str, accepted: bool | None
 ) -> None:
-    row = Row("harm", "share_reno", "share", "ratio", {}, claim=not_starved("RFC 9743 §5.2.1", "share", shares))
+    row = CardRow("harm", "share_reno", "share", "ratio", {}, claim=not_starved("RFC 9743 §5.2.1", "share", shares))
     assert (row.verdict, row.accepted) == (outcome, accepted)
     told = row.as_json()
     assert told["claim"]["outcome"] == told["verdict"] == outcome
@@ -336,12 +336,14 @@ def test_a_repetition_that_starves_is_not_averaged_away(
 def test_harm_is_called_as_any_difference(harms: tuple[float, ...], words: str, accepted: bool | None) -> None:
     values = dict(enumerate(1.0 + harm for harm in harms))
     pair = Pair.of_values(dict.fromkeys(values, 1.0), values)
-    row = Row("harm", "delay_harm_reno", "harm", "ratio", {}, harm=judged({"harm": pair}, at_least=HARMLESS)["harm"])
+    row = CardRow(
+        "harm", "delay_harm_reno", "harm", "ratio", {}, harm=judged({"harm": pair}, at_least=HARMLESS)["harm"]
+    )
     assert (row.asked, row.verdict, row.accepted) == ("at most 0", words, accepted)
 
 
 def test_a_slope_is_shown_by_its_whole_interval() -> None:
-    def row(*windows: float) -> Row:
+    def row(*windows: float) -> CardRow:
         heavy: list[Reading] = [{"window": window} for window in windows]
         light: list[Reading] = [{"window": 30.0}] * len(windows)
         readings: Readings = {("response", loss, "mine"): heavy if loss == LOSSES[-1] else light for loss in LOSSES}

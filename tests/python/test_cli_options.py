@@ -5,6 +5,7 @@ CONTRIBUTING.md has it as a table; a new verb is held to it without a change her
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.campaign import maintenance
 from parshall.cli.app import OF_EXTRAS, VERBS, application
 from parshall.cli.console import OUTPUT
+from parshall.cli.panels import PANELS
 from parshall.foundations.errors import OutputExistsError
 from parshall.scenario.templates.shipped import shipped
 
@@ -36,6 +39,7 @@ SHARED = {
     "--at-least": "",
     "--accept-invalid": "",
     "--at-once": "",
+    "--seed": "",
 }
 """Flags of the convention, with their short form."""
 
@@ -105,6 +109,56 @@ def test_what_takes_long_can_be_silent() -> None:
     long = {verb for flag in ("--workers", "--scheduler", "--page") for verb in named()[flag]} - {"shell"}
     assert long <= {*named()["--quiet"]}
     assert long <= {*named()["--json"]}
+
+
+def test_the_help_has_six_panels_with_a_line_for_each_verb() -> None:
+    shown = CliRunner().invoke(application(VERBS), ["--help"], env={"COLUMNS": "120"}).stdout
+    panels = [line.strip("╭─╮ ") for line in shown.splitlines() if line.startswith("╭─")]
+    assert panels == ["Options", *PANELS]
+    assert len(PANELS) == 6
+    listed = [verb for lines in PANELS.values() for verb in lines]
+    assert {*VERBS} <= {*listed}
+    assert len(listed) == len(set(listed))
+    for lines in PANELS.values():
+        for verb, line in lines.items():
+            assert verb not in VERBS or line in shown, f"{verb}: its line is whole at 120 columns"
+            assert line.endswith(".")
+            assert len(line) <= 80
+
+
+SHARES = ("--loss", "--loss-in", "--utilisation", "--within", "--at-least")
+"""Options that are shares of something."""
+
+
+def test_a_share_may_be_a_percentage() -> None:
+    for flag in SHARES:
+        for verb, option in named()[flag].items():
+            assert "%" in option.help, f"{verb} {flag}"
+            assert "float" not in str(getattr(option, "param_type", "")), f"{verb} {flag}"
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("predict throughput --cc RENO --loss 1% --json", "0.01"),
+        ("predict throughput --cc reno --loss 0.01 --json", "0.01"),
+    ],
+)
+def test_percentages_and_capitals_are_accepted(command: str, found: str) -> None:
+    done = CliRunner().invoke(application(["predict"]), command.split())
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["loss"] == float(found)
+
+
+def test_catalogs_are_listed_by_short_names_in_any_case() -> None:
+    listed = [CliRunner().invoke(application(["list"]), ["list", name, "--json"]) for name in CONTROLS]
+    assert len({each.stdout for each in listed}) == 1
+    assert "bbr3" in {entry["name"] for entry in json.loads(listed[0].stdout)}
+    upper, lower = (CliRunner().invoke(application(["list"]), ["list", name]).stdout for name in ("CUBIC", "cubic"))
+    assert upper == lower != ""
+
+
+CONTROLS = ("controls", "Controls", "congestion_controls", "congestion-controls")
 
 
 def test_an_export_is_replaced_if_that_is_said(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_goodput_is_a_sum_and_the_mean_of_a_flow_has_its_own_name(several: list[
     """Of a run, of its group, and of the models: so that predicted over measured is a ratio of the same thing."""
     run, predicted = ps.Run.load(several[0]), ps.predict(ps.Scenario.from_document(MANY))
     for result in (run, predicted):
-        known = result.quantities()
+        known = result.metrics()
         whole, group, flow = (
             known[key].value for key in ("goodput_bps", "group/reno/goodput_bps", "group/reno/flow_goodput_bps")
         )
@@ -270,7 +270,7 @@ def test_a_sum_adds_what_groups_have_behind_the_same_buffers() -> None:
     groups = [near | reno, far | reno]
     made = {"duration": "100 s", "bottleneck": bottleneck, "flows": groups}
     predicted = ps.predict(ps.Scenario.from_document(made))
-    known = {key: each.number for key, each in predicted.quantities().items()}
+    known = {key: each.number for key, each in predicted.metrics().items()}
     assert known["group/near/goodput_bps"].high > 1.1 * known["group/near/goodput_bps"].low
     total = known["goodput_bps"]
     assert isinstance(total, Range)
@@ -282,7 +282,7 @@ def test_a_sum_adds_what_groups_have_behind_the_same_buffers() -> None:
         (known["group/near/cwnd_packets"].value + known["group/far/cwnd_packets"].value) / 2
     )
     with_load = ps.predict(ps.Scenario.from_document({**made, "flows": [*groups, datagrams]}))
-    assert "goodput_bps" not in with_load.quantities(), "what arrives of the datagrams depends on the others"
+    assert "goodput_bps" not in with_load.metrics(), "what arrives of the datagrams depends on the others"
 
 
 def test_a_range_says_of_which_buffers_it_is() -> None:
@@ -296,7 +296,7 @@ def test_a_range_says_of_which_buffers_it_is() -> None:
     stated = {
         key: each.series
         for models in (predicted.throughput, law)
-        for key, each in ps.Predicted(models, metadata=predicted.metadata).quantities().items()
+        for key, each in ps.Predicted(models, metadata=predicted.metadata).metrics().items()
     }
     window = stated["group/flows0/cwnd_packets"]
     assert isinstance(window, Range)
@@ -335,7 +335,7 @@ def test_the_goodput_of_a_prediction_is_of_the_same_direction_as_a_runs() -> Non
     there, back = ({"name": name, "rtt": "60 ms", "congestion_control": "reno"} for name in ("there", "back"))
     bottleneck = {"rate": "5 Mbit/s", "reverse": {"rate": "1 Mbit/s"}}
     both = {"duration": "10 s", "bottleneck": bottleneck, "flows": [there, {**back, "direction": "reverse"}]}
-    found = ps.predict(ps.Scenario.from_document(both)).quantities()
+    found = ps.predict(ps.Scenario.from_document(both)).metrics()
     assert found["goodput_bps"].value == found["group/there/goodput_bps"].value
 
 
@@ -364,14 +364,14 @@ def test_a_prediction_is_written_and_read_again(tmp_path: Path) -> None:
     assert isinstance(read, ps.Predicted)
     assert read.to_json() == predicted.to_json()
     assert read.throughput == predicted.throughput
-    assert {key: each.number for key, each in read.quantities().items()} == {
-        key: each.number for key, each in predicted.quantities().items()
+    assert {key: each.number for key, each in read.metrics().items()} == {
+        key: each.number for key, each in predicted.metrics().items()
     }
     assert read.provenance["instrument"] == "predict"
     assert read.quantity("group/reno/rtt_s").unit == "s"
     with pytest.raises(ps.InputError, match="group/reno/jitter_s: found no model that says it"):
         read.quantity("group/reno/jitter_s")
-    with pytest.raises(OutputExistsError, match="--force"):
+    with pytest.raises(OutputExistsError, match="or overwrite=True"):
         predicted.save(tmp_path / "predicted")
     with pytest.raises(RunNotFoundError, match='holds a result of "predict"; accepted: "simulate" or "emulate"'):
         ps.Run.load(tmp_path / "predicted")
@@ -487,7 +487,7 @@ def test_a_result_knows_its_columns_and_where_it_comes_from(run: ps.Run, seen: p
     for result in (run, seen):
         assert result.columns("flows")["goodput_bps"].unit == "bit/s"
         assert set(result.flows.columns) <= set(result.columns("flows"))
-        assert result.quantity("goodput_bps").interval.mean == result.quantities()["goodput_bps"].interval.mean
+        assert result.quantity("goodput_bps").interval.mean == result.metrics()["goodput_bps"].interval.mean
         assert result.provenance["versions"]["parshall"] == ps.__version__
         assert result.flows.to_pandas().shape == result.flows.shape
     assert seen.provenance["sources"] == [str(path) for path in run.captures("bottleneck")]
@@ -522,20 +522,6 @@ def test_a_result_of_another_instrument_is_not_overwritten(several: list[Path], 
     with pytest.raises(OutputExistsError, match='it is not overwritten by "predict"'):
         ps.predict(ps.Scenario.from_document(MANY)).save(several[0], overwrite=True)
     assert ps.Run.load(several[0]).flows.height == 9
-
-
-def test_an_observation_of_an_earlier_version_is_read(seen: ps.Observation, tmp_path: Path) -> None:
-    old = ps.observe(*seen.provenance["sources"], output=tmp_path / "old")
-    (tmp_path / "old" / "run.json").unlink()
-    text = json.dumps({"format": 1, "captures": old.captures})
-    (tmp_path / "old" / "observation.json").write_text(text)
-    read = ps.load(tmp_path / "old" / "observation.json")
-    assert isinstance(read, ps.Observation)
-    assert read.flows.equals(seen.flows)
-    assert (read.name, read.captures) == ("bottleneck.pcap", old.captures)
-    (tmp_path / "old" / "observation.json").write_text("{}")
-    with pytest.raises(RunNotFoundError, match=re.escape("observation.json is not the description of a result")):
-        ps.load(tmp_path / "old")
 
 
 def test_an_unknown_instrument_is_named_and_an_emulated_run_is_a_run(several: list[Path], tmp_path: Path) -> None:

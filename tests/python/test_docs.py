@@ -21,7 +21,7 @@ from parshall.cli.run import result
 from parshall.foundations.errors import InputError
 from parshall.results.quantities import own
 from tools.documentation.__main__ import guides, stale
-from tools.documentation.markdown import Block, anchors, blocks, broken_links, renew
+from tools.documentation.markdown import GuideBlock, anchors, blocks, broken_links, renew
 from tools.documentation.tables import SECTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +72,7 @@ def check_console(text: str, folder: Path) -> None:
             assert line in printed.splitlines(), f"{command}\nshown:   {line}\nprinted: {printed}"
 
 
-def check(block: Block, folder: Path, names: dict[str, Any]) -> None:
+def check(block: GuideBlock, folder: Path, names: dict[str, Any]) -> None:
     """Try one block."""
     if block.file is not None and block.language == "toml":
         (folder / block.file).write_text(block.text, encoding="utf-8")
@@ -145,7 +145,7 @@ def test_code_blocks(path: Path, folder: Path) -> None:
 )
 def test_a_wrong_block_fails(language: str, text: str, folder: Path) -> None:
     with pytest.raises((AssertionError, AttributeError, InputError)):
-        check(Block(language, text, None, 1), folder, {})
+        check(GuideBlock(language, text, None, 1), folder, {})
 
 
 def test_every_guide_is_found() -> None:

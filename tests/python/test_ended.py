@@ -85,7 +85,7 @@ def test_a_run_whose_transfers_did_not_all_end_says_so_first(fast: ps.Run) -> No
 def test_no_mean_and_no_percentile_are_given_beyond_what_ended(fast: ps.Run) -> None:
     ended, begun = counts(fast)
     lacking = fast.lacking()
-    assert set(DURATIONS) & set(fast.quantities()) == {"completion_p50_s"}
+    assert set(DURATIONS) & set(fast.metrics()) == {"completion_p50_s"}
     why = lacking["completion_p95_s"].lacking
     assert why is not None
     assert (why.found, why.of) == (ended, begun)
@@ -131,7 +131,7 @@ def test_where_all_ended_nothing_is_said_of_it(whole: ps.Run) -> None:
     assert ended == begun
     assert not whole.lacking()
     assert "ended" not in finding(whole).text
-    assert set(DURATIONS) <= set(whole.quantities())
+    assert set(DURATIONS) <= set(whole.metrics())
     transfers = whole.transfers
     assert transfers is not None
     lasted = transfers.select(pl.col("completion_s") - pl.col("start_s")).to_series()
@@ -143,7 +143,7 @@ def test_nothing_ended() -> None:
     text = finding(run).text
     assert text.startswith("0 of 50\xa0transfers ended. ")
     assert "fewer than half of the transfers ended" in text
-    assert not set(DURATIONS) & set(run.quantities())
+    assert not set(DURATIONS) & set(run.metrics())
     tile = next(each for each in headline(run).tiles if "ompletion time" in each.label)
     assert "0 % ended: no median" in tile.remark
 

@@ -20,7 +20,7 @@ import parshall as ps
 from parshall.explore import knobs, preview, results
 from parshall.explore.opening import opened
 from parshall.explore.subject import Base, Subject
-from parshall.explore.workers import MOST_WAITING, BusyError, StaleError, TooLongError, Workers
+from parshall.explore.workers import MOST_WAITING, BusyError, ExplorerWorkers, StaleError, TooLongError
 from parshall.foundations.errors import InputError, ScenarioError
 from parshall.instruments.simulation.memory import most_flows
 from parshall.report.finding import finding
@@ -292,15 +292,15 @@ def test_a_drag_is_cheap() -> None:
 
 
 @contextlib.asynccontextmanager
-async def processes(number: int = 1, **limits_s: float) -> AsyncIterator[Workers]:
-    workers = Workers(number, limits_s or {"simulate": 120.0})
+async def processes(number: int = 1, **limits_s: float) -> AsyncIterator[ExplorerWorkers]:
+    workers = ExplorerWorkers(number, limits_s or {"simulate": 120.0})
     try:
         yield workers
     finally:
         workers.close()
 
 
-async def asked(workers: Workers, number: int = 0, tab: str = "", **values: str) -> list[dict[str, Any]]:
+async def asked(workers: ExplorerWorkers, number: int = 0, tab: str = "", **values: str) -> list[dict[str, Any]]:
     request = {"values": values}
     return [each async for each in workers.answers("simulate", QUICKSTART, request, tab, number)]
 

@@ -24,7 +24,7 @@ from parshall.explore.connection import Connection
 from parshall.explore.opening import opened
 from parshall.explore.secret import Secret
 from parshall.explore.subject import Base
-from parshall.explore.workers import Workers
+from parshall.explore.workers import ExplorerWorkers
 
 WAIT_S = 120.0
 ABANDONED = 40
@@ -90,7 +90,7 @@ def test_clients_that_are_gone_delay_nobody(
 
 @contextlib.contextmanager
 def own_server(
-    workers: Workers, patience_s: float = WAIT_S, most_owing: int = 64, sends_bytes: int | None = None
+    workers: ExplorerWorkers, patience_s: float = WAIT_S, most_owing: int = 64, sends_bytes: int | None = None
 ) -> Iterator[str]:
     """The address of a server in this process, on an event loop of its own.
 
@@ -127,7 +127,7 @@ def own_server(
 
 
 def test_no_task_is_begun_for_those_who_left_while_they_waited() -> None:
-    workers = Workers(1)
+    workers = ExplorerWorkers(1)
     with own_server(workers) as address:
         held = cookie(address)
         changed(address, held, "first")
@@ -146,7 +146,7 @@ def test_a_task_that_goes_on_for_nobody_costs_its_process(monkeypatch: pytest.Mo
     monkeypatch.setattr("parshall.explore.workers.LOOK_S", 0.001)
 
     async def told() -> None:
-        workers = Workers(1)
+        workers = ExplorerWorkers(1)
         try:
             before = workers.processes
             gone = asyncio.create_task(workers.answer("explorer", QUICKSTART, {}))  # it takes longer than no time
@@ -187,7 +187,7 @@ def ended_after_s(client: socket.socket, sent: bytes = b"") -> float:
 
 @pytest.fixture(scope="module")
 def impatient() -> Iterator[str]:
-    with own_server(Workers(1), patience_s=1.0, sends_bytes=SMALL) as address:
+    with own_server(ExplorerWorkers(1), patience_s=1.0, sends_bytes=SMALL) as address:
         cookie(address)
         yield address
 
@@ -220,7 +220,7 @@ def test_the_answer_is_waited_for_as_long_as_it_takes(impatient: str) -> None:
 
 def test_a_client_that_does_not_read_holds_no_process() -> None:
     """Its answers are too long for the buffers on the way; the one process answers the next client meanwhile."""
-    with own_server(Workers(1), sends_bytes=SMALL) as address:
+    with own_server(ExplorerWorkers(1), sends_bytes=SMALL) as address:
         held = cookie(address)
         with deaf_client(address) as deaf:
             asked = simulate(1, "deaf") | {"figures": [each.name for each in preview.figures()]}
@@ -261,7 +261,7 @@ def go_on(client: socket.socket, first: bytes) -> None:
 
 
 def test_many_that_say_nothing_keep_nobody_out() -> None:
-    with own_server(Workers(1), most_owing=8) as address:
+    with own_server(ExplorerWorkers(1), most_owing=8) as address:
         silent = [connected(address) for _ in range(50)]
         assert "finding" in changed(address, cookie(address), "me")[0]
         ended = sum(ended_within(each) for each in silent)

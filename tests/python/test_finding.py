@@ -13,7 +13,7 @@ import parshall as ps
 from parshall.foundations.numbers import THIN, quantity
 from parshall.instruments.simulation import Run
 from parshall.report import disagreement
-from parshall.report.finding import Finding, finding
+from parshall.report.finding import RunFinding, finding
 from parshall.report.settling import settling
 from parshall.results.quantities.measuring import busiest
 from parshall.results.quantities.naming import named
@@ -23,7 +23,7 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NUMBER = re.compile(r"\d[\d.,\u202f]*(?:\u202f×\u202f10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?\xa0(?:[kMGT]?bit/s|[nµm]?s|%)")
 
 
-def numbers_of(found: Finding) -> list[str]:
+def numbers_of(found: RunFinding) -> list[str]:
     """The numbers with a unit in the sentences."""
     return NUMBER.findall(found.text)
 
@@ -31,7 +31,7 @@ def numbers_of(found: Finding) -> list[str]:
 def known(run: Result) -> set[str]:
     """Every quantity of a run as the page prints it, and what is free on its busiest link."""
     assert run.links is not None
-    metrics = run.quantities()
+    metrics = run.metrics()
     texts = {quantity(metric.interval.mean, metric.unit) for metric in metrics.values()}
     used = metrics[f"link/{busiest(run.links)}/utilisation"].interval.mean
     halves = {
@@ -121,9 +121,9 @@ def test_the_busiest_link_is_spoken_of_and_the_groups_that_cross_it() -> None:
 def test_nothing_is_said_of_nothing() -> None:
     assert finding(Result(None, {}, {})).text == ""
     flows = pl.DataFrame({"repetition": [0], "group": ["a"], "flow": [0], "congestion_control": ["reno"]})
-    assert finding(Result(None, {}, {"flows": flows})) == Finding()
+    assert finding(Result(None, {}, {"flows": flows})) == RunFinding()
 
 
 @pytest.mark.parametrize("text", ["12.3\xa0ms", "0.560\xa0%", f"1{THIN}×{THIN}10⁻⁹\xa0%", "3.31\xa0Mbit/s"])
 def test_the_numbers_of_a_sentence_are_found(text: str) -> None:
-    assert numbers_of(Finding((f"It is {text}, or 1 in 100.",))) == [text]
+    assert numbers_of(RunFinding((f"It is {text}, or 1 in 100.",))) == [text]

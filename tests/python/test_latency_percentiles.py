@@ -152,7 +152,7 @@ def test_a_comparison_tells_the_same_and_sees_a_shorter_queue(run: Run) -> None:
 
 
 def _interval(run: Run) -> Interval:
-    return run.quantities()[KEY].interval
+    return run.metrics()[KEY].interval
 
 
 def _compared(run: Run, other: Run) -> MetricComparison:

@@ -37,9 +37,9 @@ def changed(document: Document, key: str, value: object) -> str:
         ("bottleneck.rate", "10 MB/s", '"80 Mbit/s"'),
         ("flows.0.rtt", "20 msec", '"20 ms"'),
         ("duration", "5 minutes", '"5 min"'),
-        ("flows.0.congestion_control", "BBR", '"bbr"'),
+        ("flows.0.congestion_control", "bbrr", '"bbr"'),
         ("bottleneck.loss", 0.01, '{name = "bernoulli", probability = 0.01}'),
-        ("bottleneck.loss", {"name": "bernoulli", "probability": "1 %"}, "0.01"),
+        ("flows.0.congestion_control", {"name": "cubic", "c": "1 %"}, "0.01"),
         ("flows.0.ecn", "yes", "true"),
     ],
 )

@@ -98,7 +98,7 @@ def test_output_is_not_overwritten_unless_told(tmp_path: Path) -> None:
     target = tmp_path / "out"
     first = ps.observe(CORPUS / "vlan.pcap", output=target)
     assert ps.Observation.load(target).flows.equals(first.flows)
-    with pytest.raises(OutputExistsError, match="--force"):
+    with pytest.raises(OutputExistsError, match="or overwrite=True"):
         ps.observe(CORPUS / "vlan.pcap", output=target)
     ps.observe(CWND, output=target, overwrite=True)
     assert ps.Observation.load(target).captures[0]["format"] == "cwnd"

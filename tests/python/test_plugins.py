@@ -14,14 +14,14 @@ import numpy as np
 import parshall as ps
 import polars as pl
 from parshall.analysis.models.answer import ThroughputModel
-from parshall.analysis.models.entry import Entry
+from parshall.analysis.models.entry import ModelEntry
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.region import exactly
 from parshall.studies.study import Findings, Part, Study
 
 MODEL = ThroughputModel(
-    Entry("ten", "throughput", "ten packets a round trip", "10/RTT", "nobody", "always", ("reno",)),
+    ModelEntry("ten", "throughput", "ten packets a round trip", "10/RTT", "nobody", "always", ("reno",)),
     rate=lambda c: 10 / c.rtt_s + 0 * c.loss,
     check=lambda c: None,
 )

@@ -17,7 +17,9 @@ from parshall.analysis.models.latency import transfer_latency
 from parshall.analysis.models.throughput import evaluate
 from parshall.foundations.errors import InputError
 from parshall.instruments.prediction.network import read
-from parshall.instruments.prediction.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
+from parshall.instruments.prediction.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten
+from parshall.instruments.prediction.predict import predict as predict_scenario
+from parshall.instruments.prediction.predict import predict_resolved as predict
 from parshall.scenario.schema.resolve.resolved import Resolved
 
 # --- resolved scenarios, made by hand: models and ranges are tested without the schema ---
@@ -768,4 +770,4 @@ def test_scenarios_of_the_schema_are_understood() -> None:
         bottleneck={"rate": "48 Mbit/s", "queue": {"name": "drop_tail", "limit": "100 packets"}, "delay": "1 ms"},
         flows=[{"tcp": "rfc", "rtt": "100 ms", "congestion_control": "reno", "count": 20}],
     )
-    assert predict(asked) == predict(scenario([flows(count=20)]))
+    assert predict_scenario(asked) == predict(scenario([flows(count=20)]))

@@ -20,7 +20,7 @@ from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Tolerance
 from parshall.analysis.stats.confidence import Interval
 from parshall.cli.app import VERBS, application
-from parshall.suites.control_check.card import Row
+from parshall.suites.control_check.card import CardRow
 from parshall_studies import benchmark
 
 ROOT = Path(__file__).parents[2]
@@ -119,7 +119,7 @@ def test_notebooks_show_cards_findings_and_replays() -> None:
     card = ps.control_check.check("reno", measured=False)
     assert "passes the conformance kit" in card._repr_html_()
     assert card._repr_html_().count("<tr>") == len(card.findings) + 1
-    row = Row("alone", "utilisation", "<utilisation>", "ratio", dict.fromkeys(card.controls), 0.75)
+    row = CardRow("alone", "utilisation", "<utilisation>", "ratio", dict.fromkeys(card.controls), 0.75)
     shown = replace(card, rows=[row])._repr_html_()
     assert "&lt;utilisation&gt;" in shown
     assert "0.75" in shown

@@ -169,7 +169,7 @@ def test_one_of_users_per_place(run: ps.Run, tmp_path: Path, per: str) -> None:
 
     expected = 2.0 if per == "group" else 1.0
     assert set(run.quantity(f"{per}/{place}/rows").values.values()) == {expected}
-    assert (f"{per}/{place}/rows" in run.quantities()) == (per != "flow"), "there may be a million flows"
+    assert (f"{per}/{place}/rows" in run.metrics()) == (per != "flow"), "there may be a million flows"
     made = swept(tmp_path, metrics=[f"{per}/{place}/rows"], parameters={"flows.0.count": [2, 3]})
     assert made.points[f"{per}/{place}/rows"].to_list() == ([2.0, 3.0] if per == "group" else [1.0, 1.0])
 
@@ -198,7 +198,7 @@ def test_a_repetition_without_a_value_is_left_out(run: ps.Run) -> None:
     metric = run.quantity("some")
     assert dict(metric.values) == {0: 1.0, 2: -3.0}
     ps.quantity("captured", unit="1")(lambda tables: tables["trace_flows"])
-    assert "captured" not in run.quantities(), "a table that was not recorded is no failure"
+    assert "captured" not in run.metrics(), "a table that was not recorded is no failure"
 
 
 @pytest.mark.parametrize(

@@ -375,3 +375,45 @@ def test_what_was_resolved_cannot_be_changed_by_others(document: Document) -> No
     copied = scenario.model_copy(update={"seed": scenario.seed + 1})
     assert copied.resolved.seed == scenario.resolved.seed + 1
     assert Resolved.of(scenario.resolve()).json() == scenario.resolved.json()
+
+
+def with_queue(limit: str, rate: str = "8 Mbit/s") -> ps.Scenario:
+    queue = {"name": "drop_tail", "limit": limit}
+    return ps.Scenario(duration="1 s", bottleneck={"rate": rate, "queue": queue}, flows=[{"rtt": "50 ms"}])
+
+
+def test_a_limit_may_be_a_time_at_the_rate_of_the_link() -> None:
+    for rate, size in (("8 Mbit/s", 150_000), ("80 Mbit/s", 1_500_000)):
+        scenario = with_queue("150 ms", rate)
+        assert scenario.resolve()["links"][0]["queue"]["limit"] == {"bytes": size}
+        assert scenario.document()["bottleneck"]["queue"]["limit"] == "150 ms"
+    with pytest.raises(ps.ScenarioError, match=r'"1 ms", which does not hold one packet of 1500 B'):
+        with_queue("1 ms").resolve()
+    with pytest.raises(ps.ScenarioError, match=r'"0 s"; a queue holds at least one packet'):
+        with_queue("0 s")
+
+
+def test_a_share_may_be_a_percentage() -> None:
+    tables = {"duration": "1 s", "flows": [{"rtt": "50 ms"}]}
+    loss = {"name": "bernoulli", "probability": "0.5 %"}
+    scenario = ps.Scenario(**tables, bottleneck={"rate": "8 Mbit/s", "loss": loss})
+    assert scenario.resolve()["links"][0]["loss"]["probability"] == 0.005
+    for text, message in (("101 %", r"found 1\.01; accepted: 1 or less"), ("half", "accepted: a number")):
+        with pytest.raises(ps.ScenarioError, match=message):
+            ps.Scenario(**tables, bottleneck={"rate": "8 Mbit/s", "loss": {**loss, "probability": text}})
+    stopping = {"metric": "goodput_bps", "relative_half_width": "2 %"}
+    plan = ps.Plan(scenario={**tables, "bottleneck": {"rate": "8 Mbit/s"}}, repetitions=stopping)
+    assert getattr(plan.repetitions, "relative_half_width", None) == 0.02
+
+
+@pytest.mark.parametrize("name", ["BBR", "Bbr", {"name": "CUBIC", "c": 0.5}, "Reno"])
+def test_case_does_not_matter_in_names_of_controls(name: Any) -> None:
+    lower = {**name, "name": name["name"].lower()} if isinstance(name, dict) else name.lower()
+    given, wanted = (
+        ps.Scenario(
+            duration="1 s", bottleneck={"rate": "8 Mbit/s"}, flows=[{"rtt": "50 ms", "congestion_control": each}]
+        )
+        for each in (name, lower)
+    )
+    assert given.resolve() == wanted.resolve()
+    assert given.flows[0].congestion_control.name == getattr(wanted.flows[0].congestion_control, "name", None)

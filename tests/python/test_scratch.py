@@ -7,12 +7,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from pathlib import Path
 
 import pytest
 
 import parshall as ps
 from parshall.foundations.files import Scratch
+from parshall.instruments.simulation import execute
+
+TABLES = {"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flows": [{"rtt": "20 ms"}]}
 
 HOLDING = """
 import time
@@ -76,7 +80,21 @@ def test_a_link_is_not_followed(folder: Path) -> None:
 
 
 def test_a_run_without_a_directory_leaves_nothing(folder: Path) -> None:
-    run = ps.run({"duration": "1 s", "bottleneck": {"rate": "1 Mbit/s"}, "flows": [{"rtt": "20 ms"}]})
+    run = ps.run(TABLES)
     assert len(list(folder.iterdir())) == 2
     del run
-    assert list(folder.iterdir()) == []
+    assert len(list(folder.iterdir())) == 2, "the next cell of a notebook can read it"
+    code = f"import parshall as ps; print(ps.run({TABLES}).directory)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()).parent == folder
+    assert not Path(done.stdout.strip()).exists(), "the process ended"
+
+
+def test_only_the_last_runs_without_a_directory_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "_RECENT", deque(maxlen=1))
+    held = ps.run(TABLES)
+    for _ in range(3):
+        ps.run(TABLES)
+    assert {path.suffix for path in folder.iterdir()} == {"", ".lock"}
+    assert len(list(folder.iterdir())) == 4, "the last one, and the one that is held"
+    assert held.links.height == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from needs import need
 
-from tools.documentation.markdown import Block, blocks
+from tools.documentation.markdown import GuideBlock, blocks
 
 ROOT = Path(__file__).parents[2]
 CRATES = ("units", "congestion", "net")
@@ -24,14 +24,14 @@ FAST_TO_BUILD = {"CARGO_PROFILE_DEV_OPT_LEVEL": "0", "CARGO_PROFILE_DEV_DEBUG": 
 SECTIONS = {"congestion": "## Add a congestion control", "net": "## Add a queue"}
 
 
-def example(crate: str) -> list[Block]:
+def example(crate: str) -> list[GuideBlock]:
     """The code blocks of a section that show files."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = text.split(SECTIONS[crate] + "\n")[1].split("\n## ")[0]
     return [block for block in blocks(section) if block.file is not None]
 
 
-def apply(block: Block, workspace: Path) -> None:
+def apply(block: GuideBlock, workspace: Path) -> None:
     """Write the file that a block shows, or make the change that it shows."""
     path = workspace / str(block.file)
     if block.language != "diff":

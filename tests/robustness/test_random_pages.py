@@ -32,7 +32,7 @@ def printed(run: Run) -> set[str]:
 
     And of the busiest link what is free, the least of its queue, and which share of its packets is lost where.
     """
-    metrics = run.quantities()
+    metrics = run.metrics()
     found = {quantity(metric.interval.mean, metric.unit) for metric in metrics.values() if metric.estimate}
     for name, change in settling(run).items():
         found |= {quantity(half, named(name).unit) for half in (change.first, change.second)}

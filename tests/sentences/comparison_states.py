@@ -237,7 +237,7 @@ UNREACHED = replace(
 def swept(*differences: of_sweeps.Difference, **more: Any) -> Callable[[], str]:
     """The page and the terminal of two sweeps with these differences."""
     keys = {"a": "old", "b": "new", "paired": True, "only_a": 0, "only_b": 0, **more}
-    comparison = of_sweeps.Comparison(differences=differences, **keys)
+    comparison = of_sweeps.SweepComparison(differences=differences, **keys)
 
     def says() -> str:
         page = sweeps_page.document(comparison)

@@ -13,7 +13,7 @@ from saying import State
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.cli import check_control as verb
 from parshall.suites.control_check.answer import answer
-from parshall.suites.control_check.card import Card, Row
+from parshall.suites.control_check.card import Card, CardRow
 from parshall.suites.control_check.conformance import Finding
 from parshall.suites.control_check.sharing import not_starved
 
@@ -23,15 +23,15 @@ Shares = Mapping[str, tuple[float, ...]]
 """The control's share of an equal one beside each rival, one a repetition."""
 
 
-def alone(key: str, unit: str, own: float, cubic: float | None) -> Row:
+def alone(key: str, unit: str, own: float, cubic: float | None) -> CardRow:
     values: dict[str, Interval | None] = {"mine": mean_interval([own, own * 1.01])}
     values["cubic"] = None if cubic is None else mean_interval([cubic, cubic * 1.01])
-    return Row("alone", f"{key}_2_bdp", key, unit, {**values, "reno": None})
+    return CardRow("alone", f"{key}_2_bdp", key, unit, {**values, "reno": None})
 
 
-def beside(rival: str, shares: tuple[float, ...]) -> Row:
+def beside(rival: str, shares: tuple[float, ...]) -> CardRow:
     values = {"mine": mean_interval(shares), "reno": None, "cubic": None}
-    return Row("harm", f"own_share_{rival}", rival, "ratio", values, claim=not_starved("RFC", rival, shares))
+    return CardRow("harm", f"own_share_{rival}", rival, "ratio", values, claim=not_starved("RFC", rival, shares))
 
 
 def card(used: float | None, shares: Shares, *, cubic: float | None = None, finding: Finding = PASSED) -> Card:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 from saying import State, folder, moves
-from scipy.stats import ttest_rel
+from scipy.stats import ttest_1samp, ttest_rel
 
 import parshall as ps
 from parshall.analysis.stats.confidence import mean_interval
 from parshall.analysis.stats.quantiles import NoValue, Pooled
 from parshall.campaign import Sweep
 from parshall.campaign import page as sweep_page
+from parshall.campaign.finding import sentences
 from parshall.campaign.record import SweepRecord
 from parshall.campaign.store_page import of_store
 from parshall.cli import sweep as verb
@@ -155,6 +156,59 @@ def all_failed(point: int) -> dict[str, Any]:
     return {"status": "failures", "failed": dict.fromkeys(record.points[point].runs, "out of memory")}
 
 
+SHARE = "group/bbr/share"
+
+
+class _Shared(Sweep):
+    """A sweep of two groups of as many flows, whose first one has given shares."""
+
+    shares: Sequence[Sequence[float]] = ()
+    fair_shares = {"bbr": 0.5, "cubic": 0.5}  # type: ignore[assignment]  # noqa: RUF012
+
+    def estimate(self, metric: str, point: int) -> Pooled | None:
+        return (
+            Pooled(mean_interval(self.shares[point]), dict(enumerate(self.shares[point]))) if metric == SHARE else None
+        )
+
+    def lacking(self, metric: str, point: int) -> NoValue | None:  # noqa: ARG002
+        return None
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The share of BBR at each point, and who has more by the sign of its difference from one half."""
+
+    values: Sequence[Sequence[float]]
+
+    def says(self) -> str:
+        made = swept(KEY, LIMITS[: len(self.values)])
+        shared = _Shared(made.store, replace(made.record, metrics=(SHARE,)))
+        shared.shares = self.values
+        return " ".join(each.text for each in sentences(shared))
+
+    def oracle(self, text: str) -> None:
+        first = text.split(". ", maxsplit=1)[0]
+        for limit, values in zip(LIMITS, self.values, strict=False):
+            p = float(ttest_1samp(values, 0.5).pvalue)
+            more = "bbr" if np.mean(values) > 0.5 else "cubic"
+            if limit in first and f"at {limit} neither" not in first:
+                assert p < 0.05
+                assert re.search(rf"{more} (has more )?(at|up to|from) {limit}", first), first
+            elif f"at {limit} neither" in first:
+                assert p > 0.05 / 3
+            elif "everywhere" in first:
+                assert p < 0.05
+                assert first.startswith(f"{more} has more")
+
+
+def shares(values: Sequence[Sequence[float]], *templates: str) -> State:
+    made = Shares(values)
+    return State(made.says, {f"sweep.{name}" for name in templates}, made.oracle)
+
+
+MOST, HALF, LEAST = (0.7, 0.71, 0.72), (0.4, 0.5, 0.61), (0.2, 0.21, 0.22)
+
+
 def says_of_failures(text: str) -> None:
     assert "failed" in text.split("\n", maxsplit=1)[0]
 
@@ -273,6 +327,10 @@ STATES: dict[str, State] = {
     ),
     "more points than are listed": State(large, {"sweep.left_out", "sweep.more"}, left_out),
     "an emulated sweep": State(emulated, {"sweep.emulated"}, levels),
+    "one group has more behind short buffers": shares([MOST, MOST, LEAST], "sharing"),
+    "another has more behind long ones": shares([LEAST, MOST, MOST], "sharing"),
+    "between both neither has more": shares([MOST, HALF, LEAST], "sharing_open"),
+    "one group has more everywhere": shares([LEAST, LEAST, LEAST], "sharing_all"),
     "a few runs failed": State(
         lambda: Points([LOW, MIDDLE, HIGH], failed(0, 1)).says(),
         {"sweep.failures", "sweep.failed", "sweep.errors"},

@@ -44,7 +44,7 @@ RESPONSE_BPS, TRAJECTORY_BPS = 1e9, 1e8
 PACKET_BITS = 12_000.0
 RESPONSE_S, TRAJECTORY_S = 60.0, 60.0
 _MARKED: Mapping[str, Mapping[str, Any]] = {"dctcp": {"ecn": True, "accurate_ecn": True}, "prague": {}}
-"""What a control needs of TCP, and of the queue, to be itself."""
+"""Settings of TCP and of the queue that a control needs."""
 
 
 def controls() -> list[str]:

@@ -26,7 +26,7 @@ SCENARIOS = ROOT / "scenarios"
 
 
 @dataclass(frozen=True)
-class Picture:
+class GalleryPicture:
     """A figure of one scenario: what it is called, from what it is made, and what is to be seen."""
 
     name: str
@@ -54,14 +54,14 @@ class Picture:
 
     @property
     def command(self) -> str:
-        """What makes the run again."""
+        """Return the command that makes the run again."""
         return " ".join(
             [f"parshall run {self.scenario.removesuffix('.toml')}", *(f"--set {each}" for each in self.changes)]
         )
 
 
 GALLERY = (
-    Picture(
+    GalleryPicture(
         "one-queue",
         "Why does my game lag while I upload?",
         "home-line.toml",
@@ -69,21 +69,21 @@ GALLERY = (
         "Two uploads fill the one large queue of a home's uplink. The packets of the game wait behind theirs.",
         ("bottleneck.queue.name=drop_tail",),
     ),
-    Picture(
+    GalleryPicture(
         "fair-queues",
         "What does FQ-CoDel change?",
         "home-line.toml",
         "latency",
         "The same uplink, each flow in a queue of its own: the game waits for nobody.",
     ),
-    Picture(
+    GalleryPicture(
         "lte",
         "Why is my mobile connection slow to answer?",
         "lte.toml",
         "traffic",
         "A download over a cellular link. When the link's rate falls, what is queued takes seconds.",
     ),
-    Picture(
+    GalleryPicture(
         "leo",
         "What does a satellite's handover do to a transfer?",
         "leo.toml",
@@ -91,7 +91,7 @@ GALLERY = (
         "Every 15 s another satellite takes over, and a tenth of a second long nothing is delivered. "
         "CUBIC and BBRv3 respond differently.",
     ),
-    Picture(
+    GalleryPicture(
         "windows",
         "Why does CUBIC get more than Reno?",
         "quickstart.toml",
@@ -99,21 +99,21 @@ GALLERY = (
         "Eight flows share 20 Mbit/s. CUBIC flows soon come back to their last window; "
         "Reno's grow by one packet a round trip.",
     ),
-    Picture(
+    GalleryPicture(
         "queue",
         "What does a queue look like while the link is full?",
         "quickstart.toml",
         "traffic",
         "The same eight flows: the queue swings below its limit of one bandwidth-delay product.",
     ),
-    Picture(
+    GalleryPicture(
         "short-flows",
         "How long does a request take on a busy link?",
         "short-flows.toml",
         "completion",
         "Requests arrive at random at a link that is loaded to 60 %.",
     ),
-    Picture(
+    GalleryPicture(
         "incast",
         "What happens when 32 servers answer at once?",
         "incast.toml",
@@ -121,14 +121,14 @@ GALLERY = (
         "Half of the answers are there within 1.4 ms; those that lose their last packets wait 200 ms or more for the "
         "retransmission timer.",
     ),
-    Picture(
+    GalleryPicture(
         "data-centre",
         "How short can a queue be in a data centre?",
         "data-centre.toml",
         "delay",
         "With DCTCP the queue marks packets beyond a threshold, and stays there.",
     ),
-    Picture(
+    GalleryPicture(
         "parking-lot",
         "Who loses on a path with three bottlenecks?",
         "parking-lot.toml",

@@ -20,14 +20,14 @@ QUANTITIES = (("Goodput", 0.03), ("Loss at the queue", 0.1), ("Mean queueing del
 
 
 @dataclass(frozen=True)
-class Network:
+class KernelNetwork:
     """A row of the table: whose flows they are, and of each quantity ours and the kernel's, if they were measured."""
 
     flows: str
     pairs: Sequence[tuple[float, float] | None]
 
 
-def networks(guide: str) -> list[Network]:
+def networks(guide: str) -> list[KernelNetwork]:
     """The rows of the table.
 
     Raises
@@ -42,13 +42,13 @@ def networks(guide: str) -> list[Network]:
     return [_network(row) for row in rows]
 
 
-def _network(row: str) -> Network:
+def _network(row: str) -> KernelNetwork:
     name, *cells = (cell.strip() for cell in row.strip("|").split("|"))
     flows = re.match(r"\d+ (?P<flows>[a-z ]+),", name)
     if flows is None:
         raise ValueError(f'found "{name}"; accepted: how many flows of what, and the network')
     matches = [_PAIR.match(cell) for cell in cells[: len(QUANTITIES)]]
-    return Network(flows["flows"], [each and (float(each["ours"]), float(each["kernels"])) for each in matches])
+    return KernelNetwork(flows["flows"], [each and (float(each["ours"]), float(each["kernels"])) for each in matches])
 
 
 def agreement() -> Plot:
@@ -72,7 +72,7 @@ def _tolerances() -> Iterator[Line]:
             yield Line([column - 0.42, column + 0.42], [ratio, ratio], style=style)
 
 
-def _points(rows: Sequence[Network]) -> Iterator[Points]:
+def _points(rows: Sequence[KernelNetwork]) -> Iterator[Points]:
     for series, (flows, name) in enumerate(FLOWS):
         shown = [
             (column + (series - (len(FLOWS) - 1) / 2) / 5, ours / kernels)

@@ -102,7 +102,7 @@ def _default(value: Any) -> str:
 
 
 def _form(schema: dict[str, Any], each: dict[str, Any]) -> str:
-    """What is accepted, in a few words."""
+    """Return the accepted values, in a few words."""
     if "$ref" in each:
         return _ELSEWHERE.get(each["$ref"].rpartition("/")[2], "tables")
     if "anyOf" in each:

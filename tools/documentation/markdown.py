@@ -29,7 +29,7 @@ _HEADING = re.compile(r"^#+ (?P<title>.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Block:
+class GuideBlock:
     """A code block: its language, its text, the file it shows if it says so, and its line."""
 
     language: str
@@ -56,10 +56,10 @@ def renew(text: str, sections: Mapping[str, Callable[[], str]]) -> str:
     return _SECTION.sub(made, text)
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[GuideBlock]:
     """The code blocks of a text, in order."""
     return [
-        Block(found["language"], found["text"], found["file"], text.count("\n", 0, found.start("language")) + 1)
+        GuideBlock(found["language"], found["text"], found["file"], text.count("\n", 0, found.start("language")) + 1)
         for found in _BLOCK.finditer(text)
     ]
 

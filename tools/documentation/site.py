@@ -1,4 +1,4 @@
-"""What the documentation site has beside the guides: ``python -m tools.documentation.site FOLDER``.
+"""Files of the documentation site beside the guides: ``python -m tools.documentation.site FOLDER``.
 
 | in the folder | what | shown in |
 | --- | --- | --- |

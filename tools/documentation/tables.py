@@ -105,7 +105,7 @@ def models() -> str:
 
 
 def conformance_checks() -> str:
-    """What a congestion control must keep."""
+    """Return the table of checks that a congestion control must pass."""
     rows = [
         (f"`{each.name}`", each.sentence, each.source, "fails" if each.required else "advice")
         for each in check("reno", measured=False).findings
@@ -170,7 +170,7 @@ def debian_build() -> str:
 
 
 def tcp_profiles() -> str:
-    """What the keys of a group are with a profile."""
+    """Return the table of a group's keys with a profile."""
     parts = []
     sources = {entry.name: entry.reference for entry in family("congestion_controls")}
     for profile in {each.name: each for each in PROFILES.values()}.values():

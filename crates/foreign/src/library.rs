@@ -18,7 +18,6 @@ use control::LibraryControl;
 use loaded::Loaded;
 use parshall_congestion::external::{Answer, External, Maker, Steering};
 use parshall_congestion::{Needs, Start};
-use std::mem::{offset_of, size_of, MaybeUninit};
 use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
@@ -35,18 +34,14 @@ pub enum LibraryError {
     NoSymbol,
     /// It was built with another header.
     #[error(
-        "speaks version {0} of the interface, versions 1 to {ABI} are known; build it with this parshall_control.h"
+        "speaks version {0} of the interface, accepted is version {ABI}; build it with this parshall_control.h"
     )]
     OtherVersion(u32),
     /// It asks for what nobody here can give it.
-    #[error("needs {unknown:#x}, which version {version} of the interface does not know; bits that it knows: {known:#x}")]
+    #[error("needs {unknown:#x}, which the interface does not know; bits that it knows: {KNOWN_NEEDS:#x}")]
     UnknownNeeds {
         /// Bits without a meaning.
         unknown: u32,
-        /// Bits with one.
-        known: u32,
-        /// Its dialect.
-        version: u32,
     },
     /// A function is missing.
     #[error("has no {0} in its table")]
@@ -57,42 +52,28 @@ pub enum LibraryError {
 #[derive(Clone, Debug)]
 pub struct Library(Arc<Loaded>);
 
-/// Bytes of the table of a version of the interface.
-fn size_of_table(version: u32) -> Option<usize> {
-    match version {
-        1 => Some(offset_of!(Table, set_slope)),
-        2 | 3 => Some(offset_of!(Table, on_undo)), // the third knows another need
-        ABI => Some(size_of::<Table>()),
-        _ => None,
-    }
-}
+/// Bits of `needs` that the interface knows.
+const KNOWN_NEEDS: u32 = NEEDS_RATE_SAMPLES
+    | NEEDS_PACING
+    | NEEDS_RECOVERY_WINDOW
+    | NEEDS_TIMESTAMPS
+    | NEEDS_ACCURATE_ECN
+    | NEEDS_GROWTH_IN_CWR
+    | NEEDS_L4S
+    | NEEDS_ONE_WAY_DELAY;
 
-/// Bits of `needs` that a version of the interface knows.
-fn known_needs(version: u32) -> u32 {
-    let first = NEEDS_RATE_SAMPLES | NEEDS_PACING | NEEDS_RECOVERY_WINDOW;
-    let first = first | NEEDS_TIMESTAMPS | NEEDS_ACCURATE_ECN | NEEDS_GROWTH_IN_CWR;
-    let third = if version >= 3 { NEEDS_L4S } else { 0 };
-    let fourth = if version >= 4 { NEEDS_ONE_WAY_DELAY } else { 0 };
-    first | third | fourth
-}
-
-/// The table of a library; functions that its version does not have are left out.
+/// The table of a library.
 ///
 /// # Safety
 /// `found` is what the library's symbol returned.
 #[allow(unsafe_code)]
 unsafe fn copied(found: *const Table) -> Result<Table, LibraryError> {
-    // SAFETY: the version is the first field in every version of the table.
-    let Some(&version) = (unsafe { found.cast::<u32>().as_ref() }) else {
-        return Err(LibraryError::NoSymbol);
-    };
-    let size = size_of_table(version).ok_or(LibraryError::OtherVersion(version))?;
-    let mut table = MaybeUninit::<Table>::zeroed();
-    // SAFETY: the tables of all versions begin alike, that of this one has so many bytes, and a table of zeros is one
-    // without functions.
-    unsafe {
-        ptr::copy_nonoverlapping(found.cast::<u8>(), table.as_mut_ptr().cast::<u8>(), size);
-        Ok(table.assume_init())
+    // SAFETY: the version is the first field of the table in every version.
+    match unsafe { found.cast::<u32>().as_ref() } {
+        None => Err(LibraryError::NoSymbol),
+        // SAFETY: a table of this version has all its fields.
+        Some(&ABI) => Ok(unsafe { ptr::read(found) }),
+        Some(&version) => Err(LibraryError::OtherVersion(version)),
     }
 }
 
@@ -119,10 +100,9 @@ impl Library {
             ("on_congestion", on_congestion.is_some()),
             ("on_timeout", on_timeout.is_some()),
         ];
-        let (version, known) = (loaded.table().abi, known_needs(loaded.table().abi));
-        let unknown = loaded.table().needs & !known;
+        let unknown = loaded.table().needs & !KNOWN_NEEDS;
         if unknown != 0 {
-            return Err(LibraryError::UnknownNeeds { unknown, known, version });
+            return Err(LibraryError::UnknownNeeds { unknown });
         }
         match functions.into_iter().find(|&(_, there)| !there) {
             Some((name, _)) => Err(LibraryError::Missing(name)),

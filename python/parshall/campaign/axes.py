@@ -37,7 +37,7 @@ _MOST = 1_000_000
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweepAxis:
     """A parameter and where its values come from.
 
     Parameters
@@ -67,7 +67,7 @@ class Axis:
         return tuple(self.at(float(probability)) for probability in probabilities)
 
 
-def axes(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> list[Axis]:
+def axes(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> list[SweepAxis]:
     """The parameters in a table of a sweep file; nested tables are key paths.
 
     Raises
@@ -75,7 +75,7 @@ def axes(table: Mapping[str, Any], before: tuple[str, ...] = ()) -> list[Axis]:
     Problem
         A value is none of the accepted forms.
     """
-    parsed: list[Axis] = []
+    parsed: list[SweepAxis] = []
     for key, given in table.items():
         path = (*before, *key.split("."))
         if isinstance(given, Mapping) and not _is_form(given):
@@ -100,10 +100,10 @@ def _is_form(table: Mapping[str, Any]) -> bool:
     return any(key in table for key in _KEYS)
 
 
-def _axis(path: tuple[str, ...], given: Any) -> Axis:
+def _axis(path: tuple[str, ...], given: Any) -> SweepAxis:
     key = ".".join(path)
     if isinstance(given, Sequence) and not isinstance(given, str):
-        return Axis(key, column(key), _listed(path, given))
+        return SweepAxis(key, column(key), _listed(path, given))
     if not isinstance(given, Mapping):
         raise Problem(path, f"found {shown(given)}; accepted: {_FORMS}")
     form = next(name for name in _KEYS if name in given)
@@ -114,9 +114,9 @@ def _axis(path: tuple[str, ...], given: Any) -> Axis:
         raise Problem((*path, unknown[0]), f"unknown key beside {form}; accepted: {quoted(known)}{hint}")
     name = _name(path, given.get("name", column(key)))
     if form == "values":
-        return Axis(key, name, _listed((*path, "values"), given["values"]))
+        return SweepAxis(key, name, _listed((*path, "values"), given["values"]))
     if form == "from":
-        return Axis(key, name, _range(path, given))
+        return SweepAxis(key, name, _range(path, given))
     return _distribution(path, key, name, form, given)
 
 
@@ -172,7 +172,7 @@ def _stepped(path: tuple[str, ...], step: Any, kind: str, low: float, high: floa
     return [low + index * size.number for index in range(steps + 1)]
 
 
-def _distribution(path: tuple[str, ...], key: str, name: str, form: str, given: Mapping[str, Any]) -> Axis:
+def _distribution(path: tuple[str, ...], key: str, name: str, form: str, given: Mapping[str, Any]) -> SweepAxis:
     where, example = (
         (*path, form),
         f"{form} = {'[1.0, 0.2]' if 'normal' in form and form != 'log_uniform' else '[1, 10]'}",
@@ -188,7 +188,7 @@ def _distribution(path: tuple[str, ...], key: str, name: str, form: str, given: 
         at = _interpolated(kind, low, high, logarithmic=form == "log_uniform")
     else:
         kind, at = _bell(where, form, pair, example)
-    return Axis(key, name, None, at, samples)
+    return SweepAxis(key, name, None, at, samples)
 
 
 def _interpolated(kind: str, low: float, high: float, *, logarithmic: bool) -> Callable[[float], Any]:

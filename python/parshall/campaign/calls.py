@@ -29,7 +29,7 @@ def run_calls(
     scheduler: str | None = None,
     store: Store | None = None,
 ) -> list[Any]:
-    """What each call returns, in their order; begun in their order, so that long ones are best first.
+    """Yield the answer of each call, in their order; they begin in their order, so that long ones are best first.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ class DaskPool:
         future.add_done_callback(self._finished.put)
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
-        """What was finished; waits for the first up to `timeout_s`."""
+        """Return the tasks that are finished; wait for the first up to `timeout_s`."""
         self._count()
         outcomes: list[Outcome] = []
         with suppress(Empty):

@@ -79,7 +79,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SweepComparison:
     """All differences: first those that are shown and matter, the largest first; the rest in the order of points."""
 
     a: str
@@ -130,7 +130,7 @@ class Comparison:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row a difference."""
+        """Return what a notebook shows: a row a difference."""
         columns = ("point", "metric", self.a, self.b, f"{self.b} - {self.a}", "")
         rows = (
             [", ".join(f"{k} = {v}" for k, v in each.point.items()), *self.cells(each)] for each in self.differences
@@ -143,7 +143,7 @@ class Comparison:
         return asdict(self)
 
 
-def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = AT_LEAST) -> Comparison:
+def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = AT_LEAST) -> SweepComparison:
     """Compare two sweeps.
 
     Parameters
@@ -189,7 +189,7 @@ def compare(a: Sweep, b: Sweep, metrics: Sequence[str] = (), at_least: float = A
         if (without := _without_value(a, b, metric, (places_a[key], places_b[key]), at_least)) is not None
     ]
     ordered = sorted(differences, key=lambda each: _relevance(each, at_least))
-    return Comparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
+    return SweepComparison(a.name, b.name, paired, tuple(ordered), only_a, only_b, link, at_least)
 
 
 def _relevance(each: Difference, at_least: float) -> tuple[int, float]:

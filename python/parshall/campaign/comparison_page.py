@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parshall.campaign.comparing import Comparison, Difference
+from parshall.campaign.comparing import Difference, SweepComparison
 from parshall.foundations.numbers import count, counted
 from parshall.foundations.version import __version__
 from parshall.report.comparing import bounds, family, meant, summary
@@ -12,7 +12,7 @@ from parshall.report.sentences import Sentence, say
 _MOST_ROWS = 500
 
 
-def document(comparison: Comparison) -> Document:
+def document(comparison: SweepComparison) -> Document:
     """The page's content."""
     matter = [each for each in comparison.differences if each.matters]
     rest = [each for each in comparison.differences if not each.matters]
@@ -34,7 +34,7 @@ def document(comparison: Comparison) -> Document:
 VALUES = ("value", "values")
 
 
-def _compared(comparison: Comparison) -> list[str]:
+def _compared(comparison: SweepComparison) -> list[str]:
     """The two sweeps, how values are meant, and what only one of both has."""
     return [
         f"{say('comparison.sweeps', a=comparison.a, b=comparison.b).text} {how(comparison).text}",
@@ -44,13 +44,13 @@ def _compared(comparison: Comparison) -> list[str]:
     ]
 
 
-def how(comparison: Comparison) -> Sentence:
+def how(comparison: SweepComparison) -> Sentence:
     """How values and their intervals are meant; that there are no intervals, where there are none."""
     differences = [each.difference for each in comparison.differences if each.difference is not None]
     return meant(differences, "comparison.sweep_values", comparison.paired)
 
 
-def alone(comparison: Comparison) -> list[Sentence]:
+def alone(comparison: SweepComparison) -> list[Sentence]:
     """How many points only one of the sweeps has."""
     return [
         say("comparison.alone", points=counted(number, "point"), name=name, are="is" if number == 1 else "are")
@@ -58,7 +58,7 @@ def alone(comparison: Comparison) -> list[Sentence]:
     ]
 
 
-def _section(heading: str, comparison: Comparison, differences: list[Difference]) -> Section:
+def _section(heading: str, comparison: SweepComparison, differences: list[Difference]) -> Section:
     if not differences:
         return Section(heading, ["Nothing."])
     parameters = list(differences[0].point)

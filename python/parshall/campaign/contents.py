@@ -1,4 +1,4 @@
-"""What a store has of a sweep: which of its runs, and of each the metric that decides whether a point has enough."""
+"""The runs of a sweep that a store has, and of each the metric that decides whether a point has enough."""
 
 from __future__ import annotations
 

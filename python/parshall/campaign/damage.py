@@ -1,4 +1,4 @@
-"""What of a store is not what was written."""
+"""Files of a store that are not what was written."""
 
 from __future__ import annotations
 

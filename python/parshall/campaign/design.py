@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from parshall.campaign.axes import Axis, axes
+from parshall.campaign.axes import SweepAxis, axes
 from parshall.campaign.plan import Plan
 from parshall.campaign.values import label
 from parshall.foundations.errors import InputError, ScenarioError
@@ -48,8 +48,8 @@ class Point:
         return ", ".join(f"{key} = {label(value)}" for key, value in self.values.items()) or "the scenario itself"
 
 
-def parameters(plan: Plan) -> list[Axis]:
-    """What varies, in the order of the file.
+def parameters(plan: Plan) -> list[SweepAxis]:
+    """Return the parameters that vary, in the order of the file.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def canonical(value: Any) -> str:
 
 
 _Row = tuple[Any, ...]
-_Group = tuple[list[Axis], list[_Row]]
+_Group = tuple[list[SweepAxis], list[_Row]]
 """Parameters that belong together, and the rows of values that they take."""
 
 
@@ -200,21 +200,21 @@ def _latin(table: Mapping[str, Any], seed: int) -> _Group:
     return group, list(zip(*columns, strict=True))
 
 
-def _axes(where: str, table: Mapping[str, Any]) -> list[Axis]:
+def _axes(where: str, table: Mapping[str, Any]) -> list[SweepAxis]:
     try:
         return axes(table)
     except Problem as problem:
         raise problem.within(where) from None
 
 
-def _drawn(where: str, axis: Axis, probabilities: Any) -> tuple[Any, ...]:
+def _drawn(where: str, axis: SweepAxis, probabilities: Any) -> tuple[Any, ...]:
     try:
         return axis.drawn(probabilities)
     except ValueError as error:
         raise Problem((where, axis.key), f"a draw is not accepted: {error}") from None
 
 
-def _check_names(parsed: Sequence[Axis]) -> None:
+def _check_names(parsed: Sequence[SweepAxis]) -> None:
     for what in ("key", "name"):
         names = [getattr(axis, what) for axis in parsed]
         for index, name in enumerate(names):

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from parshall.scenario import Scenario
-from parshall.scenario.schema.quantities import Quantity
+from parshall.scenario.schema.quantities import QuantityText
 
 if TYPE_CHECKING:
     import polars as pl
@@ -130,7 +130,7 @@ class _Writer:
                 return {"array": self._array(value, where)}
             case Enum():
                 return {"member": [self._class(kind, where), value.name]}
-            case Quantity():
+            case QuantityText():
                 return {"text": [self._class(kind, where), str(value)]}
             case Scenario():
                 return {"scenario": [value.document(), str(value.folder), value.source]}
@@ -221,9 +221,9 @@ class _Reader:
         member: Enum = kind.__members__[content[1]]
         return member
 
-    def text_of(self, content: Any) -> Quantity:
-        kind = self._class(content[0], lambda each: issubclass(each, Quantity))
-        text: Quantity = kind(str(content[1]))
+    def text_of(self, content: Any) -> QuantityText:
+        kind = self._class(content[0], lambda each: issubclass(each, QuantityText))
+        text: QuantityText = kind(str(content[1]))
         return text
 
     def object_of(self, content: Any) -> Any:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from parshall.campaign.plan import Plan
 from parshall.campaign.pool import Workers
-from parshall.campaign.progress import Progress
+from parshall.campaign.progress import SweepProgress
 from parshall.campaign.result import Sweep
 from parshall.campaign.runner import swept
 from parshall.campaign.shard import Shard
@@ -43,11 +43,11 @@ class Execution:
     scheduler: str | None = None
     shard: Shard | None = None
     at_once: bool = False
-    progress: Callable[[Progress], None] | None = field(default=None, compare=False, repr=False, kw_only=True)
+    progress: Callable[[SweepProgress], None] | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @contextmanager
     def sweeping(self) -> Iterator[Callable[[Plan], Sweep]]:
-        """What does sweeps one after another, by the same workers; each gives all of its runs.
+        """Yield a function that does sweeps one after another, by the same workers, and returns all of their runs.
 
         Without a store they have a temporary one: what is to be known of a sweep is asked of it before the end.
 

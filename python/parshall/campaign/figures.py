@@ -1,4 +1,4 @@
-"""What a sweep's page draws: a metric against a parameter, one panel for each of the others' values; maps of two.
+"""The figures of a sweep's page: a metric against a parameter, a panel for each value of the others; maps of two.
 
 The abscissa is the measured parameter with most values; series are the next parameter's values; panels stand for
 combinations of the rest. A metric of several groups is one figure, in which the groups are the series. Where hardly a
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from parshall.campaign.record import Parameter
+from parshall.campaign.record import SweepParameter
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
 from parshall.foundations.numbers import Scale, counted, scale_for, significant
@@ -51,12 +51,12 @@ class _Abscissa:
     places: dict[str, float]
     axis: Axis
     legend: str
-    """What the places of names mean."""
+    """Names of the places of an axis without numbers."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """What one figure shows: a metric, or the same one of several groups, by their names."""
+    """The metrics of one figure: one, or the same one of several groups, by their names."""
 
     name: str
     title: str
@@ -76,7 +76,7 @@ class Family:
 
 
 def families(sweep: Sweep, metrics: Sequence[str] | None = None) -> list[Family]:
-    """What there is to draw of some metrics, or of those that the sweep asks for; without those that no run has."""
+    """Return the figures of some metrics, or of those that the sweep asks for; without those that no run has."""
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for metric in sweep.record.metrics if metrics is None else metrics:
         if any(sweep.interval(metric, number) for number in range(len(sweep.record.points))):
@@ -234,7 +234,7 @@ def _series(
     name: str,
     place: int,
 ) -> list[Mark]:
-    """What the single runs have, a curve through the points' means, and the means with their intervals."""
+    """Return marks for the values of single runs, a curve through the points' means, and the means with intervals."""
     rows, alone = [], []
     for number in numbers:
         interval = sweep.interval(metric, number)
@@ -336,5 +336,5 @@ def _number(value: Any) -> float:
     return 0.0 if quantity is None else quantity.number
 
 
-def _scale(parameter: Parameter, magnitude: float) -> Scale:
+def _scale(parameter: SweepParameter, magnitude: float) -> Scale:
     return scale_for(magnitude, parameter.unit)

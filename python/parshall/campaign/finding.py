@@ -1,4 +1,4 @@
-"""What a sweep shows, in a few sentences: how each metric moves with the parameters, if that is shown at all.
+"""The findings of a sweep in a few sentences: how each metric moves with the parameters, if that is shown at all.
 
 `parshall.analysis.stats.families` decides what is shown between two points, of all metrics that are spoken of together.
 A metric rises or falls where its ends are shown to differ by as much as matters and no step is shown to go back; it has
@@ -17,12 +17,14 @@ from typing import Any
 
 from parshall.analysis.stats.confidence import ONE_VALUE, Interval
 from parshall.analysis.stats.verdict import Judgement, Verdict, why_none
-from parshall.campaign.record import Parameter
+from parshall.campaign import sharing
+from parshall.campaign.record import SweepParameter
 from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
 from parshall.foundations.numbers import count, counted, quantity, significant
 from parshall.report.sentences import Sentence, say
 from parshall.report.uncertainty import some_of
+from parshall.results.quantities.catalog import OURS
 from parshall.results.quantities.naming import named
 
 Judgements = Mapping[Difference, Judgement]
@@ -52,6 +54,8 @@ def sentences(sweep: Sweep) -> list[Sentence]:
     ends = sweep.judged(each.ends for each in metrics.values() if each.order)
     steps = sweep.judged(step for each in metrics.values() for step in each.steps)
     said = _unfinished(sweep)
+    if (who := _sharing(sweep)) is not None:
+        said.append(who)
     for name in spoken:
         each = metrics.get(name)
         said.append(
@@ -61,6 +65,16 @@ def sentences(sweep: Sweep) -> list[Sentence]:
         )
         said += _lacking(sweep, name)
     return said
+
+
+def _sharing(sweep: Sweep) -> Sentence | None:
+    """Return who of two groups has more along a single measured parameter; None where there is nothing to tell."""
+    asked = next((metric for metric in sweep.record.metrics if named(metric).quantity is OURS["group", "share"]), None)
+    if asked is None:
+        return None
+    along = _Metric(sweep, asked, _known(sweep, asked))
+    column = [point.values[0] for point in sweep.record.points]
+    return sharing.sentence(sweep, along.order, lambda number: _shown(column[number], column))
 
 
 def _unfinished(sweep: Sweep) -> list[Sentence]:
@@ -232,7 +246,7 @@ def _rounded(value: Any) -> str:
     return f"{significant(float(number), 2)} {unit}".strip()
 
 
-def _short(parameter: Parameter) -> str:
+def _short(parameter: SweepParameter) -> str:
     """The name that the sweep gives a parameter, or the end of its key path."""
     if parameter.name != parameter.key.replace(".", "_"):
         return parameter.name

@@ -39,7 +39,7 @@ _OLD_S = 24 * 3600.0
 
 @dataclass(frozen=True)
 class Verified:
-    """What a store holds, and what of it is damaged."""
+    """Counts of the content of a store, and its damage."""
 
     runs: int
     segments: int
@@ -51,7 +51,7 @@ class Verified:
     strays: tuple[Path, ...]
     """Files that are not the store's; nothing reads them."""
     answers: int
-    """What studies keep: answers of cases that are intact."""
+    """Number of intact answers of cases of studies."""
 
 
 def verify(store: Store) -> Verified:
@@ -89,7 +89,7 @@ def verify(store: Store) -> Verified:
 
 @dataclass(frozen=True)
 class Collected:
-    """What was removed, or would be."""
+    """Counts of what was removed, or would be."""
 
     litter: int
     damaged: int
@@ -132,7 +132,7 @@ def collect(
     with nullcontext(True) if dry_run else store.alone() as nobody_works:
         if not nobody_works:
             raise InputError(
-                f"{store.directory}: a sweep is being done there; wait until it ends, or leave out --unreferenced"
+                f"{store.directory}: a sweep is being done there; wait until it ends, or leave out unreferenced=True"
             )
         return _collected(store, older_than_s, dry_run=dry_run)
 
@@ -178,8 +178,6 @@ def _unreferenced(store: Store, without: set[Path]) -> list[Path]:
     for name in store.sweeps:
         sweep = record.load(store, name)
         listed |= {run for point in sweep.points for run in point.runs}
-        if not sweep.finished and not sweep.scenarios:
-            return []  # an earlier version wrote it: what else is its own cannot be told
         scenarios |= set() if sweep.finished else set(sweep.scenarios)
     orphans = [
         at
@@ -253,7 +251,9 @@ def _check_free(directory: Path, *, overwrite: bool) -> None:
         return
     names = sorted(path.name for path in directory.iterdir())
     if names and not overwrite:
-        raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
+        raise OutputExistsError(
+            f"{directory} exists and is not empty; write the name of a new directory, or overwrite=True"
+        )
     foreign = [name for name in names if name != _EXPORTED and not name.endswith(".parquet")]
     if foreign:
         raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of an export; it is not overwritten")

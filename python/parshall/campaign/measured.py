@@ -56,7 +56,7 @@ def series_of(
 def frames_of(
     snapshot: Snapshot, runs: Sequence[str], wanted: Sequence[str], link: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What each run has by itself: one row a run and metric; and one row a run, its summary as columns."""
+    """Return the metrics of each run by itself: one row a run and metric; and one row a run, with a column a metric."""
     numbers = {run: number for number, run in enumerate(runs)}
     by_key = series_of(snapshot, numbers, list(dict.fromkeys([*SUMMARY, *wanted])), link)
     rows = [(runs[number], key, value) for key, series in by_key.items() for number, value in series.own().items()]

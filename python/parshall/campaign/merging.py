@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from parshall.campaign.damage import answer_of, behind_digest, is_answer
-from parshall.campaign.segments import OUTDATED, Segment, first_line, intact, keys_of, seal
+from parshall.campaign.segments import Segment, first_line, intact, keys_of, seal
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import ANSWERS, RUN_FILE, Store
 from parshall.foundations.errors import InputError, StoreError
@@ -20,7 +20,7 @@ from parshall.results.records.storage import storage_error
 
 @dataclass(frozen=True)
 class Merged:
-    """What was taken over."""
+    """Counts of the runs and sweeps that were taken over."""
 
     runs: int
     answers: int
@@ -123,8 +123,6 @@ def _take(store: Store, segment: Segment, runs: Set[str]) -> None:
     try:
         with store.writing("segment") as partial:
             for name in segment.files:
-                if name.removesuffix(".parquet") in OUTDATED:
-                    continue
                 table = pl.scan_parquet(segment.directory / name)
                 if name != "scenarios.parquet":
                     table = table.filter(pl.col("run").is_in(sorted(runs)))

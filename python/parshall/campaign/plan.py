@@ -19,20 +19,22 @@ Written in TOML (`Plan.load`) or made in Python:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, Tag, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, Tag, ValidationError, model_validator
 
 from parshall.analysis.stats.verdict import AT_LEAST
 from parshall.foundations import notebook
 from parshall.foundations.errors import ScenarioError
 from parshall.scenario import Scenario
 from parshall.scenario.schema import reading
+from parshall.scenario.schema.accepted import Accepts, Table, initial
 from parshall.scenario.schema.model import FormOf, Part
 from parshall.scenario.schema.problems import messages
-from parshall.scenario.schema.quantities import PositiveDuration
+from parshall.scenario.schema.quantities import PositiveDuration, fraction
 from parshall.scenario.templates.shipped import located
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
@@ -40,23 +42,35 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 MOST_REPETITIONS = 10_000
 
 
+Share = Annotated[float, BeforeValidator(fraction)]
+"""A share, as a number or a percentage."""
+
+
 class Stopping(Part):
     """Repeat until a metric is known well enough."""
 
     metric: str = Field(description="Which metric; docs/campaigns.md lists them", min_length=1)
-    relative_half_width: float | None = Field(
-        None, gt=0, lt=1, allow_inf_nan=False, description="Half the 95 % interval's width over the mean, at most"
+    relative_half_width: Accepts[Share | None, float | str | None] = Field(
+        default=initial(None),
+        gt=0,
+        lt=1,
+        allow_inf_nan=False,
+        description="Half the 95 % interval's width over the mean, at most",
     )
     half_width: float | None = Field(
-        None,
+        default=None,
         gt=0,
         allow_inf_nan=False,
         description="Or half the interval's width itself, in the metric's unit, at most",
     )
-    minimum: int = Field(10, ge=3, le=MOST_REPETITIONS, strict=True, description="Repetitions before the first look")
-    maximum: int = Field(200, ge=3, le=MOST_REPETITIONS, strict=True, description="Repetitions at which it ends")
+    minimum: int = Field(
+        default=10, ge=3, le=MOST_REPETITIONS, strict=True, description="Repetitions before the first look"
+    )
+    maximum: int = Field(
+        default=200, ge=3, le=MOST_REPETITIONS, strict=True, description="Repetitions at which it ends"
+    )
     paired: bool = Field(
-        False, description="Whether the interval is that of the difference to the baseline of [compare]"
+        default=False, description="Whether the interval is that of the difference to the baseline of [compare]"
     )
 
     @model_validator(mode="after")
@@ -72,8 +86,10 @@ class Stopping(Part):
 class Budget(Part):
     """Where a sweep ends, however well its metric is known."""
 
-    runs: int | None = Field(None, ge=1, strict=True, description="Runs of all points together")
-    time: PositiveDuration | None = Field(None, description="Time that one call of `parshall sweep` takes")
+    runs: int | None = Field(default=None, ge=1, strict=True, description="Runs of all points together")
+    time: Accepts[PositiveDuration | None, str | timedelta | None] = Field(
+        default=initial(None), description="Time that one call of `parshall sweep` takes"
+    )
 
     @property
     def time_s(self) -> float | None:
@@ -86,8 +102,8 @@ class Compare(Part):
 
     parameter: str = Field(description="The key path, or the name, of a parameter")
     baseline: Any = Field(description="The value that the others are compared with")
-    at_least: float = Field(
-        AT_LEAST,
+    at_least: Accepts[Share, float | str] = Field(
+        default=initial(AT_LEAST),
         ge=0.0,
         allow_inf_nan=False,
         description="Share of the baseline's value below which no difference matters",
@@ -113,7 +129,7 @@ Repetitions = Annotated[
 
 
 class Plan(Part):
-    """A sweep.
+    """A scenario, the parameters that vary, and the number of repetitions of each point: the input of a sweep.
 
     Raises
     ------
@@ -121,53 +137,63 @@ class Plan(Part):
         A value is not accepted; the message names the key path, what was found, and what is accepted.
     """
 
-    name: str = Field("sweep", description="A short name: the sweep's in its store", pattern=NAME, max_length=100)
-    description: str = Field("", description="What it is for")
-    scenario: str | dict[str, Any] = Field(description="What is varied: a file, relative to this one, or a table")
-    changes: dict[str, Any] = Field(
-        default_factory=dict, alias="set", description="Values for all points, by key path, as with --set"
+    name: str = Field(
+        default="sweep", description="A short name: the sweep's in its store", pattern=NAME, max_length=100
     )
-    parameters: dict[str, Any] = Field(
-        default_factory=dict, description="Key paths and their values; every combination is a point"
+    description: str = Field(default="", description="What it is for")
+    scenario: Accepts[str | dict[str, Any], Scenario | str | Table] = Field(
+        description="What is varied: a file, relative to this one, or a table"
     )
-    together: list[dict[str, Any]] = Field(
-        default_factory=list, alias="zip", description="Parameters that take their values together"
+    changes: Accepts[dict[str, Any], Table] = Field(
+        default_factory=initial(dict), alias="set", description="Values for all points, by key path, as with --set"
+    )
+    parameters: Accepts[dict[str, Any], Table] = Field(
+        default_factory=initial(dict), description="Key paths and their values; every combination is a point"
+    )
+    together: Accepts[list[dict[str, Any]], Sequence[Table]] = Field(
+        default_factory=initial(list), alias="zip", description="Parameters that take their values together"
     )
     latin_hypercube: dict[str, Any] | None = Field(
-        None, description="`samples`, `seed`, and distributions by key path, drawn as a Latin hypercube"
+        default=None, description="`samples`, `seed`, and distributions by key path, drawn as a Latin hypercube"
     )
-    seed: int = Field(1, ge=0, le=2**64 - 1, strict=True, description="Root of the draws from distributions")
-    repetitions: Repetitions | None = Field(
-        None, description="How many, or until when; by default as the scenario says"
+    seed: int = Field(default=1, ge=0, le=2**64 - 1, strict=True, description="Root of the draws from distributions")
+    repetitions: Accepts[Repetitions | None, int | Stopping | Table | None] = Field(
+        default=initial(None), description="How many, or until when; by default as the scenario says"
     )
     instrument: Literal["simulate", "emulate"] = Field(
-        "simulate", description="Whether runs are simulated, or emulated with the kernel's own TCP in real time"
+        default="simulate", description="Whether runs are simulated, or emulated with the kernel's own TCP in real time"
     )
-    accept_invalid: bool = Field(False, description="Whether emulations that cannot be believed count")
+    accept_invalid: bool = Field(default=False, description="Whether emulations that cannot be believed count")
     random_numbers: Literal["common", "independent"] = Field(
-        "common", description="Whether points share their random numbers (then differences are paired)"
+        default="common", description="Whether points share their random numbers (then differences are paired)"
     )
-    budget: Budget = Field(default_factory=Budget, description="Where it ends in any case")
+    budget: Accepts[Budget, Budget | Table] = Field(
+        default_factory=initial(Budget), description="Where it ends in any case"
+    )
     metrics: list[str] = Field(default_factory=list, description="What the page shows first")
-    compare: Compare | None = Field(None, description="Differences to a baseline")
+    compare: Accepts[Compare | None, Compare | Table | None] = Field(
+        default=initial(None), description="Differences to a baseline"
+    )
 
     _folder: Path = PrivateAttr(default=Path())
     _source: str | None = PrivateAttr(default=None)
     _base: Scenario | None = PrivateAttr(default=None)
 
-    def __init__(self, **data: Any) -> None:
-        if isinstance(data.get("scenario"), Scenario):
-            base: Scenario = data["scenario"]
-            data = {**data, "scenario": base.document()}
-        else:
-            base = None  # type: ignore[assignment]
-        try:
-            super().__init__(**data)
-        except ValidationError as error:
-            raise ScenarioError(messages(error, type(self))) from None
-        self._base = base
-        if base is not None:
-            self._folder = base.folder
+    if not TYPE_CHECKING:  # type checkers make it of the fields
+
+        def __init__(self, **data: Any) -> None:
+            if isinstance(data.get("scenario"), Scenario):
+                base: Scenario = data["scenario"]
+                data = {**data, "scenario": base.document()}
+            else:
+                base = None  # type: ignore[assignment]
+            try:
+                super().__init__(**data)
+            except ValidationError as error:
+                raise ScenarioError(messages(error, type(self))) from None
+            self._base = base
+            if base is not None:
+                self._folder = base.folder
 
     @model_validator(mode="after")
     def _comparable(self) -> Self:
@@ -222,7 +248,7 @@ class Plan(Part):
         return {"name": self.name, **self.scenario}, self._folder, self._source
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what is varied."""
+        """Return what a notebook shows: what is varied."""
         drawn = {key: value for key, value in (self.latin_hypercube or {}).items() if key not in ("samples", "seed")}
         rows = [pair for each in (self.parameters, *self.together, drawn) for pair in each.items()]
         how_often = (

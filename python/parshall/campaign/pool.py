@@ -38,7 +38,7 @@ _REPORT_S = 0.5
 
 
 class Pool(Protocol):
-    """What runs are handed to."""
+    """A place that does runs."""
 
     @property
     def room(self) -> int:
@@ -52,7 +52,7 @@ class Pool(Protocol):
         """Have a call done."""
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
-        """What was finished; waits for the first up to `timeout_s`."""
+        """Return the tasks that are finished; wait for the first up to `timeout_s`."""
 
     def live(self) -> tuple[float, int]:
         """Simulated seconds and packets of the runs that are being done."""
@@ -62,7 +62,7 @@ class Pool(Protocol):
 
 
 @dataclass
-class _Process:
+class _PoolProcess:
     """A process, what it was given, and what it says of the run it does."""
 
     process: subprocess.Popen[bytes]
@@ -73,7 +73,7 @@ class _Process:
 
 
 class Workers:
-    """What does the work of one or several sweeps: started when there is something to do, and closed at the end.
+    """Workers of one or several sweeps: started when there is something to do, and closed at the end.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class ThreadPool:
         self._threads.submit(self._do, call).add_done_callback(self._put)
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
-        """What was finished; waits for the first up to `timeout_s`."""
+        """Return the tasks that are finished; wait for the first up to `timeout_s`."""
         finished: list[Outcome] = []
         with suppress(Empty):
             finished.append(self._finished.get(timeout=timeout_s))
@@ -224,7 +224,7 @@ class LocalPool:
         self._hand_out()
 
     def outcomes(self, timeout_s: float) -> list[Outcome]:
-        """What was finished; waits for the first up to `timeout_s`."""
+        """Return the tasks that are finished; wait for the first up to `timeout_s`."""
         outcomes, self._lost = self._lost, []
         ready = wait([each.connection for each in self._processes], 0 if outcomes else timeout_s)
         for process in [each for each in self._processes if each.connection in ready]:
@@ -244,7 +244,7 @@ class LocalPool:
             each.process.wait()
             each.connection.close()
 
-    def _received(self, process: _Process) -> list[Outcome]:
+    def _received(self, process: _PoolProcess) -> list[Outcome]:
         """Everything that a process has said."""
         outcomes: list[Outcome] = []
         try:
@@ -272,7 +272,7 @@ class LocalPool:
             except OSError:
                 self._lost += self._replace(process)
 
-    def _replace(self, process: _Process) -> list[Outcome]:
+    def _replace(self, process: _PoolProcess) -> list[Outcome]:
         """Start another process for one that ended; the call that it did is lost, and others do what it had besides."""
         process.connection.close()
         process.process.kill()
@@ -283,11 +283,11 @@ class LocalPool:
         return [Lost(call.key, _words(status)) for call in begun]
 
 
-def _start() -> _Process:
+def _start() -> _PoolProcess:
     ours, theirs = Pipe()
     process = start("parshall.campaign.pool", [str(theirs.fileno())], [theirs.fileno()])
     theirs.close()
-    return _Process(process, ours)
+    return _PoolProcess(process, ours)
 
 
 def _words(status: int) -> str:

@@ -1,4 +1,4 @@
-"""What a sweep comes to: its points, their scenarios, the rule that ends repetitions.
+"""A sweep spelled out: its points, their scenarios, the rule that ends repetitions.
 
 All that can be refused is refused here, before anything is done.
 """
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from parshall.campaign import design
 from parshall.campaign.plan import Plan, Stopping
-from parshall.campaign.record import Parameter
+from parshall.campaign.record import SweepParameter
 from parshall.campaign.segments import reserved_columns
-from parshall.campaign.stopping import Cell
+from parshall.campaign.stopping import StoppingCell
 from parshall.campaign.values import common_kind
 from parshall.foundations.errors import ScenarioError
 from parshall.results.quantities.naming import problem_with, undecided
@@ -41,11 +41,11 @@ class Prepared:
     """
 
     plan: Plan
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[SweepParameter, ...]
     points: list[design.Point]
     texts: list[str]
     rule: int | Stopping
-    cells: list[Cell]
+    cells: list[StoppingCell]
     seed: int
 
     @property
@@ -81,13 +81,13 @@ def _prepared(plan: Plan) -> Prepared:
             where = "repetitions.metric" if decides else f"metrics.{index}"
             raise ScenarioError([f"{where}: {problem}"], plan.source)
     parameters = tuple(
-        Parameter(axis.key, axis.name, common_kind([point.values[axis.key] for point in points])) for axis in axes
+        SweepParameter(axis.key, axis.name, common_kind([point.values[axis.key] for point in points])) for axis in axes
     )
     _check_columns(plan, parameters)
     return Prepared(plan, parameters, points, texts, rule, _cells(plan, parameters, points, rule), first.seed)
 
 
-def _check_columns(plan: Plan, parameters: Sequence[Parameter]) -> None:
+def _check_columns(plan: Plan, parameters: Sequence[SweepParameter]) -> None:
     """Every column of the sweep's tables has one meaning, also for SQL, where case does not matter."""
     taken = {name.lower(): "a column of the tables" for name in reserved_columns()}
     for parameter in parameters:
@@ -102,11 +102,11 @@ def _check_columns(plan: Plan, parameters: Sequence[Parameter]) -> None:
 
 
 def _cells(
-    plan: Plan, parameters: Sequence[Parameter], points: Sequence[design.Point], rule: int | Stopping
-) -> list[Cell]:
-    """What is decided together: each point for itself, or with its baseline for differences."""
+    plan: Plan, parameters: Sequence[SweepParameter], points: Sequence[design.Point], rule: int | Stopping
+) -> list[StoppingCell]:
+    """Return the points that are decided together: each by itself, or with its baseline for differences."""
     if plan.compare is None:
-        return [Cell((point.number,), ((point.number, None),)) for point in points]
+        return [StoppingCell((point.number,), ((point.number, None),)) for point in points]
     key = next((each.key for each in parameters if plan.compare.parameter in (each.key, each.name)), None)
     if key is None:
         known = ", ".join(f'"{each.key}"' for each in parameters) or "there is no parameter"
@@ -118,7 +118,7 @@ def _cells(
         )
         raise ScenarioError([problem], plan.source)
     if not (isinstance(rule, Stopping) and rule.paired):
-        return [Cell((point.number,), ((point.number, None),)) for point in points]
+        return [StoppingCell((point.number,), ((point.number, None),)) for point in points]
     together: dict[str, list[design.Point]] = {}
     for point in points:
         others = {name: value for name, value in point.values.items() if name != key}
@@ -128,5 +128,5 @@ def _cells(
         base = next((each.number for each in members if each.values[key] == plan.compare.baseline), None)
         numbers = tuple(each.number for each in members)
         series = tuple((number, base) for number in numbers if number != base)
-        cells.append(Cell(numbers, series or ((numbers[0], None),)))
+        cells.append(StoppingCell(numbers, series or ((numbers[0], None),)))
     return cells

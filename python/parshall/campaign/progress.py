@@ -17,7 +17,7 @@ _FLOW = 200.0
 
 
 @dataclass(frozen=True)
-class Progress:
+class SweepProgress:
     """How far a sweep has come."""
 
     done: int
@@ -44,8 +44,8 @@ class Progress:
 
 
 @dataclass
-class Estimate:
-    """What a run costs, learnt while runs are done."""
+class CostEstimate:
+    """Cost of a run, learnt while runs are done."""
 
     _sizes: dict[str, float] = field(default_factory=dict)
     _size_done: float = 0.0

@@ -189,7 +189,7 @@ def _refused(error: Exception) -> InputError:
 
 
 def _explained(snapshot: Snapshot, error: duckdb.Error) -> Exception:
-    """Whose fault it is: a file that vanished or is damaged, or else the statement's."""
+    """Return the error with its cause: a file that vanished or is damaged, or else the statement."""
     for segment in snapshot.segments:
         if not segment.directory.exists():
             return FileNotFoundError(segment.directory)
@@ -253,7 +253,7 @@ def _metrics(
 
 
 def _source(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: str) -> str | None:
-    """What a table is made of: the segments' files, and the files of runs with directories of their own."""
+    """Return the files of a table: those of segments, and those of runs with directories of their own."""
     parts = []
     files = snapshot.files(name)
     if files:

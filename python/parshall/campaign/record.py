@@ -1,4 +1,4 @@
-"""What a store knows of a sweep: its parameters, its points, and which runs are theirs."""
+"""The record of a sweep in a store: its parameters, its points, and their runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FINISHED = ("complete", "failures")
 
 
 @dataclass(frozen=True)
-class Parameter:
+class SweepParameter:
     """A parameter of a sweep.
 
     Parameters
@@ -78,12 +78,12 @@ class SweepRecord:
     """``complete``, ``failures`` (some runs failed), ``shard`` (a part was done), ``interrupted`` or ``running``."""
     plan: Mapping[str, Any]
     code: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[SweepParameter, ...]
     points: tuple[PointRecord, ...]
     failed: Mapping[str, str]
     """Why, by the key of the run."""
     metrics: tuple[str, ...]
-    """What the page shows first."""
+    """Metrics that the page shows first."""
     compare: Mapping[str, Any] | None
     started: str
     wall_s: float
@@ -158,7 +158,7 @@ def load(store: Store, name: str) -> SweepRecord:
         return SweepRecord(
             **{
                 **content,
-                "parameters": tuple(Parameter(**each) for each in content["parameters"]),
+                "parameters": tuple(SweepParameter(**each) for each in content["parameters"]),
                 "points": tuple(
                     PointRecord(tuple(each["values"]), tuple(each["runs"]), each["reason"])
                     for each in content["points"]

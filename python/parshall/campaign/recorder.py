@@ -49,7 +49,7 @@ class Recorder:
         self.record(status, earlier).save(self.store)
 
     def record(self, status: str, earlier: SweepRecord | None = None) -> SweepRecord:
-        """What is known now."""
+        """Return the record as it is known now."""
         prepared, plan = self.prepared, self.prepared.plan
         listed = {point.runs[0]: point.runs for point in earlier.points if point.runs} if earlier is not None else {}
         failed = dict(self.failed)

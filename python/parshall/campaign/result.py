@@ -31,12 +31,14 @@ from parshall.results.quantities.naming import named
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import xarray as xr
+
 Difference = tuple[str, int, int]
 """A metric, a point, and the point that it is held against."""
 
 
 class Sweep(HasFigures, page="parshall.campaign.page:document"):
-    """What a sweep gave.
+    """The result of a sweep.
 
     Parameters
     ----------
@@ -167,11 +169,11 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     def fair_share(self, group: str) -> float | None:
         """The share of a group if each flow had the same: its share of the flows; None where that differs by point."""
-        return self._fair_shares.get(group)
+        return self.fair_shares.get(group)
 
     @cached_property
-    def _fair_shares(self) -> dict[str, float]:
-        """By group, of those whose share of the flows is the same in every run."""
+    def fair_shares(self) -> dict[str, float]:
+        """Return the share of the flows of each group whose share is the same in every run."""
         flows = reading(self.store, lambda snapshot: snapshot.scan("flows"))
         if flows is None:
             return {}
@@ -191,7 +193,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         }
 
     def own(self, metric: str, point: int) -> list[float]:
-        """What each run of a point has of a metric by itself; of a quantile, that of its own values."""
+        """Return a metric of each run of a point by itself; of a quantile, that of the run's own values."""
         series = self._at(metric, point)
         return [] if series is None else list(series.own().values())
 
@@ -247,6 +249,22 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         """
         return reading(self.store, lambda snapshot: self._collected(snapshot, name))
 
+    def to_xarray(self) -> xr.Dataset:
+        """Return the sweep as a dataset: a variable a metric, in the unit of its attribute ``units``.
+
+        The dimensions are the parameters and ``repetition`` where every combination of the parameters' values is a
+        point once; otherwise ``point``, along which the parameters are coordinates, and ``repetition``. A run that
+        failed or has no value of a metric has NaN there. Means and intervals are in `points`.
+
+        Raises
+        ------
+        MissingExtraError
+            xarray is not installed.
+        """
+        from parshall.campaign.labelled import dataset  # noqa: PLC0415 - xarray takes a while to load
+
+        return dataset(self)
+
     def query(self, sql: str) -> pl.DataFrame:
         """The answer to a question in SQL; `parshall.campaign.query` says what there is to ask."""
         from parshall.campaign.query import query  # noqa: PLC0415 - DuckDB takes a moment to load
@@ -301,7 +319,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         return names is not None and names > 1
 
     def _at(self, metric: str, point: int) -> Series | None:
-        """What the repetitions of a point gave."""
+        """Return the values of the repetitions of a point."""
         self._measure(self.record.metrics if metric in self.record.metrics else [metric])
         series = self._measured[metric, named(metric).quantity]
         if series is None:
@@ -320,11 +338,11 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     @cached_property
     def _measured(self) -> dict[tuple[str, Quantity], Series | None]:
-        """What was computed since the sweep was read, of each name with the quantity that it meant then."""
+        """Return the metrics computed since the sweep was read, by name and the quantity that it meant then."""
         return {}
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: its points, with the mean of each metric."""
+        """Return what a notebook shows: its points, with the mean of each metric."""
         labels = [
             *(parameter.name for parameter in self.record.parameters),
             *(self.label(metric) for metric in self.metrics),

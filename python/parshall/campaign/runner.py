@@ -19,7 +19,7 @@ from parshall.campaign.executor import Agenda, Executor
 from parshall.campaign.plan import Plan
 from parshall.campaign.pool import Workers
 from parshall.campaign.preparing import Prepared, prepare
-from parshall.campaign.progress import Estimate, Progress
+from parshall.campaign.progress import CostEstimate, SweepProgress
 from parshall.campaign.recorder import Recorder
 from parshall.campaign.result import Sweep
 from parshall.campaign.segments import COMPACTED_AT_ONCE, compact
@@ -53,7 +53,7 @@ def sweep(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SweepProgress], None] | None = None,
     shard: Shard | str | None = None,
     controls: Mapping[str, Any] | Iterable[str] = (),
     at_once: bool = False,
@@ -109,7 +109,7 @@ def swept(
     store: str | Path | Store,
     by: Workers,
     *,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SweepProgress], None] | None = None,
     shard: Shard | str | None = None,
     at_once: bool = False,
 ) -> Sweep:
@@ -137,7 +137,7 @@ class _Sweeping(Agenda):
         prepared: Prepared,
         store: Store,
         by: Workers,
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[SweepProgress], None] | None,
         shard: Shard | None,
         *,
         at_once: bool,
@@ -154,7 +154,7 @@ class _Sweeping(Agenda):
         self.executor = Executor(self, self.contents, by, most=1 if in_turn else None, here=here)
         self.wanted: dict[str, list[tuple[int, int]]] = {}
         """The points and repetitions of each run that was given out."""
-        self.estimate = Estimate()
+        self.estimate = CostEstimate()
         self.done_runs = self.from_store = self.packets = 0
         self.fresh = 0
         """Runs that were published since some were compacted."""
@@ -285,7 +285,7 @@ class _Sweeping(Agenda):
         left = [self.prepared.texts[point] for point, _ in self.planner.queued]
         left += [self.prepared.texts[self.wanted[run][0][0]] for run in running]
         self.progress(
-            Progress(
+            SweepProgress(
                 done=self.done_runs,
                 from_store=self.from_store,
                 running=min(len(running), workers),

@@ -40,8 +40,6 @@ SEGMENT_FILE = "segment.json"
 OWN_TABLES = ("runs", "scenarios")
 """Tables that describe runs; the others are records."""
 
-OUTDATED = ("metrics",)
-"""Tables that earlier versions wrote: metrics are computed from the records when they are asked for."""
 
 COMPACTED_AT_ONCE = 2000
 """So many runs are compacted at a time."""
@@ -200,7 +198,7 @@ def intact(directory: Path) -> dict[str, Any] | None:
 
 
 def first_line(error: Exception) -> str:
-    """What a library says, in one line."""
+    """Return the message of a library, in one line."""
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
@@ -242,7 +240,7 @@ RUNS_SCHEMA: Mapping[str, Any] = {
     "cpu_s": pl.Float64(),
 }
 ENDS = ("_low", "_high")
-"""What follows a metric's name in the columns of its interval."""
+"""Suffixes of a metric's name in the columns of its interval."""
 
 HOW_MADE = ("host", "started", "wall_s", "cpu_s")
 """Columns of ``runs`` that differ when a run is done again."""
@@ -288,7 +286,7 @@ def _write(store: Store, loose: Mapping[str, dict[str, Any]], merged: Sequence[S
     described = list(loose.values())
     own = dict(zip(OWN_TABLES, (runs_frame(described), scenarios_frame(described)), strict=True))
     names = {name for each in described for name in each["files"]} | {name for each in merged for name in each.files}
-    records = sorted({name.removesuffix(".parquet") for name in names} - {*OWN_TABLES, *OUTDATED})
+    records = sorted({name.removesuffix(".parquet") for name in names} - {*OWN_TABLES})
     directories = {run: store.run_directory(run) for run in loose}
     try:
         with store.writing("segment") as partial:

@@ -46,7 +46,7 @@ class Shard:
         return cls(int(match[1]), int(match[2]))
 
     def of(self, work: Sequence[Work]) -> list[Work]:
-        """What of the work is this shard's.
+        """Return the part of the work that is this shard's.
 
         >>> Shard(2, 3).of(["a", "b", "c", "d", "e"])
         ['b', 'e']

@@ -1,4 +1,4 @@
-"""What a store holds at one moment: its runs, wherever they are."""
+"""The content of a store at one moment: its runs, wherever they are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import polars as pl
 
 from parshall.campaign.segments import (
-    OUTDATED,
     OWN_TABLES,
     Segment,
     damaged,
@@ -102,7 +101,7 @@ class Snapshot:
         names = {name.removesuffix(".parquet") for segment in self.segments for name in segment.files}
         for directory in self.directories.values():
             names |= {path.stem for path in directory.glob("*.parquet")}
-        return sorted(names - {*OWN_TABLES, *OUTDATED})
+        return sorted(names - {*OWN_TABLES})
 
     def loose(self, name: str) -> pl.LazyFrame | None:
         """A table of the runs with directories of their own; None if none has it."""
@@ -115,7 +114,7 @@ class Snapshot:
 
 
 def reading(store: Store, action: Callable[[Snapshot], T]) -> T:
-    """What `action` makes of a snapshot; taken again if another process compacts runs meanwhile.
+    """Return the result of `action` on a snapshot; taken again if another process compacts runs meanwhile.
 
     Raises
     ------

@@ -26,7 +26,7 @@ from parshall.campaign.plan import Stopping
 from parshall.campaign.shard import Shard
 
 Value = float | Series | None
-"""What a repetition gave of the metric: a number, what a quantile is made of, or nothing."""
+"""The value of the metric in a repetition: a number, the values of which a quantile is made, or nothing."""
 
 GROWTH = 1.3
 _LEAST = 3
@@ -49,7 +49,7 @@ def looks(stopping: Stopping) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class StoppingCell:
     """Points that are repeated equally often, and the series whose intervals decide.
 
     Parameters
@@ -68,7 +68,7 @@ class Cell:
 class _State:
     """How far a cell is."""
 
-    cell: Cell
+    cell: StoppingCell
     look: int = 0
     """Index of the look that is being prepared."""
     repetitions: int = 0
@@ -95,7 +95,7 @@ class Planner:
         rule every n-th cell, for what ends its repetitions are all of its values.
     """
 
-    cells: Sequence[Cell]
+    cells: Sequence[StoppingCell]
     rule: int | Stopping
     most: int | None = None
     shard: Shard | None = None
@@ -123,7 +123,7 @@ class Planner:
 
     @property
     def queued(self) -> Iterator[tuple[int, int]]:
-        """What was not handed out yet."""
+        """Return the repetitions that were not handed out yet."""
         return iter(self._queue)
 
     def record(self, point: int, repetition: int, value: Value) -> None:

@@ -148,7 +148,7 @@ class Store:
         return sorted(path for path in (self.directory / ANSWERS).glob("??/*") if path.is_file())
 
     def strays(self) -> list[Path]:
-        """What somebody else put beside runs and segments; nothing reads it."""
+        """Return the paths beside runs and segments that somebody else put there; nothing reads them."""
         entries: list[os.DirEntry[str]] = []
         for shard in _entries(self.directory / "runs"):
             if _SHARD.fullmatch(shard.name) and shard.is_dir():
@@ -276,7 +276,7 @@ class Store:
                 held.release()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: its sweeps."""
+        """Return what a notebook shows: its sweeps."""
         rows = ([name] for name in self.sweeps)
         return notebook.fragment("Store", str(self.directory), notebook.table(("sweep",), rows))
 

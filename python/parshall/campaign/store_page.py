@@ -71,7 +71,7 @@ def of_store(store: Store, sweeps: Sequence[Sweep], documents: Sequence[Document
 
 
 def _section(number: int, sweep: Sweep, document: Document) -> Section:
-    """What a sweep shows, as its own page has it."""
+    """Return the sentences on a sweep that its own page has."""
     first = document.figures[:1] if number < _MOST_FIGURES else []
     texts = [each for each in (sweep.record.description, document.finding) if each]
     link = (f"pages/{quote(sweep.name)}.html", f"The page of {sweep.name}")

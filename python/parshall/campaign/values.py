@@ -41,29 +41,29 @@ UNITS = {
 """The unit of each kind's number."""
 
 SUFFIXES = {"duration": "_s", "rate": "_bps", "bytes": "_bytes", "packets": "_packets", "BDP": "_bdp"}
-"""What is appended to a parameter's name for the column of its numbers."""
+"""Suffix of a parameter's name for the column of its numbers."""
 
 _DIGITS = 6
 """Of a number that was drawn or spaced: more would only be noise in a table."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredValue:
     """The number behind a value."""
 
     kind: str
     number: float
 
 
-def measured(value: Any) -> Measured | None:
+def measured(value: Any) -> MeasuredValue | None:
     """The kind and number of a value; ``None`` for a name, a table, a list, true or false."""
     match value:
         case bool():
             return None
         case int():
-            return Measured("integer", float(value))
+            return MeasuredValue("integer", float(value))
         case float():
-            return Measured("number", value) if math.isfinite(value) else None
+            return MeasuredValue("number", value) if math.isfinite(value) else None
         case str():
             return _quantity(value)
         case _:
@@ -112,14 +112,14 @@ def label(value: Any) -> str:
     return value if isinstance(value, str) else shown(value)
 
 
-def _quantity(text: str) -> Measured | None:
+def _quantity(text: str) -> MeasuredValue | None:
     factor = quantities.bdp_factor(text)
     if factor is not None:
-        return Measured("BDP", factor)
+        return MeasuredValue("BDP", factor)
     for kind in ("packets", "duration", "rate", "bytes"):
         try:
             number = quantities.parse(kind, text)
         except ValueError:
             continue
-        return Measured(kind, number / quantities.PS_PER_S if kind == "duration" else float(number))
+        return MeasuredValue(kind, number / quantities.PS_PER_S if kind == "duration" else float(number))
     return None

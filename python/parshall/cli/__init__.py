@@ -22,6 +22,9 @@ def main() -> None:
     try:
         _start_fast(sys.argv[1:2])
         from parshall.cli.app import VERBS, application, needed
+        from parshall.cli.console import log_in_options
+
+        log_in_options()
 
         completes = any(name.endswith("_COMPLETE") for name in os.environ)
         application(VERBS if completes else needed(sys.argv[1:]))()

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from parshall.cli.console import Commands, verb
+from parshall.cli.panels import line_of, order_of, panel_of
 from parshall.foundations import plugins
 from parshall.foundations.errors import InputError
 from parshall.foundations.extras import missing
@@ -41,7 +42,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "new": ("new", "new"),
     "doctor": ("doctor", "doctor"),
 }
-"""The module of each verb, and its name there, in the order of the help."""
+"""The module of each verb, and its name there; `parshall.cli.panels` has their order in the help."""
 
 OF_EXTRAS: Mapping[str, tuple[str, str]] = {"itb": ("studies", "parshall-studies")}
 """Verbs of distributions that an extra installs: the extra, and the distribution."""
@@ -72,7 +73,7 @@ def application(verbs: Collection[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     made.callback()(root)
-    for name in verbs:
+    for name in sorted(verbs, key=order_of):
         module, attribute = VERBS[name]
         _add(made, name, getattr(import_module(f"parshall.cli.{module}"), attribute))
     if set(verbs) == set(VERBS):
@@ -97,10 +98,11 @@ def _absent(name: str) -> Callable[[], None]:
 
 
 def _add(made: typer.Typer, name: str, does: Any) -> None:
+    panel, line = panel_of(name), line_of(name)
     if isinstance(does, typer.Typer):
-        made.add_typer(does, name=name)
+        made.add_typer(does, name=name, short_help=line, rich_help_panel=panel)
     else:
-        made.command(name)(does)
+        made.command(name, short_help=line, rich_help_panel=panel)(does)
 
 
 def _of_packages() -> Iterator[tuple[str, Any]]:

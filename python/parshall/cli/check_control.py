@@ -16,6 +16,7 @@ from parshall.cli.console import (
     Json,
     Quiet,
     Scheduler,
+    Seed,
     Workers,
     console,
     declare_controls,
@@ -51,7 +52,7 @@ def check_control(
         ),
     ] = None,
     controls: Controls = None,
-    seed: Annotated[int, typer.Option(help="What all random numbers follow from.", min=0)] = 1,
+    seed: Seed = 1,
     repetitions: Annotated[int, typer.Option(help="Of each simulation.", min=1)] = 5,
     measure: Annotated[
         bool,

@@ -23,7 +23,7 @@ from parshall.cli.console import (
 from parshall.foundations.errors import InputError
 
 if TYPE_CHECKING:
-    from parshall.campaign.comparing import Comparison as OfSweeps
+    from parshall.campaign.comparing import SweepComparison as OfSweeps
     from parshall.report import Comparison
 
 

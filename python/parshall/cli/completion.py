@@ -1,4 +1,4 @@
-"""What a shell may complete: names of the catalogs (``parshall --install-completion``)."""
+"""Words that a shell completes: names of the catalogs (``parshall --install-completion``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all verbs share: errors, exit codes, output."""
+"""Functions and options that all verbs share: errors, exit codes, output."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ AcceptInvalid = Annotated[
 AtOnce = Annotated[
     bool, typer.Option("--at-once", help="Do not wait for other emulations on this machine: they disturb each other.")
 ]
+Seed = Annotated[int, typer.Option(help="Root of all random numbers.", min=0)]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and the answer where no file has it.")
 ]
@@ -132,7 +133,7 @@ def verb(command: Callable[P, None]) -> Callable[P, None]:
         except InputError as error:
             fail(str(error), BAD_INPUT)
         except InvalidEmulationError as error:
-            fail(f"{error}\n--accept-invalid takes it as if it could be believed", INVALID)
+            fail(str(error), INVALID)
         except ParshallError as error:
             fail(str(error), FAILURE)
         except KeyboardInterrupt:
@@ -159,11 +160,46 @@ def termination_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+OPTIONS = {
+    "overwrite=True": "--force",
+    "accept_invalid=True": "--accept-invalid",
+    "at_once=True": "--at-once",
+    "unreferenced=True": "--unreferenced",
+    "workers=N": "--workers N",
+}
+"""Arguments in Python that messages name, and the options with the same meaning."""
+
+
+def in_options(message: str) -> str:
+    """Return a message of the library in words of the command line.
+
+    >>> in_options("out exists; write the name of a new directory, or overwrite=True")
+    'out exists; write the name of a new directory, or --force'
+    """
+    for argument, option in OPTIONS.items():
+        message = message.replace(argument, option)
+    return message
+
+
+class _InOptions(logging.Formatter):
+    """Formats warnings in words of the command line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return in_options(super().format(record))
+
+
+def log_in_options() -> None:
+    """Write warnings to the standard error, in words of the command line."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_InOptions())
+    logging.getLogger("parshall").addHandler(handler)
+
+
 def fail(message: str, code: int) -> None:
-    """Say what went wrong, and exit."""
+    """Print the error in words of the command line, and exit."""
     from parshall.scenario.schema.printing import printable
 
-    print(f"parshall: {printable(message)}", file=sys.stderr)
+    print(f"parshall: {printable(in_options(message))}", file=sys.stderr)
     raise typer.Exit(code) from None
 
 
@@ -241,7 +277,7 @@ Name = TypeVar("Name", bound=str)
 
 
 def one_of(option: str, found: str, known: Sequence[Name]) -> Name:
-    """The known name that was found.
+    """Return the known name that was found; case does not matter.
 
     Raises
     ------
@@ -249,7 +285,7 @@ def one_of(option: str, found: str, known: Sequence[Name]) -> Name:
         It is none; the message has those that it may have been meant to be.
     """
     for name in known:
-        if name == found:
+        if name == found.casefold():
             return name
     from parshall.foundations.errors import InputError
     from parshall.scenario.schema.problems import did_you_mean, quoted

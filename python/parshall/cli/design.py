@@ -15,11 +15,13 @@ from parshall.cli.console import (
     Json,
     Quiet,
     Scheduler,
+    Seed,
     Workers,
     console,
     duration_s,
     note,
     parsed,
+    part,
     print_json,
     table,
     verb,
@@ -64,7 +66,10 @@ def rio(
     access: Annotated[str | None, typer.Option(help="Rate of each access link.", show_default="no limit")] = None,
     packet: Annotated[str, typer.Option(help="Packet size.")] = "1000 B",
     loss_in: Annotated[
-        float | None, typer.Option("--loss-in", help="Constraint: largest loss of in-packets.", show_default=False)
+        str | None,
+        typer.Option(
+            "--loss-in", help='Constraint: largest loss of in-packets, e.g. "0.5 %" or 0.005.', show_default=False
+        ),
     ] = None,
     delay: Annotated[
         str | None, typer.Option(help="Constraint: largest delay of any packet in the router.", show_default=False)
@@ -84,7 +89,7 @@ def rio(
     ] = True,
     repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=2)] = 4,
     duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
-    seed: Annotated[int, typer.Option(help="Of the simulation.", min=0)] = 1,
+    seed: Seed = 1,
     store: Kept = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
@@ -105,7 +110,7 @@ def rio(
     packet_bytes = _bytes(packet)
     given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
     agreement = Agreement(
-        loss_in,
+        None if loss_in is None else part("--loss-in", loss_in),
         duration_s("--delay", delay),
         duration_s("--mean-delay", mean_delay),
         reservations,
@@ -172,7 +177,7 @@ def time_scale(
 
 
 def result(answer: RioDesign, recommendation: Recommendation | None) -> dict[str, Any]:
-    """What ``--json`` prints; docs/rio.md describes it."""
+    """Return the value that ``--json`` prints; docs/rio.md describes it."""
     from dataclasses import asdict
 
     import numpy as np

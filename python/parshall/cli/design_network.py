@@ -180,7 +180,7 @@ class _Output:
             note(message)
 
     def bar(self, name: str) -> str | None:
-        """What the bar of progress is called; None: there is none."""
+        """Return the title of the bar of progress; None: there is none."""
         return None if self.quiet or self.as_json else name
 
     def queue(

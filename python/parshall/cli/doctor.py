@@ -19,7 +19,7 @@ from parshall.foundations.extras import EXTRAS
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """One thing that was looked for."""
 
     what: str
@@ -58,7 +58,7 @@ def doctor(
         raise typer.Exit(FAILURE)
 
 
-def _show(findings: list[Finding]) -> None:
+def _show(findings: list[Diagnosis]) -> None:
     shown = table("", "", "what", "found", "needed for", "what to do")
     shown.title = None
     for finding in findings:
@@ -78,51 +78,51 @@ def _show_missing(packages: list[debian.Package]) -> None:
     console().print(f"to install them all: {debian.install(packages)}", soft_wrap=True)
 
 
-def _python() -> Finding:
+def _python() -> Diagnosis:
     version = ".".join(str(part) for part in sys.version_info[:3])
-    return Finding("Python", sys.version_info >= (3, 11), version, "everything", "install Python 3.11", required=True)
+    return Diagnosis("Python", sys.version_info >= (3, 11), version, "everything", "install Python 3.11", required=True)
 
 
-def _simulator() -> Finding:
+def _simulator() -> Diagnosis:
     try:
         from parshall._core import PROFILE_GUIDED
         from parshall.scenario.schema.catalog import families
 
         controls = len(families()["congestion_controls"])
     except ImportError as error:
-        return Finding("simulator", False, str(error), "everything", "make setup, or pip install .", required=True)
+        return Diagnosis("simulator", False, str(error), "everything", "make setup, or pip install .", required=True)
     built = "profile-guided build" if PROFILE_GUIDED else "plain build"
-    return Finding("simulator", True, f"{controls} congestion controls, {built}", "everything", required=True)
+    return Diagnosis("simulator", True, f"{controls} congestion controls, {built}", "everything", required=True)
 
 
-def _cores() -> Finding:
+def _cores() -> Diagnosis:
     from parshall.results.records.about import cores, processor
 
-    return Finding("processor", True, f"{cores()} cores, {processor()}", "repetitions at a time")
+    return Diagnosis("processor", True, f"{cores()} cores, {processor()}", "repetitions at a time")
 
 
-def _memory() -> Finding:
+def _memory() -> Diagnosis:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    return Finding(
+    return Diagnosis(
         "memory", total >= 3, f"{total:.1f} GB", "a million flows (2 kB each, probes off)", "run fewer flows"
     )
 
 
-def _disk() -> Finding:
+def _disk() -> Diagnosis:
     free = shutil.disk_usage(Path.cwd()).free / 1e9
-    return Finding("disk", free >= 1, f"{free:.1f} GB free here", "results", "free some space")
+    return Diagnosis("disk", free >= 1, f"{free:.1f} GB free here", "results", "free some space")
 
 
-def _terminal() -> Finding:
-    return Finding("terminal", sys.stderr.isatty(), "", "the progress bar", "run in a terminal")
+def _terminal() -> Diagnosis:
+    return Diagnosis("terminal", sys.stderr.isatty(), "", "the progress bar", "run in a terminal")
 
 
-def _package(package: debian.Package) -> Finding:
+def _package(package: debian.Package) -> Diagnosis:
     found, command = ", ".join(package.found), debian.install([package])
-    return Finding(package.name, package.is_there, found, package.reason, command)
+    return Diagnosis(package.name, package.is_there, found, package.reason, command)
 
 
-def _emulation() -> Finding:
+def _emulation() -> Diagnosis:
     from parshall.foundations.errors import NoEmulationError
     from parshall.instruments.emulation import abilities
 
@@ -130,48 +130,48 @@ def _emulation() -> Finding:
     try:
         able = abilities()
     except NoEmulationError as error:
-        return Finding("emulation", False, str(error), needed, "emulate on Linux")
+        return Diagnosis("emulation", False, str(error), needed, "emulate on Linux")
     if able.problem is not None:
         namespaces = "sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or be root"
         remedy = "modprobe tun; chmod 666 /dev/net/tun" if able.tun_problem is not None else namespaces
-        return Finding("emulation", False, able.problem, needed, remedy)
+        return Diagnosis("emulation", False, able.problem, needed, remedy)
     who = "as root" if able.administrator else "in a user namespace"
     priority = "real-time priority" if able.real_time_priority > 0 else "no real-time priority"
     loaded = [name for name in able.bpf_controls if name not in able.congestion_controls]
     by_bpf = f"; by BPF {', '.join(loaded)}" if loaded else ""
-    return Finding("emulation", True, f"{who}, {priority}; {', '.join(able.congestion_controls)}{by_bpf}", needed)
+    return Diagnosis("emulation", True, f"{who}, {priority}; {', '.join(able.congestion_controls)}{by_bpf}", needed)
 
 
-def _measured() -> Finding:
+def _measured() -> Diagnosis:
     from parshall.instruments.emulation import Capacity, advice
 
     what, needed = "emulation, measured", "a warning where an emulation is beyond it"
     able = Capacity.kept()
     if able is None:
-        return Finding(what, False, "not measured", needed, "parshall doctor --measure (ten seconds)")
+        return Diagnosis(what, False, "not measured", needed, "parshall doctor --measure (ten seconds)")
     found = able.rate_bps is not None and able.flows > 0
     advised = advice(able)
     detail = "; to change: ".join([str(able), *(["; ".join(advised)] if advised else [])])
     remedy = "; ".join(advised) or "let nothing else run, and measure again"
-    return Finding(what, found, detail, needed, remedy, measured=asdict(able) | {"advice": advised})
+    return Diagnosis(what, found, detail, needed, remedy, measured=asdict(able) | {"advice": advised})
 
 
-def _extra(name: str) -> Callable[[], Finding]:
-    def look() -> Finding:
+def _extra(name: str) -> Callable[[], Diagnosis]:
+    def look() -> Diagnosis:
         packages, needed_for = EXTRAS[name]
         missing = [package for package in packages if find_spec(package) is None]
         found = f"{', '.join(missing)} not installed" if missing else ", ".join(packages)
-        return Finding(f"[{name}]", not missing, found, needed_for, f'pip install "parshall[{name}]"')
+        return Diagnosis(f"[{name}]", not missing, found, needed_for, f'pip install "parshall[{name}]"')
 
     return look
 
 
-def _cargo() -> Finding:
+def _cargo() -> Diagnosis:
     path = shutil.which("cargo")
-    return Finding("cargo", path is not None, path or "", "building from source", "install Rust: https://rustup.rs")
+    return Diagnosis("cargo", path is not None, path or "", "building from source", "install Rust: https://rustup.rs")
 
 
-CHECKS: tuple[Callable[[], Finding], ...] = (
+CHECKS: tuple[Callable[[], Diagnosis], ...] = (
     _python,
     _simulator,
     _cores,

@@ -1,4 +1,4 @@
-"""What verbs that do many runs share: who does them, where they are kept, and how far it is."""
+"""Options that verbs with many runs share: the workers, the store, and the bar of progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from parshall.cli.console import INTERRUPTED, STORE, fail, termination_interrupt
 
 if TYPE_CHECKING:
     from parshall.campaign import Execution
-    from parshall.campaign.progress import Progress
+    from parshall.campaign.progress import SweepProgress
 
 Kept = Annotated[Path | None, typer.Option("--store", metavar="DIR", help=STORE, show_default="nothing is kept")]
 
@@ -35,7 +35,7 @@ def execution(
         fail(f"interrupted; what was finished is in {store}, and the same command goes on from there", INTERRUPTED)
 
 
-def _bar(name: str | None) -> AbstractContextManager[Callable[[Progress], None] | None]:
+def _bar(name: str | None) -> AbstractContextManager[Callable[[SweepProgress], None] | None]:
     if name is None or not sys.stderr.isatty():
         return nullcontext()
     from parshall.cli.progress import sweep_bar

@@ -24,97 +24,60 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List what scenarios can be made of: congestion controls, queues, workloads, ..."""
-    families = _families()
+    from parshall.scenario import catalogs
+
+    families = catalogs.families()
     if family is None:
-        listed = {name: entries() for name, entries in families.items()}
-        if as_json:
-            print_json(listed)
-        else:
-            _show_all(listed)
+        _print({name: catalogs.entries(name) for name in families}, as_json=as_json, show=_show_all)
         return
-    name = family.replace("-", "_")
-    if name not in families:
-        entries = {
-            kind: matching
-            for kind, listed in families.items()
-            if (matching := [each for each in listed() if each["name"] == family])
-        }
-        if entries:
-            if as_json:
-                print_json(entries)
-            else:
-                for kind, matching in entries.items():
-                    _show_one(kind, matching)
-            return
-        from parshall.foundations.errors import InputError
-        from parshall.scenario.schema.problems import did_you_mean, quoted
-
-        raise InputError(
-            f'list: found "{family}"; '
-            f"accepted: {quoted(families)}, or the name of an entry"
-            f"{did_you_mean(name, [*families, *(each['name'] for listed in families.values() for each in listed())])}"
-        )
-    if as_json:
-        print_json(families[name]())
-    else:
-        _show_one(name, families[name]())
-
-
-def _families() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
-    from parshall.scenario.schema import catalog
-
-    return {
-        **{name: _of_rust(name) for name in catalog.families()},
-        "models": _models,
-        "studies": _studies,
-        "suites": _suites,
-        "records": _records,
-        "scenarios": _scenarios,
+    name = _family(family)
+    if name in families:
+        _print({name: catalogs.entries(name)}, as_json=as_json, show=_show_each, alone=True)
+        return
+    wanted = family.casefold()
+    listed = {kind: catalogs.entries(kind) for kind in families}
+    entries = {
+        kind: matching for kind, all_ in listed.items() if (matching := [e for e in all_ if e["name"] == wanted])
     }
+    if entries:
+        _print(entries, as_json=as_json, show=_show_each)
+        return
+    from parshall.foundations.errors import InputError
+    from parshall.scenario.schema.problems import did_you_mean, quoted
+
+    raise InputError(
+        f'list: found "{family}"; accepted: {quoted(families)}, or the name of an entry'
+        f"{did_you_mean(name, [*families, *(each['name'] for all_ in listed.values() for each in all_)])}"
+    )
 
 
-def _of_rust(name: str) -> Callable[[], list[dict[str, Any]]]:
-    def entries() -> list[dict[str, Any]]:
-        from dataclasses import asdict
-
-        from parshall.scenario.schema import catalog
-
-        return [asdict(entry) for entry in catalog.family(name)]
-
-    return entries
+SHORT = {"controls": "congestion_controls", "congestion": "congestion_controls"}
+"""Families by shorter names."""
 
 
-def _models() -> list[dict[str, Any]]:
-    from parshall.analysis.models.catalog import catalog
-
-    return catalog()
-
-
-def _studies() -> list[dict[str, Any]]:
-    from parshall.studies.catalog import studies
-
-    return [{"name": study.name, "summary": study.summary, "reference": study.reference} for study in studies()]
+def _family(given: str) -> str:
+    """Return the name of a family as the catalogs have it: case and dashes do not matter."""
+    name = given.casefold().replace("-", "_")
+    return SHORT.get(name, name)
 
 
-def _suites() -> list[dict[str, Any]]:
-    from parshall.studies.catalog import suites
+def _print(
+    listed: Mapping[str, list[dict[str, Any]]],
+    *,
+    as_json: bool,
+    show: Callable[[Mapping[str, list[dict[str, Any]]]], None],
+    alone: bool = False,
+) -> None:
+    """Print entries by family as JSON, of one family `alone` without its name; or show them."""
+    if not as_json:
+        show(listed)
+    else:
+        print_json(next(iter(listed.values())) if alone else listed)
 
-    return [{"name": suite.name, "summary": suite.summary, "reference": suite.reference} for suite in suites()]
 
-
-def _records() -> list[dict[str, Any]]:
-    from parshall.results.records.schema import tables
-
-    return [{**each, "summary": each["description"], "reference": ""} for each in tables()]
-
-
-def _scenarios() -> list[dict[str, Any]]:
-    from parshall.scenario.templates.shipped import shipped
-
-    return [
-        {"name": each.name, "summary": each.summary, "reference": f"parshall {each.command} {each.name}"}
-        for each in shipped()
-    ]
+def _show_each(listed: Mapping[str, list[dict[str, Any]]]) -> None:
+    for name, entries in listed.items():
+        _show_one(name, entries)
 
 
 def _show_all(listed: Mapping[str, list[dict[str, Any]]]) -> None:

@@ -107,7 +107,7 @@ def observe(
     from parshall.instruments.observation import observe as read
     from parshall.results.records.storage import OBSERVED_PAGE
 
-    one_of("--cc", cc, CONTROLS)
+    cc = one_of("--cc", cc, CONTROLS)
     chosen = flow or []
     shown = not quiet and sys.stderr.isatty()
     try:
@@ -150,7 +150,7 @@ def result(
     *,
     arrivals: bool = True,
 ) -> dict[str, Any]:
-    """What ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
+    """Return the value that ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
     from parshall.foundations.errors import InputError
     from parshall.instruments.observation.limits import of_rows
 

@@ -1,4 +1,4 @@
-"""What verbs that write a page share: where it goes, and its figures as files beside it."""
+"""Options and functions that verbs with a page share: its place, and its figures as files beside it."""
 
 from __future__ import annotations
 

@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Force, Json, Overrides, Quiet, console, note, output_option, print_json, table, verb
+from parshall.cli.console import (
+    Force,
+    Json,
+    Overrides,
+    Quiet,
+    console,
+    note,
+    output_option,
+    part,
+    print_json,
+    table,
+    verb,
+)
 
 if TYPE_CHECKING:
-    from parshall.report.predicted import Section
+    from parshall.report.predicted import PredictedSection
 
 THROUGHPUT = "throughput"
-"""What can be predicted without a scenario."""
+"""Word in place of a scenario."""
 
 
 @verb
@@ -24,7 +36,8 @@ def predict(
     ],
     overrides: Overrides = None,
     loss: Annotated[
-        float | None, typer.Option(help="Of throughput: probability that a packet is lost.", show_default=False)
+        str | None,
+        typer.Option(help="Of throughput: probability that a packet is lost, 2 % or 0.02.", show_default=False),
     ] = None,
     cc: Annotated[
         str, typer.Option("--cc", help="Of throughput: the control; reno, bic, highspeed, cubic, scalable.")
@@ -67,9 +80,9 @@ def predict(
             raise InputError("--loss: found none; the probability that a packet is lost is needed, e.g. --loss 0.02")
         from parshall.cli.predict_throughput import predict_throughput
 
-        predict_throughput(loss, cc, rtt, w_max, rtts, scales, (low, high), as_json=as_json)
+        predict_throughput(part("--loss", loss), cc, rtt, w_max, rtts, scales, (low, high), as_json=as_json)
     elif loss is not None:
-        raise InputError(f'--loss: found {loss:g} beside a scenario; it belongs to "parshall predict throughput"')
+        raise InputError(f'--loss: found {loss} beside a scenario; it belongs to "parshall predict throughput"')
     else:
         _predict_scenario(Path(what), overrides or [], output, force=force, as_json=as_json, quiet=quiet)
 
@@ -110,7 +123,7 @@ def _predict_scenario(
         note(f"prediction: {output}")
 
 
-def _show(section: Section) -> None:
+def _show(section: PredictedSection) -> None:
     from parshall.report.sentences import say
 
     rows = [row for part in section.parts for row in part.rows]

@@ -27,7 +27,7 @@ def predict_throughput(
     from parshall.analysis.models import variants
     from parshall.foundations.errors import InputError
 
-    one_of("--cc", control, variants.CONTROLS)
+    control = one_of("--cc", control, variants.CONTROLS)
     rtt_s = duration_s("--rtt", rtt)
     if control == "cubic" and rtt_s is None:
         raise InputError('--rtt: found none; CUBIC grows with time, so it needs one, e.g. --rtt "100 ms"')
@@ -49,7 +49,7 @@ def predict_throughput(
 def _answer(
     spectrum: Spectrum, loss: float, rtts: int, scales: list[int], low: float | None, high: float | None, *, reno: bool
 ) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
+    """Return the value that ``--json`` prints; docs/json.md describes it."""
     from math import sqrt
 
     alpha, f = spectrum.curve(41)

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from parshall.instruments import simulation as runs
 
 if TYPE_CHECKING:
-    from parshall.campaign.progress import Progress as SweepProgress
+    from parshall.campaign.progress import SweepProgress
 
 
 @contextmanager

@@ -125,7 +125,7 @@ def _show_side_by_side(compared: Comparison | None, problem: str | None, page: P
 
 
 def _predicted(scenario: Scenario, emulated: Run) -> tuple[Predicted | None, str | None]:
-    """What the models say of the scenario alone; or why they say nothing that others measure."""
+    """Return the models' answers to the scenario alone, or the reason why there are none to compare."""
     from parshall.foundations.errors import ParshallError
     from parshall.instruments.prediction.predict import predict
 
@@ -135,7 +135,7 @@ def _predicted(scenario: Scenario, emulated: Run) -> tuple[Predicted | None, str
         predicted = predict(scenario)
     except ParshallError as error:
         return None, str(error)
-    return (predicted, None) if predicted.quantities() else (None, "no model holds there")
+    return (predicted, None) if predicted.metrics() else (None, "no model holds there")
 
 
 def _side_by_side(made: Run, predicted: Predicted | None, emulated: Run) -> Comparison:
@@ -159,7 +159,7 @@ def _write_pages(made: Run, emulated: Run, compared: Comparison | None) -> Path 
 
 
 def _results_of(made: Run, predicted: Predicted | None, emulated: Run, compared: Comparison | None) -> dict[str, Any]:
-    """What ``--also emulate --json`` prints."""
+    """Return the value that ``--also emulate --json`` prints."""
     return {
         "predicted": None if predicted is None else predicted.to_json(),
         "simulated": result(made),
@@ -187,7 +187,7 @@ def write_its_page(made: Run) -> None:
 
 
 def result(made: Run) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
+    """Return the value that ``--json`` prints; docs/json.md describes it."""
     from parshall.report import settling
 
     return {
@@ -206,7 +206,7 @@ def result(made: Run) -> dict[str, Any]:
 
 
 def made_by(instrument: Callable[..., Run], scenario: Scenario, output: Path | None, force: bool, quiet: bool) -> Run:
-    """What an instrument (`parshall.run`, `parshall.emulate`) makes of a scenario, watched."""
+    """Return the run of a scenario by an instrument (`parshall.run`, `parshall.emulate`), with a bar of progress."""
     from parshall.results.records import storage
 
     directory = output or storage.next_directory(Path("runs"), scenario.name)
@@ -231,7 +231,7 @@ def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
 
 
 def _show_cost(made: Run) -> None:
-    """What the run cost; of an emulation, how far it can be believed."""
+    """Print the cost of the run; of an emulation, its verdict."""
     from parshall.foundations.numbers import quantity
 
     summary = made.summary

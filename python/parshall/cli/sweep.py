@@ -76,7 +76,7 @@ def sweep(
 
 
 def result(made: Sweep, page: Path | None) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
+    """Return the value that ``--json`` prints; docs/json.md describes it."""
     kept = made.record
     return {
         "name": kept.name,

@@ -45,7 +45,7 @@ def validate(
 
 
 def _checked(path: Path, overrides: list[str]) -> dict[str, list[str]]:
-    """What keeps a scenario from running, or else what its numbers suffer from."""
+    """Return the errors of a scenario, or else the reasons to doubt its numbers."""
     from parshall.foundations.errors import ScenarioError
     from parshall.scenario import Scenario
 

@@ -1,4 +1,4 @@
-"""What a service level agreement asks of a RIO router, and whether a steady state keeps it.
+"""The demands of a service level agreement on a RIO router, and whether a steady state meets them.
 
 | constraint | field | unit |
 | --- | --- | --- |

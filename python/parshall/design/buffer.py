@@ -158,7 +158,7 @@ def _first(where: Place, demand: Demand, flows: int | None) -> int:
 
 
 def _models(where: Place, limit: int, flows: int | None) -> dict[str, float | None]:
-    """What is known of a limit without a simulation: the use by Reno flows, and the longest wait."""
+    """Return the estimates of a limit without a simulation: the use by Reno flows, and the longest wait."""
     full_s = None if where.rate_bps is None else limit * where.packet_bytes * 8 / where.rate_bps
     return {UTILISATION: modelled(where, limit, flows), DELAY: full_s, LATE: full_s}
 

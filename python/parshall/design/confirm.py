@@ -10,7 +10,7 @@ from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import Outcome
 from parshall.design import judging
 from parshall.design.agreement import LABELS
-from parshall.design.search import Problem
+from parshall.design.search import DesignProblem
 from parshall.design.simulated import Setting, Simulated
 
 
@@ -25,7 +25,7 @@ class Kept:
 
     @property
     def label(self) -> str:
-        """What users read."""
+        """Return the name that users read."""
         return LABELS[self.constraint]
 
 
@@ -48,7 +48,7 @@ class Confirmation:
         return max(each.value.mean / each.bound for each in self.kept)
 
 
-def confirm(problem: Problem, setting: Setting, seen: Simulated) -> Confirmation:
+def confirm(problem: DesignProblem, setting: Setting, seen: Simulated) -> Confirmation:
     """Judge each constraint of the problem's agreement by what was simulated."""
     agreement, kept = problem.agreement, []
     if agreement.loss_in is not None and seen.loss_in is not None:

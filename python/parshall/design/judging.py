@@ -1,4 +1,4 @@
-"""What is asked of a network, and whether a simulation keeps it.
+"""Demands on a network, and whether a simulation meets them.
 
 What is asked is a claim of the rule ``at_most`` or ``at_least``, and the verdict is its outcome
 (`parshall.analysis.stats.claims`): it holds, or fails, where the whole confidence interval is on one side of the bound.
@@ -43,7 +43,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Judged:
-    """What was asked, what a model says, and what was simulated.
+    """A demand, the model's value, and the simulated one.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Judged:
     simulated: Interval
 
     def cells(self) -> tuple[str, str, str, str]:
-        """What is shown of it: bound, model, simulation, verdict."""
+        """Return its cells: bound, model, simulation, verdict."""
         unit = self.asked.unit
         model = "" if self.model is None else quantity(self.model, unit)
         return quantity(self.asked.bound, unit), model, interval_text(self.simulated, unit), self.verdict

@@ -77,7 +77,7 @@ def _asked(design: RioDesign, recommendation: Recommendation | None) -> Table:
 
 
 def _dials(design: RioDesign, recommendation: Recommendation) -> Block:
-    """What was asked, what the model says of the answer's point, and what was simulated there."""
+    """Return the demands, the model's values at the answer's point, and the simulated ones there."""
     point = recommendation.nearest
     agreement = design.problem.agreement
     margins = agreement.margins(design.problem.sessions, design.problem.solve(point.router))
@@ -190,7 +190,7 @@ def _along(design: RioDesign, recommendation: Recommendation | None) -> Chart:
 
 
 def _simulated(design: RioDesign, recommendation: Recommendation) -> Section:
-    """What was simulated: every point that was tried, and the model beside the simulation where the answer is."""
+    """Return the simulated points, and the model beside the simulation where the answer is."""
     point = recommendation.nearest
     seen, setting = point.confirmation.simulated, point.confirmation.setting
     text = (

@@ -104,7 +104,7 @@ def place(scenario: Scenario, link: str | None = None) -> Place:
 
 @dataclass(frozen=True)
 class Demand:
-    """What is asked of a queue; None is nothing.
+    """Demands on a queue; None is no demand.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class QueueDesign(HasFigures, page="parshall.design.network_page:aqm_page"):
-    """What was tried in that order, and which of it is the answer.
+    """The trials in their order, and the one that is the answer.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class QueueDesign(HasFigures, page="parshall.design.network_page:aqm_page"):
     nearest: Trial
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what was tried."""
+        """Return what a notebook shows: what was tried."""
         rows = (
             [json.dumps(dict(trial.queue)), each.asked.label, *each.cells()]
             for trial in self.trials

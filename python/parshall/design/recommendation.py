@@ -16,7 +16,7 @@ from parshall.campaign import Execution, Plan
 from parshall.design.agreement import LABELS, UNITS
 from parshall.design.confirm import Confirmation, Kept, confirm
 from parshall.design.rio import RioDesign, sentences, setting_of
-from parshall.design.search import Problem
+from parshall.design.search import DesignProblem
 from parshall.design.simulated import Setting, measured, scenario
 from parshall.foundations import notebook
 from parshall.foundations.errors import InputError
@@ -29,7 +29,7 @@ _FINE = 1.1
 
 
 @dataclass(frozen=True)
-class Trial:
+class RouterTrial:
     """A p_out^max that was simulated."""
 
     out_probability: float
@@ -39,13 +39,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What was tried, the model's point first, and what is recommended: nothing unless a simulation keeps it."""
+    """Points that were tried, the model's first, and the recommended one: none unless it meets the agreement."""
 
-    trials: tuple[Trial, ...]
-    kept: Trial | None
+    trials: tuple[RouterTrial, ...]
+    kept: RouterTrial | None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what was simulated."""
+        """Return what a notebook shows: what was simulated."""
         rows = (
             [each.out_probability, kept.label, kept.bound, kept.value.mean, kept.verdict]
             for each in self.trials
@@ -55,8 +55,8 @@ class Recommendation:
         return notebook.fragment("RIO router, simulated", self.verdict, notebook.table(columns, rows))
 
     @property
-    def nearest(self) -> Trial:
-        """What is recommended, or else what misses the bounds by least."""
+    def nearest(self) -> RouterTrial:
+        """Return the recommended point, or else the one that misses the bounds by least."""
         return self.kept or min(self.trials, key=lambda trial: trial.confirmation.margin)
 
     @property
@@ -90,7 +90,7 @@ def recommend(
     """
     if design.choice is None:
         raise InputError("recommend: found no feasible point, accepted is a design with one")
-    trials: list[Trial] = []
+    trials: list[RouterTrial] = []
 
     def keeps(out_probability: float) -> bool:
         router = design.problem.router(out_probability)
@@ -98,7 +98,7 @@ def recommend(
         tables = (made.table(name) for name in ("links", "flows"))
         links, flows = (table.filter(point=len(trials)) for table in tables if table is not None)
         seen = measured(design.problem.sessions, setting, links, flows)
-        trials.append(Trial(out_probability, router, confirm(design.problem, setting, seen)))
+        trials.append(RouterTrial(out_probability, router, confirm(design.problem, setting, seen)))
         return trials[-1].confirmation.verdict == "holds"
 
     with (execution or Execution()).sweeping() as swept:
@@ -106,11 +106,11 @@ def recommend(
     return Recommendation(tuple(trials), best)
 
 
-def _searched(keeps: Callable[[float], bool], trials: list[Trial], low: float, most: int) -> Trial | None:
+def _searched(keeps: Callable[[float], bool], trials: list[RouterTrial], low: float, most: int) -> RouterTrial | None:
     """The trial of the lowest p_out^max that is kept, to a factor of `_FINE`; `keeps` adds each to `trials`."""
     if keeps(low):
         return trials[-1]
-    best: Trial | None = None
+    best: RouterTrial | None = None
     while best is None and low < 1 and len(trials) < most:
         high = min(1.0, 2 * low)
         if keeps(high):
@@ -126,7 +126,7 @@ def _searched(keeps: Callable[[float], bool], trials: list[Trial], low: float, m
     return best
 
 
-def _plan(problem: Problem, routers: Sequence[Router], setting: Setting) -> Plan:
+def _plan(problem: DesignProblem, routers: Sequence[Router], setting: Setting) -> Plan:
     """The sweep over what was tried."""
     tables = [scenario(problem.sessions, router, setting) for router in routers]
     queues = [each["bottleneck"]["queue"] for each in tables]
@@ -158,7 +158,7 @@ def answer(design: RioDesign, recommendation: Recommendation | None) -> list[str
     return lines
 
 
-def _seen(trial: Trial) -> str:
+def _seen(trial: RouterTrial) -> str:
     used = trial.confirmation.simulated.utilisation.mean
     judged = "; ".join(_judgement(each) for each in trial.confirmation.kept)
     return f"Simulated: {judged}; {100 * used:.4g} % of the capacity is used."

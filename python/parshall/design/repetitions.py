@@ -65,7 +65,7 @@ class RepetitionsDesign(HasFigures, page="parshall.design.network_page:repetitio
     predicted: float
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the answer, and what was found on the way."""
+        """Return what a notebook shows: the answer, and what was found on the way."""
         rows = ([each.repetitions, interval_text(each.interval, self.unit)] for each in self.looks)
         shown = notebook.table(("repetitions", self.label), rows)
         return notebook.fragment("Repetitions", "", notebook.sentences(sentences(self)), shown)

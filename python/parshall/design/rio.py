@@ -10,7 +10,7 @@ import numpy as np
 from parshall.analysis.models.diffserv import Router, Sessions
 from parshall.analysis.models.inputs import positive
 from parshall.design.agreement import LABELS, Agreement
-from parshall.design.search import Choice, Problem, Region, best_margins, feasible, lowest, region
+from parshall.design.search import Choice, DesignProblem, FeasibleRegion, best_margins, feasible, lowest, region
 from parshall.foundations import notebook
 from parshall.foundations.errors import InputError
 from parshall.foundations.has_figures import HasFigures
@@ -20,7 +20,7 @@ _LARGEST_FACTOR = 64.0
 
 @dataclass(frozen=True)
 class Cost:
-    """What a constraint costs: the best point without it beside the best one with all."""
+    """The cost of a constraint: the best point without it beside the best one with all."""
 
     constraint: str
     out_probability: float | None
@@ -42,21 +42,21 @@ class Conflict:
     limit_packets: float | None
     """A queue limit that would do at the given capacity; None if none does or the delay fixes it."""
     bounds: dict[str, float | None]
-    """What could be promised instead, of each constraint alone with the others kept; None if nothing could."""
+    """The bound that could be promised instead, of each constraint with the others unchanged; None if there is none."""
 
 
 @dataclass(frozen=True)
 class RioDesign(HasFigures, page="parshall.design.page:page"):
     """The answer; `choice` or `conflict` is None."""
 
-    problem: Problem
-    region: Region
+    problem: DesignProblem
+    region: FeasibleRegion
     choice: Choice | None
     costs: tuple[Cost, ...]
     conflict: Conflict | None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the answer in words, and what each constraint costs."""
+        """Return what a notebook shows: the answer in words, and what each constraint costs."""
         costs = ([LABELS[each.constraint], each.out_probability, each.utilisation] for each in self.costs)
         shown = [notebook.table(("without", "p_out^max", "used capacity"), costs)] if self.costs else []
         return notebook.fragment("RIO router", "", notebook.sentences(sentences(self)), *shown)
@@ -116,7 +116,7 @@ def rio(
         raise InputError(f"limit_packets: found {limit_packets:g}, accepted is from 2 to 1,000,000 packets")
     if agreement.reservations and sessions.reserved_per_s is None:
         raise InputError("agreement: found reservations to be reached, but the sessions have none")
-    problem = Problem(sessions, float(capacity_per_s), agreement, float(limit_packets), out_min_share)
+    problem = DesignProblem(sessions, float(capacity_per_s), agreement, float(limit_packets), out_min_share)
     choice = lowest(problem)
     return RioDesign(
         problem,
@@ -127,7 +127,7 @@ def rio(
     )
 
 
-def _cost(problem: Problem, choice: Choice, name: str) -> Cost:
+def _cost(problem: DesignProblem, choice: Choice, name: str) -> Cost:
     without = lowest(replace(problem, agreement=problem.agreement.without(name)))
     if without is None:  # the delay of every packet shortens the queue, and with it what the others can have
         return Cost(name, None, None, None)
@@ -135,7 +135,7 @@ def _cost(problem: Problem, choice: Choice, name: str) -> Cost:
     return Cost(name, without.out_probability, utilisation, utilisation - float(choice.state.utilisation[0]))
 
 
-def _conflict(problem: Problem) -> Conflict:
+def _conflict(problem: DesignProblem) -> Conflict:
     best = {name: least for name, (least, _) in best_margins(problem).items()}
     return Conflict(
         tuple(name for name, least in best.items() if least > 1),
@@ -146,7 +146,7 @@ def _conflict(problem: Problem) -> Conflict:
     )
 
 
-def _least_factor(changed: Callable[[float], Problem], unit: float) -> float | None:
+def _least_factor(changed: Callable[[float], DesignProblem], unit: float) -> float | None:
     """The least factor by which something has to grow, times its unit; to 0.1 %."""
     low, high = 1.0, 2.0
     while not feasible(changed(high)):
@@ -162,7 +162,7 @@ def _least_factor(changed: Callable[[float], Problem], unit: float) -> float | N
     return high * unit
 
 
-def _other_limit(problem: Problem) -> float | None:
+def _other_limit(problem: DesignProblem) -> float | None:
     """The queue limit nearest to the given one, by factors, that would do."""
     for factor in np.geomspace(1.2, 32.0, 15):
         for limit in (problem.limit_packets * factor, problem.limit_packets / factor):
@@ -172,7 +172,7 @@ def _other_limit(problem: Problem) -> float | None:
     return None
 
 
-def _bound(problem: Problem, name: str) -> float | None:
+def _bound(problem: DesignProblem, name: str) -> float | None:
     """The tightest bound that could be promised for one constraint with the others kept."""
     if name in {"delay_s", "reservations"}:
         return None
@@ -187,7 +187,7 @@ def _bound(problem: Problem, name: str) -> float | None:
 
 
 def setting_of(router: Router) -> str:
-    """What to set, in words."""
+    """Return the settings in words."""
     return (
         f"min_in = max_in = {float(np.max(router.in_max)):g} packets (tail drop), min_out = "
         f"{float(np.max(router.out_min)):g}, max_out = {float(np.max(router.out_max)):g} packets and p_out^max = "

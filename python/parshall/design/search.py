@@ -28,8 +28,8 @@ _HALVINGS = 16
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What is given: who sends, the link, the agreement, and how long the queue may be.
+class DesignProblem:
+    """The givens of a search: the senders, the link, the agreement, and the largest queue.
 
     `limit_packets` is max_in = max_out, unless the agreement bounds the delay of every packet; min_out is
     `out_min_share` of it.
@@ -66,7 +66,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Region:
+class FeasibleRegion:
     """Which (p_in^max, p_out^max) keep the agreement; fields of shape (in, out)."""
 
     in_probability: FloatArray
@@ -77,7 +77,7 @@ class Region:
     utilisation: FloatArray
 
 
-def region(problem: Problem, chosen: float | None = None, points: int = 25) -> Region:
+def region(problem: DesignProblem, chosen: float | None = None, points: int = 25) -> FeasibleRegion:
     """Look at a grid of maximum drop probabilities, min_in = min_out as in the source's figures 10 to 12.
 
     The p_out^max that was `chosen`, if any, is one of the grid: the map must say of it what the search has found.
@@ -90,7 +90,7 @@ def region(problem: Problem, chosen: float | None = None, points: int = 25) -> R
     )
     states = problem.solve(router)
     agreement = problem.agreement
-    return Region(
+    return FeasibleRegion(
         inside,
         outside,
         agreement.margins(problem.sessions, states),
@@ -107,13 +107,13 @@ class Choice:
     state: FixedPoint
 
 
-def feasible(problem: Problem) -> bool:
+def feasible(problem: DesignProblem) -> bool:
     """Whether some p_out^max keeps the agreement, to the grain of a coarse scan."""
     scan = np.geomspace(LEAST_OUT, 1.0, _COARSE)
     return bool(problem.agreement.kept(problem.sessions, problem.solve(problem.router(scan))).any())
 
 
-def lowest(problem: Problem) -> Choice | None:
+def lowest(problem: DesignProblem) -> Choice | None:
     """The lowest p_out^max that keeps the agreement, with tail drop for *in*; None if there is none."""
     scan = np.geomspace(LEAST_OUT, 1.0, _SCAN)
     kept = problem.agreement.kept(problem.sessions, problem.solve(problem.router(scan)))
@@ -132,7 +132,7 @@ def lowest(problem: Problem) -> Choice | None:
     return Choice(good, problem.solve(problem.router(good)))
 
 
-def best_margins(problem: Problem) -> dict[str, tuple[float, float]]:
+def best_margins(problem: DesignProblem) -> dict[str, tuple[float, float]]:
     """The least margin of each constraint over p_out^max, and the p_out^max of it."""
     scan = np.geomspace(LEAST_OUT, 1.0, _SCAN)
     margins = problem.agreement.margins(problem.sessions, problem.solve(problem.router(scan)))

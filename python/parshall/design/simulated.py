@@ -39,7 +39,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Simulated:
-    """What was measured: intervals over repetitions; means of each session."""
+    """Measurements of a simulation: intervals over repetitions; means of each session."""
 
     load_per_s: Interval
     load_in_per_s: Interval
@@ -75,7 +75,7 @@ def simulate(
 
 
 def measured(sessions: Sessions, setting: Setting, links: pl.DataFrame, flows: pl.DataFrame) -> Simulated:
-    """What the tables of a simulation say, of all its repetitions."""
+    """Return the measurements of all repetitions of a simulation, from its tables."""
     span = setting.duration_s - setting.warm_up_s
     links = links.sort("repetition")
     arrivals = {name: _numbers(links, f"arrivals_{name}_packets") for name in ("in", "out")}

@@ -20,8 +20,8 @@ _SIXTEENTHS = 16
 
 
 @dataclass(frozen=True)
-class Commands:
-    """What to type, or why there is nothing.
+class TcCommands:
+    """Commands of `tc` to type, or the reason why there are none.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Commands:
 
 def commands(
     given: Mapping[str, Any], packet_bytes: int, device: str = "eth0", parent: str = "root", handle: str = ""
-) -> Commands:
+) -> TcCommands:
     """The commands that set a queue.
 
     Parameters
@@ -64,7 +64,7 @@ def commands(
     name = str(given["name"])
     linux = queue(name).linux
     if isinstance(linux, str):
-        return Commands((), f"Linux has no {title(name)}: {linux}.")
+        return TcCommands((), f"Linux has no {title(name)}: {linux}.")
     in_bytes = isinstance(given.get("limit"), Mapping) and "bytes" in given["limit"]
     arguments = [linux.name_in_bytes if in_bytes and linux.name_in_bytes else linux.name]
     below: list[str] = []
@@ -81,7 +81,7 @@ def commands(
             arguments += _option(option, value, packet_bytes)
     place = f"{parent} handle {handle}" if handle else parent
     line = f"tc qdisc replace dev {device} {place} {' '.join(arguments)}"
-    return Commands((line, *below), _untold(name, given, linux))
+    return TcCommands((line, *below), _untold(name, given, linux))
 
 
 def _option(option: QdiscOption, value: Any, packet_bytes: int) -> list[str]:

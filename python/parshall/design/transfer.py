@@ -80,12 +80,12 @@ class TransferTime:
         ]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: within which time which share of the transfers is done, and what models say."""
+        """Return what a notebook shows: within which time which share of the transfers is done, and what models say."""
         models = ((f"model {name}", quantity(time_s, "s")) for name, time_s in self.predicted.items())
         return notebook.fragment("Transfer", self.ended, notebook.table(("", ""), [*self.done_within(), *models]))
 
     def to_json(self) -> dict[str, Any]:
-        """What ``parshall ask transfer --json`` prints."""
+        """Return the value that ``parshall ask transfer --json`` prints."""
         all_ended = not self.unended
         return {
             "transfers": self.transfers,
@@ -223,7 +223,7 @@ def _files(transfers: pl.DataFrame | None, asked: int) -> dict[int, Durations]:
 
 
 def _predicted(scenario: Scenario) -> dict[str, float]:
-    """What models say of the scenario."""
+    """Return the models' answers to the scenario."""
     return {
         each["model"]: each["predicted"]
         for each in flatten(predict(scenario))

@@ -19,7 +19,7 @@ from parshall.explore.clients import GoneError, Lines, while_connected
 from parshall.explore.guard import Guard
 from parshall.explore.secret import Secret
 from parshall.explore.subject import Subject
-from parshall.explore.workers import BusyError, StaleError, TooLongError, Workers
+from parshall.explore.workers import BusyError, ExplorerWorkers, StaleError, TooLongError
 from parshall.foundations.errors import InputError
 from parshall.report.style import style_sheet
 
@@ -33,15 +33,15 @@ _OWN_POLICY = (
 """Of pages of results, which are documents of their own: their scripts reach nothing of this server."""
 
 
-def application(subject: Subject, workers: Workers, secret: Secret) -> Starlette:
+def application(subject: Subject, workers: ExplorerWorkers, secret: Secret) -> Starlette:
     """The application for what is explored; within an event loop, for its first page is made at once."""
     return _Routes(subject, workers, secret).application
 
 
 class _Routes:
-    """What answers requests."""
+    """The application that answers requests."""
 
-    def __init__(self, subject: Subject, workers: Workers, secret: Secret) -> None:
+    def __init__(self, subject: Subject, workers: ExplorerWorkers, secret: Secret) -> None:
         self._subject = subject
         self._workers = workers
         self._first = None if subject.base is None else asyncio.create_task(workers.answer("explorer", subject, {}))

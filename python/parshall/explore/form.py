@@ -24,7 +24,7 @@ from dataclasses import asdict
 from typing import Any
 
 from parshall.explore import knobs
-from parshall.explore.products import Trial, UnlikeError, evaluated, is_rule, learnt
+from parshall.explore.products import ProductTrial, UnlikeError, evaluated, is_rule, learnt
 from parshall.explore.subject import named_tables
 from parshall.foundations.errors import InputError, ScenarioError
 from parshall.scenario import Scenario
@@ -121,7 +121,7 @@ def explicit(scenario: Scenario) -> Scenario:
 # --- learning ---
 
 
-def _trials(scenario: Scenario, amounts: Sequence[knobs.Knob], choice: Mapping[str, str]) -> Iterator[Trial]:
+def _trials(scenario: Scenario, amounts: Sequence[knobs.Knob], choice: Mapping[str, str]) -> Iterator[ProductTrial]:
     """The scenario's own numbers, each of them doubled, and random settings; those that are refused are left out."""
     own = [float(knob.value.split()[0]) for knob in amounts]
     settings = [own]
@@ -132,7 +132,7 @@ def _trials(scenario: Scenario, amounts: Sequence[knobs.Knob], choice: Mapping[s
         values = {knob.key: _text(knob, number) for knob, number in zip(amounts, numbers, strict=True)}
         exact = [float(values[knob.key].split()[0]) for knob in amounts]
         try:
-            yield Trial(list(values.values()), exact, _tables(scenario, {**values, **choice}))
+            yield ProductTrial(list(values.values()), exact, _tables(scenario, {**values, **choice}))
         except ScenarioError:
             if place == 0:
                 raise
@@ -160,7 +160,7 @@ def _tables(scenario: Scenario, values: Mapping[str, str]) -> Any:
     return json.loads(json.dumps({"document": named_tables(changed), "resolved": changed.resolve()}))
 
 
-def _learnt(scenario: Scenario, trials: Sequence[Trial]) -> Any:
+def _learnt(scenario: Scenario, trials: Sequence[ProductTrial]) -> Any:
     try:
         return learnt(trials)
     except UnlikeError as error:

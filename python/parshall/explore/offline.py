@@ -82,7 +82,7 @@ def write(file: Path, scenarios: Sequence[Scenario] = (), *, overwrite: bool = F
         It cannot be written.
     """
     if file.exists() and not overwrite:
-        raise OutputExistsError(f"{file} exists already; write another name, or --force")
+        raise OutputExistsError(f"{file} exists already; write another name, or overwrite=True")
     write_atomically(file, page(scenarios))
 
 

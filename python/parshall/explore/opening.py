@@ -12,7 +12,7 @@ from parshall.scenario.schema import external
 
 
 def opened(place: str | None) -> Subject:
-    """What is at a place: a scenario's file or name, the directory of a result, a folder of results, or a store.
+    """Return the subject at a place: a scenario's file or name, a result, a folder of results, or a store.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whose a connection over the loopback interface is, as Linux says in ``/proc/net/tcp``.
+"""The user who owns a connection over the loopback interface, as Linux says in ``/proc/net/tcp``.
 
 It holds where the secret is seen by others: the command line of a browser shows the address that it opens to all users
 of the machine, and a browser sends the cookie to any server on another port of the same host.

@@ -60,7 +60,7 @@ class StoppedError(Exception):
 
 
 def shown(base: Base, request: Mapping[str, Any], stopped: Callable[[], bool]) -> Iterator[dict[str, Any]]:
-    """What a scenario with changed values gives: first what was simulated, then what models say of it.
+    """Yield the answers to a scenario with changed values: first the simulated ones, then those of models.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def _simulated(run: Run, request: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _run(scenario: Scenario, result: Recorded, predicted: Sequence[Mapping[str, Any]] = ()) -> Run:
-    """What was simulated as a run, which is in memory alone."""
+    """Return the simulation as a run, which is in memory alone."""
     metadata = {
         "instrument": "simulate",
         "status": "complete",
@@ -225,7 +225,7 @@ def _figure(figure: Figure, run: Run) -> Section:
 
 
 def _predicted(scenario: Scenario, result: Recorded, width_in: float) -> str:
-    """What models say, beside what was simulated."""
+    """Return the models' answers, beside the simulated ones."""
     from parshall.instruments.prediction.predict import flatten, predict  # noqa: PLC0415 - the first picture does not wait for SciPy
     from parshall.report.page import predicted_section  # noqa: PLC0415
 

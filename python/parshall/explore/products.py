@@ -22,7 +22,7 @@ class UnlikeError(Exception):
 
 
 @dataclass(frozen=True)
-class Trial:
+class ProductTrial:
     """The texts and numbers of the fields, and the tables that they give."""
 
     texts: Sequence[str]
@@ -30,7 +30,7 @@ class Trial:
     tables: Any
 
 
-def learnt(trials: Sequence[Trial]) -> Any:
+def learnt(trials: Sequence[ProductTrial]) -> Any:
     """The tables as rules that give those of each trial; the first trial's numbers, each doubled, are among the others.
 
     Raises
@@ -65,7 +65,7 @@ def is_rule(part: Any) -> bool:
     return isinstance(part, dict) and any(key.startswith("$") for key in part)
 
 
-def _part(trials: Sequence[Trial], found: Sequence[Any], path: str) -> Any:
+def _part(trials: Sequence[ProductTrial], found: Sequence[Any], path: str) -> Any:
     """The rule of a part of the tables, from what it was in each trial."""
     first = found[0]
     if all(each == first and isinstance(each, bool) == isinstance(first, bool) for each in found):
@@ -83,7 +83,7 @@ def _part(trials: Sequence[Trial], found: Sequence[Any], path: str) -> Any:
     raise UnlikeError(path.lstrip("."))
 
 
-def _product(trials: Sequence[Trial], found: Sequence[float], path: str) -> Any:
+def _product(trials: Sequence[ProductTrial], found: Sequence[float], path: str) -> Any:
     """The product of powers of the fields' numbers that a number is."""
     exponents = _exponents(trials, found)
     if exponents is None:
@@ -110,7 +110,7 @@ def _product(trials: Sequence[Trial], found: Sequence[float], path: str) -> Any:
     raise UnlikeError(path.lstrip("."))
 
 
-def _exponents(trials: Sequence[Trial], found: Sequence[float]) -> list[int] | None:
+def _exponents(trials: Sequence[ProductTrial], found: Sequence[float]) -> list[int] | None:
     """The power of each field's number, from what its double does; None where that is none of -1, 0 and 1."""
     own = trials[0].numbers
     powers = [0] * len(own)

@@ -25,7 +25,7 @@ OWN = "."
 
 
 @dataclass(frozen=True)
-class Entry:
+class ResultEntry:
     """A result, or a sweep of a store.
 
     Parameters
@@ -57,9 +57,9 @@ class Entry:
         return self.kind in {"simulate", "emulate"}
 
 
-def entries(place: Path) -> dict[str, Entry]:
-    """What is in a directory, by name, the newest first: itself, its folders one level deep, the sweeps of stores."""
-    made: list[Entry] = []
+def entries(place: Path) -> dict[str, ResultEntry]:
+    """Return the results in a directory by name, the newest first: itself, folders one level deep, sweeps of stores."""
+    made: list[ResultEntry] = []
     for name, folder in ((OWN, place), *((path.name, path) for path in _folders(place))):
         if (folder / STORE_FILE).exists():
             made += _sweeps(name, folder)
@@ -68,7 +68,7 @@ def entries(place: Path) -> dict[str, Entry]:
     return {entry.name: entry for entry in sorted(made, key=lambda entry: entry.started, reverse=True)}
 
 
-def entry(place: Path, name: str) -> Entry:
+def entry(place: Path, name: str) -> ResultEntry:
     """One of them.
 
     Raises
@@ -139,7 +139,7 @@ def comparison(place: Path, names: Sequence[str]) -> str:
     raise InputError("sweeps are compared two at a time, and not with results of another kind")
 
 
-def _of_sweeps(a: Entry, b: Entry) -> Document:
+def _of_sweeps(a: ResultEntry, b: ResultEntry) -> Document:
     from parshall.campaign.comparing import compare as compared  # noqa: PLC0415 - most are runs
     from parshall.campaign.comparison_page import document  # noqa: PLC0415
     from parshall.campaign.result import Sweep  # noqa: PLC0415
@@ -155,32 +155,34 @@ def _folders(place: Path) -> list[Path]:
         return []
 
 
-def _result(name: str, folder: Path) -> Entry:
+def _result(name: str, folder: Path) -> ResultEntry:
     try:
         known: dict[str, Any] = storage.read(folder)
     except ParshallError as error:
-        return Entry(name, folder, "unreadable", name, remark=str(error))
+        return ResultEntry(name, folder, "unreadable", name, remark=str(error))
     title = str(known.get("name") or folder.name)
     many = len(known.get("repetitions_finished", ()))
     remark = f"{many} repetitions" if many > 1 else ""
-    return Entry(name, folder, known["instrument"], title, str(known.get("started", "")), str(known["status"]), remark)
+    return ResultEntry(
+        name, folder, known["instrument"], title, str(known.get("started", "")), str(known["status"]), remark
+    )
 
 
-def _sweeps(name: str, folder: Path) -> list[Entry]:
+def _sweeps(name: str, folder: Path) -> list[ResultEntry]:
     from parshall.campaign.record import load  # noqa: PLC0415 - a folder of runs has none
 
     try:
         store = Store(folder)
     except ParshallError as error:
-        return [Entry(name, folder, "unreadable", name, remark=str(error))]
+        return [ResultEntry(name, folder, "unreadable", name, remark=str(error))]
     made = []
     for sweep in store.sweeps:
         own = sweep if name == OWN else f"{name}/{sweep}"
         try:
             record = load(store, sweep)
         except ParshallError as error:
-            made.append(Entry(own, folder, "unreadable", sweep, remark=str(error)))
+            made.append(ResultEntry(own, folder, "unreadable", sweep, remark=str(error)))
             continue
         remark = f"{len(record.points)} points, {record.runs} runs"
-        made.append(Entry(own, folder, "sweep", record.name, record.started, record.status, remark, sweep))
+        made.append(ResultEntry(own, folder, "sweep", record.name, record.started, record.status, remark, sweep))
     return made

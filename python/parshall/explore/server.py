@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from parshall.explore.secret import HOST, Secret
 from parshall.explore.subject import Subject
-from parshall.explore.workers import Workers
+from parshall.explore.workers import ExplorerWorkers
 from parshall.foundations.errors import InputError
 from parshall.results.records.about import cores
 from parshall.scenario.schema import external
@@ -41,7 +41,7 @@ def serve(
         The place is none, or the port is in use.
     """
     with _socket(port) as listening:
-        workers = Workers(max(1, min(MOST_AT_A_TIME, cores())), controls=external.places())
+        workers = ExplorerWorkers(max(1, min(MOST_AT_A_TIME, cores())), controls=external.places())
         try:
             asyncio.run(_serve(workers, listening, place, save_in, ready))
         except KeyboardInterrupt:
@@ -51,7 +51,11 @@ def serve(
 
 
 async def _serve(
-    workers: Workers, listening: socket.socket, place: str | None, save_in: str | None, ready: Callable[[str], None]
+    workers: ExplorerWorkers,
+    listening: socket.socket,
+    place: str | None,
+    save_in: str | None,
+    ready: Callable[[str], None],
 ) -> None:
     opening = asyncio.create_task(workers.answer("opened", Subject(None, None), {"place": place}))
     importing = asyncio.create_task(asyncio.to_thread(_import))  # meanwhile

@@ -1,4 +1,4 @@
-"""What is explored: a scenario, a result, a folder of results or a store of sweeps."""
+"""The subject of the explorer: a scenario, a result, a folder of results or a store of sweeps."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is explored.
+    """The subject of the explorer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the processes behind the server do: each task by its name, and the loop that reads tasks from a connection.
+"""Tasks of the processes behind the server: each by its name, and the loop that reads tasks from a connection.
 
 Everything that takes time is done here and not in the server: simulations, models, pages. A process does one task at a
 time; if that takes too long, the server ends the process and starts another (`parshall.explore.workers`).
@@ -27,7 +27,7 @@ LONGEST_NAME = 64
 
 
 def opened(_: Subject, request: Mapping[str, Any], __: Callable[[], bool]) -> Iterator[Answer]:
-    """What is to be explored; refused, if it is nothing."""
+    """Return the subject to explore."""
     from parshall.explore import opening  # noqa: PLC0415 - each task loads what it needs
 
     yield {"subject": opening.opened(request["place"])}
@@ -43,7 +43,7 @@ def explorer(subject: Subject, request: Mapping[str, Any], stopped: Callable[[],
 
 
 def simulate(subject: Subject, request: Mapping[str, Any], stopped: Callable[[], bool]) -> Iterator[Answer]:
-    """What a scenario with changed values gives (`parshall.explore.preview`)."""
+    """Return the answers to a scenario with changed values (`parshall.explore.preview`)."""
     from parshall.explore import preview  # noqa: PLC0415
 
     yield from preview.shown(_base(subject, request), request, stopped)

@@ -32,7 +32,7 @@ from parshall.foundations.files import Scratch
 
 MOST_WAITING = 64
 MOST_TABS = 1000
-"""Whose newest requests are known."""
+"""Clients whose newest requests are known."""
 
 LIMITS_S: Mapping[str, float] = {"simulate": 30.0, "save": 30.0}
 """How long tasks may take: a hundred times what they do take, for the machine may be busy with other things."""
@@ -59,7 +59,7 @@ class TooLongError(InputError):
 
 
 @dataclass
-class _Process:
+class _ExplorerProcess:
     """A process, and the directory that it has for itself."""
 
     process: subprocess.Popen[bytes]
@@ -67,7 +67,7 @@ class _Process:
     scratch: Scratch
 
     @classmethod
-    def start(cls, controls: Sequence[str] = ()) -> _Process:
+    def start(cls, controls: Sequence[str] = ()) -> _ExplorerProcess:
         ours, theirs = Pipe()
         scratch = Scratch("parshall-explore-")
         path = os.pathsep.join(dict.fromkeys([str(Path(__file__).parents[2]), *filter(None, sys.path)]))
@@ -124,7 +124,7 @@ class Newest:
         return self.known.get(tab, number) > number
 
 
-class Workers:
+class ExplorerWorkers:
     """The processes.
 
     Parameters
@@ -139,9 +139,9 @@ class Workers:
 
     def __init__(self, number: int, limits_s: Mapping[str, float] = LIMITS_S, controls: Sequence[str] = ()) -> None:
         self._controls = controls
-        self._processes = [_Process.start(controls) for _ in range(number)]
+        self._processes = [_ExplorerProcess.start(controls) for _ in range(number)]
         self._limits_s = limits_s
-        self._idle: asyncio.Queue[_Process] = asyncio.Queue()
+        self._idle: asyncio.Queue[_ExplorerProcess] = asyncio.Queue()
         for process in self._processes:
             self._idle.put_nowait(process)
         self._waiting = 0
@@ -231,14 +231,14 @@ class Workers:
                 return
             await asyncio.to_thread(process.end)
             at = self._processes.index(process)
-            process = self._processes[at] = _Process.start(self._controls)
+            process = self._processes[at] = _ExplorerProcess.start(self._controls)
         self._idle.put_nowait(process)
 
 
 class _Turn:
     """A process that does a task."""
 
-    def __init__(self, process: _Process) -> None:
+    def __init__(self, process: _ExplorerProcess) -> None:
         self.process = process
         self.is_busy = False
         self._until = self._limit_s = 0.0

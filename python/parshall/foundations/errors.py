@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree.
+"""All errors, as one tree.
 
 | error | means | exit code of the command line |
 | --- | --- | --- |
@@ -29,7 +29,7 @@ class ParshallError(Exception):
 
 
 class InputError(ParshallError, ValueError):
-    """What was given cannot be used."""
+    """Input that cannot be used."""
 
 
 class ScenarioError(InputError):
@@ -83,7 +83,7 @@ class EmulationError(ParshallError):
 
 
 class NoEmulationError(EmulationError, InputError):
-    """What an emulation needs is not permitted on this machine; nothing was run."""
+    """The machine does not permit what an emulation needs; nothing was run."""
 
 
 class InvalidEmulationError(ParshallError):

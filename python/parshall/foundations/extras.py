@@ -17,6 +17,7 @@ EXTRAS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "studies": (("parshall_studies",), "five published studies regenerated, and the transport benchmark of 2007"),
     "cluster": (("dask", "distributed"), "sweeps and studies on a Dask cluster"),
     "explore": (("starlette", "uvicorn"), "the explorer in the browser"),
+    "xarray": (("xarray",), "sweeps as datasets of xarray"),
     "pandas": (("pandas", "pyarrow"), "tables as pandas frames"),
 }
 """The modules of each extra, and what they are for."""

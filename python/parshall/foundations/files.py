@@ -12,8 +12,10 @@ import shutil
 import stat
 import tempfile
 import time
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from parshall import _core
 
@@ -125,11 +127,17 @@ class Scratch:
         _remove_abandoned(self.path.parent, prefix)
         self._lock = self.path.with_name(f"{self.path.name}{_LOCK}").open("wb")
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._finalizer = weakref.finalize(self, _remove, self.path, self._lock)
+        _HELD[self.path] = self
+
+    @staticmethod
+    def holding(directory: Path) -> Scratch | None:
+        """Return the temporary directory of this process at a path, to keep it while it is read; None: it is none."""
+        return _HELD.get(directory)
 
     def remove(self) -> None:
-        """Remove the directory."""
-        self.remove_of(self.path)
-        self._lock.close()
+        """Remove the directory; it is removed at the latest when nothing refers to this object any more."""
+        self._finalizer()
 
     @staticmethod
     def remove_of(path: Path) -> None:
@@ -137,6 +145,14 @@ class Scratch:
         shutil.rmtree(path, ignore_errors=True)
         path.with_name(f"{path.name}{_LOCK}").unlink(missing_ok=True)
 
+
+def _remove(path: Path, lock: IO[bytes]) -> None:
+    Scratch.remove_of(path)
+    lock.close()
+
+
+_HELD: weakref.WeakValueDictionary[Path, Scratch] = weakref.WeakValueDictionary()
+"""The temporary directories of this process, by their paths."""
 
 _LOCK = ".lock"
 

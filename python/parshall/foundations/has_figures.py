@@ -1,4 +1,4 @@
-"""What has a page has figures: `HasFigures`, the same for results, comparisons, sweeps, designs, cards and studies.
+"""Figures of everything that has a page: `HasFigures`, for results, comparisons, sweeps, designs, cards and studies.
 
 A page knows what it shows, and not the other way round. So what is shown names the function that makes its page,
 which is loaded when somebody looks.
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class HasFigures:
-    """What has a page; a class says which: ``page="MODULE:FUNCTION"``, the function that makes it of an object."""
+    """A class with a page: ``page="MODULE:FUNCTION"`` names the function that makes the page of an object."""
 
     _page: ClassVar[str]
 

@@ -1,4 +1,4 @@
-"""What notebooks show of results: a heading and tables, as an HTML fragment without script or style sheet."""
+"""Views of results in notebooks: a heading and tables, as an HTML fragment without script or style sheet."""
 
 from __future__ import annotations
 

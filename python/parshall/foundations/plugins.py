@@ -1,4 +1,4 @@
-"""What installed packages add to Parshall, by entry points.
+"""Additions of installed packages to Parshall, by entry points.
 
 | group | each names |
 | --- | --- |
@@ -22,15 +22,15 @@ from typing import Any, Protocol, TypeVar
 from parshall.foundations.errors import InputError, ParshallError
 
 
-class Named(Protocol):
-    """What users call by a name."""
+class NamedAddition(Protocol):
+    """Names by which users call additions."""
 
     @property
     def name(self) -> str:
-        """What they write."""
+        """Return the addition as its author writes it."""
 
 
-Kind = TypeVar("Kind", bound=Named)
+Kind = TypeVar("Kind", bound=NamedAddition)
 
 
 def named(group: str, what: str, kind: type[Kind], taken: Collection[str]) -> tuple[Kind, ...]:

@@ -20,7 +20,7 @@ from parshall.scenario.schema import external
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedCall:
     """How often a quantity was compared after a call: a count of calls, each of which agrees or not, and no claim."""
 
     quantity: str
@@ -35,7 +35,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Difference:
+class CallDifference:
     """A value that differs by more than its tolerance."""
 
     flow: int
@@ -56,7 +56,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay."""
+    """The result of a replay."""
 
     control: str
     """The control that was driven."""
@@ -76,10 +76,10 @@ class Replay:
     """Calls that the kernel left out of the recorded ones, at least: its control did not get them either."""
     set_by_endpoint: int
     """How often the kernel's endpoint set the window between calls, so that ours was set too."""
-    compared: list[Compared]
+    compared: list[ComparedCall]
     causes: dict[str, int]
     """Causes of differences, and how often each was met."""
-    first: list[Difference]
+    first: list[CallDifference]
     """The first difference of each connection."""
 
     @property
@@ -88,7 +88,7 @@ class Replay:
         return not self.causes
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what was compared, and why something differs."""
+        """Return what a notebook shows: what was compared, and why something differs."""
         columns = ("quantity", "calls", "within", "largest difference")
         compared = ([each.quantity, each.calls, each.within, each.largest] for each in self.compared)
         tables = [notebook.table(columns, compared)]
@@ -140,8 +140,8 @@ def replay(
     except _core.ControlFailed as error:
         raise ControlError(str(error)) from None
     replayed = answer.pop("replayed")
-    replayed["compared"] = [Compared(**each) for each in replayed["compared"]]
-    replayed["first"] = [Difference(**each) for each in replayed["first"]]
+    replayed["compared"] = [ComparedCall(**each) for each in replayed["compared"]]
+    replayed["first"] = [CallDifference(**each) for each in replayed["first"]]
     replayed["causes"] = dict(replayed["causes"])
     return Replay(control=control if isinstance(control, str) else control["name"], **answer, **replayed)
 

@@ -25,7 +25,7 @@ TILES = 3
 
 
 @dataclass(frozen=True)
-class Card:
+class CardContent:
     """The contents of the picture.
 
     Parameters
@@ -52,7 +52,7 @@ class Card:
     plot: Plot | None
 
 
-def card_of(page: Document) -> Card:
+def card_of(page: Document) -> CardContent:
     """The card of a page.
 
     Raises
@@ -68,7 +68,7 @@ def card_of(page: Document) -> Card:
     opening = [section for section in page.sections if section.is_opening]
     tiles = [block.content for section in opening for block in section.blocks if isinstance(block.content, Headline)]
     plots = [figure.plot for section in opening for figure in section.figures]
-    return Card(
+    return CardContent(
         page.title,
         [page.kind, *page.byline],
         list(dict.fromkeys(lead for lead, _ in page.warnings)),
@@ -97,7 +97,7 @@ def write_card(make: Callable[[], Document], path: str | Path, *, overwrite: boo
     if file_format not in FORMATS:
         raise InputError(f"card: found {target}; accepted: a file that ends in .png or .svg")
     if target.exists() and not overwrite:
-        raise OutputExistsError(f"{target} exists; write another name, or --force (in Python overwrite=True)")
+        raise OutputExistsError(f"{target} exists; write another name, or overwrite=True")
     with extra("figures", "card"):
         from parshall.report.card_drawing import image  # noqa: PLC0415 - matplotlib takes a moment
     content = image(card_of(make()), file_format)

@@ -24,7 +24,7 @@ from parshall.report.static import SETTINGS, draw, metadata
 from parshall.scenario.schema.printing import printable
 
 if TYPE_CHECKING:
-    from parshall.report.card import Card
+    from parshall.report.card import CardContent
 
 WIDTH_PX, HEIGHT_PX = 1200, 630
 _HEIGHT_IN = WIDTH_IN * HEIGHT_PX / WIDTH_PX
@@ -75,7 +75,7 @@ _WARNING = _Font(7.5, "bold")
 _TITLES = tuple(_Font(size, "bold") for size in (17.0, 15.0, 13.0))
 
 
-def image(card: Card, file_format: str) -> bytes:
+def image(card: CardContent, file_format: str) -> bytes:
     """`card` as the content of a ``png`` or ``svg`` file, 1200 x 630 pixels."""
     with mpl.rc_context(SETTINGS):
         canvas = _drawn(card)
@@ -94,7 +94,7 @@ def _in_pixels(svg: str) -> str:
     return f'{before} width="{WIDTH_PX}" height="{HEIGHT_PX}"{view}{rest}'
 
 
-def _drawn(card: Card) -> Canvas:
+def _drawn(card: CardContent) -> Canvas:
     canvas = Canvas(figsize=(WIDTH_IN, _HEIGHT_IN), facecolor=LIGHT.paper)
     _heading(canvas, card)
     room, sizes = _ALONE_IN, [*_SIZES]
@@ -113,7 +113,7 @@ def _drawn(card: Card) -> Canvas:
     return canvas
 
 
-def _heading(canvas: Canvas, card: Card) -> None:
+def _heading(canvas: Canvas, card: CardContent) -> None:
     """Facts, or what a reader must know first, and the title."""
     if card.warnings:
         _write(canvas, _MARGIN_IN, 0.16, _cut(" ".join(card.warnings), _WARNING, _INNER_IN), _WARNING)

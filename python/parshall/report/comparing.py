@@ -53,7 +53,7 @@ def values(row: Row) -> list[str]:
 
 
 def remark(difference: MetricComparison | None, comparison: Comparison, name: str) -> str:
-    """What a difference shows: ``2.8 % lower, better for A``."""
+    """Return a difference in words: ``2.8 % lower, better for A``."""
     if difference is None:
         return ""
     verdict = worded(difference, comparison, name)
@@ -73,7 +73,7 @@ def worded(difference: MetricComparison, comparison: Comparison, name: str) -> s
     return verdict_text(difference, difference.unit, comparison.at_least)
 
 
-class Judged(Protocol):
+class JudgedDifference(Protocol):
     """A difference and what it shows."""
 
     @property
@@ -109,7 +109,7 @@ class Judged(Protocol):
         """Why there is no interval or no value; empty where there is one."""
 
 
-def summary(rows: Sequence[Sequence[Judged]], noun: tuple[str, str], at_least: float) -> list[Sentence]:
+def summary(rows: Sequence[Sequence[JudgedDifference]], noun: tuple[str, str], at_least: float) -> list[Sentence]:
     """How much of all that is compared differs, and of how much that is not known.
 
     Parameters
@@ -142,7 +142,7 @@ def summary(rows: Sequence[Sequence[Judged]], noun: tuple[str, str], at_least: f
 _ALONE = (Verdict.ONLY_A, Verdict.ONLY_B)
 
 
-def _how_many(number: str, matter: int, every: Sequence[Judged]) -> Sentence:
+def _how_many(number: str, matter: int, every: Sequence[JudgedDifference]) -> Sentence:
     if matter:
         return say("comparison.some", number=number, are=f"{matter} {'is' if matter == 1 else 'are'}")
     hows = [each.difference for each in every if each.difference is not None]
@@ -151,20 +151,20 @@ def _how_many(number: str, matter: int, every: Sequence[Judged]) -> Sentence:
     return say("comparison.none", number=number)
 
 
-def _alike(judged: Judged, at_least: float) -> bool:
+def _alike(judged: JudgedDifference, at_least: float) -> bool:
     """Whether it is the same in every repetition, and large."""
     if judged.verdict is not Verdict.NO_SPREAD or judged.a is None or judged.b is None:
         return False
     return reaches(judged.a.value, judged.b.value, at_least)
 
 
-def _reasons(row: Sequence[Judged]) -> set[str]:
+def _reasons(row: Sequence[JudgedDifference]) -> set[str]:
     """Why a row has no values to compare, in words."""
     lacking = [why for each in row for why in each.lacking if why is not None]
     return {"too few values" if why.is_of_values else "too few transfers ended" for why in lacking}
 
 
-def verdict_text(judged: Judged, unit: str, at_least: float) -> str:
+def verdict_text(judged: JudgedDifference, unit: str, at_least: float) -> str:
     """A verdict as it is printed; of a difference that the bins of histograms are too wide for, that they are."""
     if (
         judged.verdict is Verdict.NOT_SHOWN
@@ -204,7 +204,7 @@ def family(tested: int) -> str:
     return say("comparison.family", were=were, rate=rate).text
 
 
-def bounds(rows: Sequence[Sequence[Judged]], noun: tuple[str, str]) -> list[Sentence]:
+def bounds(rows: Sequence[Sequence[JudgedDifference]], noun: tuple[str, str]) -> list[Sentence]:
     """How many differences are shown of what has no value on one side; nothing where there is none."""
     number = sum(any(each.matters and any(each.lacking) for each in row) for row in rows)
     return [say("comparison.bounds", number=counted(number, *noun))] if number else []

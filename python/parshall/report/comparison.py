@@ -192,7 +192,7 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
 
     @property
     def instruments(self) -> set[str]:
-        """What gave the results."""
+        """Return the instruments of the results."""
         return {each.instrument for each in self.results}
 
     @property
@@ -227,8 +227,14 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
             named, metrics = {}, [asdict(row) for row in self.rows]
         return {**named, "results": results, "at_least": self.at_least, "metrics": metrics}
 
+    def __repr__(self) -> str:
+        """Return the names of the results and how many quantities differ and matter."""
+        names = " and ".join([", ".join(each.name for each in self.results[:-1]), self.results[-1].name])
+        differ = sum(row.matters for row in self.shown)
+        return f"<Comparison of {names}: {differ} of {len(self.shown)} quantities differ and matter>"
+
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row a quantity."""
+        """Return what a notebook shows: a row a quantity."""
         from parshall.report.comparing import fragment  # noqa: PLC0415 - it says this in words
 
         return fragment(self)
@@ -344,7 +350,7 @@ def _metrics(results: Sequence[Result], link: str | None) -> list[Metrics]:
     for place, (result, own) in enumerate(zip(results, groups, strict=True)):
         elsewhere = set[str]().union(*(other for n, other in enumerate(groups) if n != place))
         wanted = own & elsewhere if result.instrument == "observe" else own
-        every.append(result.quantities(link, wanted) | result.lacking(link, wanted))
+        every.append(result.metrics(link, wanted) | result.lacking(link, wanted))
     if not set.intersection(*groups):
         return [metrics | result.of_all_flows() for metrics, result in zip(every, results, strict=True)]
     return every

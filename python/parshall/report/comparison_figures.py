@@ -23,7 +23,7 @@ from parshall.report.document import Chart
 from parshall.report.figures.common import sentences
 from parshall.report.figures.delays import of_all, of_link
 from parshall.report.figures.overview import Course, course, layers, stacked
-from parshall.report.figures.tails import Tail, tail_of, tails_panel
+from parshall.report.figures.tails import DrawnTail, tail_of, tails_panel
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values, box
 from parshall.results.quantities.completion import lasted
@@ -272,19 +272,19 @@ def _ratio(place: int, value: float, base: float, difference: Number) -> _Ratio:
     return _Ratio(place, value / base, 1.0 + low / base, 1.0 + high / base, has_width)
 
 
-def _tails(name: str, what: str, verb: str, tails: Mapping[str, Tail]) -> Chart | None:
+def _tails(name: str, what: str, verb: str, tails: Mapping[str, DrawnTail]) -> Chart | None:
     if len(tails) < 2:
         return None
     panel, note = tails_panel(tails, what, verb)
     return Chart(name, what, Plot([panel], sentences("All repetitions of each result together.", note)))
 
 
-def _queueing(shown: Mapping[str, Result], link: str) -> dict[str, Tail]:
+def _queueing(shown: Mapping[str, Result], link: str) -> dict[str, DrawnTail]:
     found = {name: of_link(run.tables, link) for name, run in shown.items()}
     return {name: tail_of(delays) for name, delays in found.items() if delays is not None}
 
 
-def _latencies(shown: Mapping[str, Result]) -> dict[str, Tail]:
+def _latencies(shown: Mapping[str, Result]) -> dict[str, DrawnTail]:
     found = {name: of_all(run.tables, "one_way_delay") for name, run in shown.items()}
     return {name: tail_of(delays) for name, delays in found.items() if delays is not None}
 

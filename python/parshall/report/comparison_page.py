@@ -17,7 +17,7 @@ from parshall.report.sentences import say
 from parshall.report.uncertainty import no_value, range_text
 
 FROM = ("scenario_file", "sources", "seed", "started")
-"""What the page says of where each result comes from."""
+"""Facts of each result's origin that the page shows."""
 
 
 def document(comparison: Comparison) -> Document:

@@ -1,4 +1,4 @@
-"""What a figure shows, as a table: a row a point, as the button on its page saves it.
+"""The data of a figure as a table: a row a point, as the button on its page saves it.
 
 | column | what |
 | --- | --- |

@@ -120,7 +120,7 @@ def _usual_recovery(group: Document) -> str:
 
 
 def _kernel(options: Document) -> str:
-    """What real hosts are told beside the group's other keys."""
+    """Return the settings of real hosts beside the group's other keys, in words."""
     parts = [f"{name} = {value}" for name, value in (options.get("sysctls") or {}).items()]
     parts += [f"{key.replace('_', ' ')} {_q(options[key])}" for key in _KERNEL_SIZES if options.get(key)]
     if options.get("streams", 1) != 1:
@@ -132,7 +132,7 @@ _KERNEL_SIZES = ("pacing", "send_buffer", "receive_buffer")
 
 
 def _programs(programs: Document) -> str:
-    """What ran in the place of the workload."""
+    """Return the program that ran in the place of the workload, in words."""
     ends = ("receiving", "sending") if programs["download"] else ("sending", "receiving")
     both = zip((programs["client"], programs["server"]), ends, strict=True)
     return " and ".join(f"{shlex.join(each['command'])} at the {end} end" for each, end in both if each)

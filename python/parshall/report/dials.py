@@ -54,7 +54,7 @@ class Dial:
 
     @property
     def rows(self) -> list[tuple[str, str]]:
-        """What stands below the drawing: what a number is, and the number."""
+        """Return the lines below the drawing: the number, and its meaning."""
         asked = f"at {'least' if self.at_least else 'most'} {given(self.bound, self.unit)}"
         model = "no model holds" if self.model is None else quantity(self.model, self.unit)
         simulated = "not simulated" if self.simulated is None else interval_text(self.simulated, self.unit)

@@ -77,7 +77,7 @@ class Chooser:
 
     @property
     def values(self) -> list[list[str]]:
-        """What each field has to choose from."""
+        """Return the choices of each field."""
         return [list(dict.fromkeys(values)) for values in zip(*self.figures, strict=True)]
 
     @property
@@ -88,7 +88,7 @@ class Chooser:
 
 @dataclass(frozen=True)
 class Block:
-    """What has a look of its own: a macro of ``blocks.html.j2``, and what it is given."""
+    """A block with a look of its own: a macro of ``blocks.html.j2``, and its arguments."""
 
     kind: Literal[
         "chooser",
@@ -176,12 +176,12 @@ class Document:
 
     @property
     def plots(self) -> dict[str, Plot]:
-        """What its figures show, by their names."""
+        """Return the data of its figures, by their names."""
         return {figure.name: figure.plot for figure in self.figures}
 
     @property
     def choices(self) -> dict[str, Chart]:
-        """What its fields choose from, by their values."""
+        """Return the choices of its fields, by their values."""
         blocks = (block.content for section in self.sections for block in section.blocks if block.kind == "chooser")
         return {key: figure for content in blocks for key, figure in content.keys.items()}
 

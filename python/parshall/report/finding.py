@@ -1,4 +1,4 @@
-"""What a run shows, in a few sentences: what limits, who gets what, what that costs, what would change it.
+"""The findings of a run in a few sentences: what limits, who gets what, what that costs, what would change it.
 
 Each number is a quantity of the run, printed as everywhere on its page; `Finding.quantities` names them. The sentences
 have names (`sentences.TEMPLATES`). Where a model that holds is wrong (`disagreement`), or the network has not settled
@@ -59,7 +59,7 @@ LATE = 0.5
 
 
 @dataclass(frozen=True)
-class Finding:
+class RunFinding:
     """The sentences, the names of the quantities whose values they give, and those of their templates."""
 
     sentences: tuple[str, ...] = ()
@@ -72,13 +72,13 @@ class Finding:
         return " ".join(self.sentences)
 
 
-def finding(run: Result) -> Finding:
-    """What `run` shows; nothing where it recorded no link or no flow."""
+def finding(run: Result) -> RunFinding:
+    """Return the findings of `run`; nothing where it recorded no link or no flow."""
     links, flows = run.tables.get("links"), run.tables.get("flows")
     if links is None or flows is None:
-        return Finding()
+        return RunFinding()
     link = busiest(links)
-    state = _State(run, link, links["link"].n_unique() > 1)
+    state = _FindingState(run, link, links["link"].n_unique() > 1)
     said = [
         _ended(state),
         _limit(state),
@@ -90,11 +90,11 @@ def finding(run: Result) -> Finding:
     ]
     there = [each for each in said if each is not None]
     templates = (name for each in there for name in each.templates)
-    return Finding(tuple(each.text for each in there), tuple(state.used), tuple(dict.fromkeys(templates)))
+    return RunFinding(tuple(each.text for each in there), tuple(state.used), tuple(dict.fromkeys(templates)))
 
 
-class _State:
-    """What the sentences are made of, and the quantities that they have used."""
+class _FindingState:
+    """The material of the sentences, and the quantities that they have used."""
 
     def __init__(self, run: Result, link: str, several: bool) -> None:
         self.run = run
@@ -162,13 +162,13 @@ class _State:
         return description.name_of(self.described(group).get("workload") or "bulk") == "bulk"
 
 
-def _ended(state: _State) -> Sentence | None:
+def _ended(state: _FindingState) -> Sentence | None:
     """How many of the transfers ended, where not all did: what is said of completion times rests on it."""
     ended, begun = counts(state.run.tables)
     return None if ended == begun else say("ended", ended=count(ended), begun=counted(begun, "transfer"))
 
 
-def _limit(state: _State) -> Sentence | None:
+def _limit(state: _FindingState) -> Sentence | None:
     used = state.of_link("utilisation")
     if used is None:
         return None
@@ -190,7 +190,7 @@ def _limit(state: _State) -> Sentence | None:
     return say("drops_before" if used >= BUSY else "drops_at_times", subject=subject, busy=busy, queue=dropped)
 
 
-def _of_nothing(state: _State) -> Sentence:
+def _of_nothing(state: _FindingState) -> Sentence:
     """Why no packet crossed the busiest link while it was measured, where that shows."""
     if _all_ended_before(state):
         return say("all_ended_before", place=state.place)
@@ -200,11 +200,11 @@ def _of_nothing(state: _State) -> Sentence:
     return say("starts_late", place=state.place, late=quantity(late, "s"))
 
 
-def _share_of_arrivals(state: _State, column: str) -> str:
+def _share_of_arrivals(state: _FindingState, column: str) -> str:
     return quantity(state.packets(column) / state.packets("arrivals_packets"), "ratio")
 
 
-def _all_ended_before(state: _State) -> bool:
+def _all_ended_before(state: _FindingState) -> bool:
     """Whether all that was to be sent was acknowledged before the measured time began."""
     transfers = state.run.tables.get("transfers")
     if transfers is None or transfers["completion_s"].null_count():
@@ -212,8 +212,8 @@ def _all_ended_before(state: _State) -> bool:
     return float(transfers["completion_s"].max()) <= warm_up_s(state.run)  # type: ignore[arg-type]
 
 
-def _own_limits(state: _State) -> str:
-    """What may keep flows from sending more, other than the link."""
+def _own_limits(state: _FindingState) -> str:
+    """Return causes other than the link that may keep flows from sending more."""
     groups = [state.described(group) for group in state.groups]
     late = _late_s(state)
     limits = {
@@ -225,7 +225,7 @@ def _own_limits(state: _State) -> str:
     return description.listed([limit for limit, holds in limits.items() if holds], "or") or "their own windows"
 
 
-def _late_s(state: _State) -> float | None:
+def _late_s(state: _FindingState) -> float | None:
     """How long before the end the first flow begins, if all send for a small part of the measured time only."""
     flows = state.run.tables["flows"]
     if "start_s" not in flows.columns:
@@ -237,7 +237,7 @@ def _late_s(state: _State) -> float | None:
     return lasting if lasting < LATE * (end - warm_up_s(state.run)) else None
 
 
-def _shares(state: _State) -> Sentence | None:
+def _shares(state: _FindingState) -> Sentence | None:
     """Who gets what, of the groups that cross the link."""
     known = {group: state.value(f"group/{group}/flow_goodput_bps") for group in state.groups}
     goodput = {group: value for group, value in known.items() if value is not None}
@@ -280,7 +280,7 @@ def _told(judgement: Judgement) -> str:
     return ways.get(judgement.verdict, "too_little" if judgement.verdict in DIFFERENT else "not_shown")
 
 
-def _of_one(state: _State, group: str) -> Sentence:
+def _of_one(state: _FindingState, group: str) -> Sentence:
     flows = state.run.tables["flows"].filter(pl.col("group") == group)
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
     got = state.text_of_group(group, "flow_goodput_bps")
@@ -291,7 +291,7 @@ def _of_one(state: _State, group: str) -> Sentence:
     return say("flows_jain", flows=counted(number, "flow"), got=got, jain=state.text_of_group(group, "jain"))
 
 
-def _cost(state: _State) -> Sentence | None:
+def _cost(state: _FindingState) -> Sentence | None:
     """Delay, loss, and what the users of the others' load notice."""
     parts = []
     if state.of_link("queueing_delay_s") is not None:
@@ -309,7 +309,7 @@ def _cost(state: _State) -> Sentence | None:
     return joined(parts if completion is None else [*parts, completion])
 
 
-def _completion(state: _State) -> Sentence | None:
+def _completion(state: _FindingState) -> Sentence | None:
     """Within which time half and 95 % of the transfers were done, as far as so many ended."""
     unknown = lacking(state.run.tables, state.link, groups=())
     middle, tail = (unknown.get(f"completion_p{level}_s") for level in (50, 95))
@@ -332,7 +332,7 @@ def _few_ended(template: str, lacking: NoValue, **values: str) -> Sentence:
     return say(f"{template}_above", above=quantity(lacking.above, "s"), **values)
 
 
-def _change(state: _State) -> Sentence | None:
+def _change(state: _FindingState) -> Sentence | None:
     used, lost = state.of_link("utilisation"), state.of_link("loss_rate") or 0.0
     if used is None:
         return None
@@ -348,7 +348,7 @@ def _change(state: _State) -> Sentence | None:
     return None
 
 
-def _change_of_full(state: _State) -> Sentence | None:
+def _change_of_full(state: _FindingState) -> Sentence | None:
     queue = _queue(state)
     unequal = _unequal(state)
     shown = unequal is not None and state.judged(*unequal, "flow_goodput_bps").matters
@@ -360,8 +360,8 @@ def _change_of_full(state: _State) -> Sentence | None:
     return None
 
 
-def _queue(state: _State) -> properties.QueueTraits | None:
-    """What the queue of the link declares of itself, where the scenario is known."""
+def _queue(state: _FindingState) -> properties.QueueTraits | None:
+    """Return the properties that the queue of the link declares, where the scenario is known."""
     document = description.link_of(state.scenario, state.link)
     if document is None:
         return None
@@ -371,7 +371,7 @@ def _queue(state: _State) -> properties.QueueTraits | None:
         return None
 
 
-def _unequal(state: _State) -> tuple[str, str] | None:
+def _unequal(state: _FindingState) -> tuple[str, str] | None:
     """The groups with the most and the least goodput, where these are so far apart that it asks for a remedy."""
     greedy = [group for group in state.groups if state.is_greedy(group)]
     goodputs = {group: state.value(f"group/{group}/flow_goodput_bps") for group in greedy}
@@ -382,8 +382,8 @@ def _unequal(state: _State) -> tuple[str, str] | None:
     return (most, least) if goodput[most] > UNEQUAL * goodput[least] else None
 
 
-def _standing_s(state: _State) -> float | None:
-    """What 99 % of packets wait at least, where that is a good part of what they wait at most."""
+def _standing_s(state: _FindingState) -> float | None:
+    """Return the delay that 99 % of packets have at least, where it is a good part of the largest one."""
     delays = of_link(state.run.tables, state.link)
     if delays is None:
         return None

@@ -146,7 +146,7 @@ def _is_of_few(metric: Metric) -> bool:
 
 
 def _latency(run: Result) -> Tile | None:
-    """What packets take of a group that others' load makes wait."""
+    """Return the delays of packets of a group that others' load makes wait."""
     group = under_load(run)
     if group is None:
         return None

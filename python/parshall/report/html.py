@@ -1,4 +1,4 @@
-"""What all pages share: the templates, the look, the figures as drawings and as data, and plotly.js itself.
+"""Parts that all pages share: the templates, the look, the figures as drawings and as data, and plotly.js itself.
 
 Nothing is fetched when a page is read; a content security policy in it forbids it. Every figure is there as a static
 drawing and as data for plotly.js, which is carried once, compressed (0.60 MB as text, against 1.5 MB as it is): a page
@@ -44,7 +44,7 @@ class Drawing:
 
 
 def frame(plots: Mapping[str, Plot], choices: Mapping[str, tuple[str, Plot]] | None = None) -> dict[str, Any]:
-    """What ``base.html.j2`` needs besides the words: style, script, and the figures by their names.
+    """Return the values that ``base.html.j2`` needs besides the words: style, script, and the figures by their names.
 
     `choices` are figures with their titles that a field chooses from, by its values.
     """
@@ -135,7 +135,7 @@ def _uri(drawn: str) -> Markup:
 
 _TAG = re.compile(r"<[^>]*>")
 _ENCODED = re.compile(r"[^\w !$'()*+,\-./:;=?@\[\]^`{|}~]+", re.ASCII)
-"""What a data URI has in percent: all but what may stand between quotation marks."""
+"""Characters that a data URI has in percent: all but those that may stand between quotation marks."""
 
 
 def _packed(value: Any) -> Markup:

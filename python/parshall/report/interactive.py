@@ -103,7 +103,7 @@ def plotly(plot: Plot) -> Json:
 
 
 def painted(value: Any, scheme: Scheme) -> Any:
-    """What `plotly` gave, with the colours of a scheme for their tokens."""
+    """Return the output of `plotly`, with the colours of a scheme for their tokens."""
     if isinstance(value, list):
         return [painted(each, scheme) for each in value]
     if not isinstance(value, dict):
@@ -130,7 +130,7 @@ def _painted(token: str, scheme: Scheme) -> str:
 
 
 def _suffix(index: int) -> str:
-    """What tells the axes of a panel from those of others: plotly counts from 1, and leaves out the first number."""
+    """Return the suffix of the axes of a panel: plotly counts from 1, and leaves out the first number."""
     return "" if index == 0 else str(index + 1)
 
 
@@ -173,7 +173,7 @@ def _axis(panel: Panel, letter: Literal["x", "y"], *, titled: bool) -> Json:
 
 
 def _headings(panel: Panel, place: tuple[float, float, float], columns: int, *, repeated: bool) -> list[Json]:
-    """What stands above a panel, whose left, right and top end are given, of the whole figure."""
+    """Return the texts above a panel, whose left, right and top end are given, of the whole figure."""
     left, right, top = place
     common: Json = {"xref": "paper", "yref": "paper", "y": top, "yanchor": "bottom", "showarrow": False, "yshift": 3}
     headings = []

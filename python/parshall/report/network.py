@@ -36,7 +36,7 @@ _BOX = 96
 
 @dataclass(frozen=True)
 class _Sheet:
-    """What is drawn on: its width, the margins for names and for arrow heads, and the most characters of a text."""
+    """The canvas: its width, the margins for names and for arrow heads, and the most characters of a text."""
 
     kind: str
     width: int
@@ -56,7 +56,7 @@ _ENTRY, _NUMBERS = 38, 40
 
 
 @dataclass(frozen=True)
-class Drawing:
+class NetworkDrawing:
     """The drawing, and the sentence that explains it."""
 
     image: Markup
@@ -88,7 +88,7 @@ class _Lane:
     series: int
 
 
-def network(run: Result) -> Drawing | None:
+def network(run: Result) -> NetworkDrawing | None:
     """The network of `run`; None where its scenario is not known, or it has no flows or links."""
     table = run.tables.get("links")
     described = [group for group in description.document(run).get("flows") or () if isinstance(group, Mapping)]
@@ -108,7 +108,7 @@ def network(run: Result) -> Drawing | None:
     note += "; a ring: its ACKs do." if any(lane.acks for lane in lanes) else "."
     if left_out:
         note += f" Not drawn: {description.listed(left_out)}, with the least goodput or load."
-    return Drawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in (_WIDE, _NARROW)), note)
+    return NetworkDrawing(Markup("").join(_drawn(links, lanes, sheet) for sheet in (_WIDE, _NARROW)), note)
 
 
 def _lanes(run: Result, described: Sequence[Mapping[str, Any]], way_back: bool) -> tuple[list[_Lane], int]:
@@ -185,7 +185,7 @@ def _drawn(links: Sequence[_Link], lanes: Sequence[_Lane], sheet: _Sheet) -> Mar
 
 
 def _box(x: float, step: float, top: int, height: int) -> Iterator[str]:
-    """What all lanes of a link pass."""
+    """Return the parts of a link that all lanes pass."""
     box = min(_BOX, step * 0.7)
     yield (
         f'<rect x="{x - box / 2:g}" y="{top}" width="{box:g}" height="{height - top - _BOTTOM}" rx="6" '

@@ -194,7 +194,7 @@ def prepared(run: Result) -> tuple[list[tuple[Figure, Plot]], list[tuple[Figure,
 
 
 def name_of(run: Result) -> str:
-    """What the run is called."""
+    """Return the title of the run."""
     return run.name or "Run"
 
 

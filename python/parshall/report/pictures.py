@@ -45,7 +45,7 @@ class Picture:
 
     @property
     def caption(self) -> str:
-        """What it shows."""
+        """Return the title of the figure."""
         return self.plot.caption
 
     def plotly(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Picture:
         return figure(self.plot, checked_width(width_in))
 
     def csv(self) -> str:
-        """What it shows, as a table (`parshall.report.data`)."""
+        """Return the figure's data as a table (`parshall.report.data`)."""
         return data.text(self.plot)
 
     def save(self, path: str | Path, width_in: float = WIDTH_IN) -> Path:
@@ -94,7 +94,7 @@ class Picture:
         return write_atomically(target, image(self.plot, file_format, checked_width(width_in)).content)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """What a notebook shows: an interactive figure where it can, else a drawing."""
+        """Return what a notebook shows: an interactive figure where it can, else a drawing."""
         from parshall.report.svg import svg  # noqa: PLC0415
 
         return {"application/vnd.plotly.v1+json": self.plotly(), "image/svg+xml": svg(self.plot)[0]}

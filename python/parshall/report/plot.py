@@ -1,4 +1,4 @@
-"""What a figure shows, said once: panels of marks, from which all drawings are made.
+"""The content of a figure: panels of marks, from which all drawings are made.
 
 `interactive` turns a `Plot` into plotly's JSON, `svg` into the page's own drawing, `static` into a matplotlib figure.
 Values are already in the unit of their axis, already thinned (`thinning`), and finite: the constructors refuse anything

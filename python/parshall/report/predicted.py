@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from parshall.analysis.models.catalog import known
-from parshall.analysis.models.entry import Entry
+from parshall.analysis.models.entry import ModelEntry
 from parshall.foundations.numbers import NO_BREAK, THIN, counted, quantity, scale_for, significant
 from parshall.instruments.prediction.predict import ASSUMPTIONS, Predicted, flatten
 from parshall.report.bounded import MOST, bounded
@@ -46,7 +46,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Row:
+class PredictedRow:
     """One model under one condition; `reason` in place of values when it is out of range."""
 
     name: str
@@ -63,11 +63,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Part:
+class PredictedPart:
     """Rows that share their conditions."""
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[PredictedRow]
 
     @property
     def has_ratios(self) -> bool:
@@ -76,23 +76,23 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Section:
-    """What was predicted of one group or link; `simulated` is what it is held against."""
+class PredictedSection:
+    """The predictions of one group or link; `simulated` is what they are compared with."""
 
     title: str
     simulated: tuple[Value, ...]
-    parts: Sequence[Part]
+    parts: Sequence[PredictedPart]
 
 
 @dataclass(frozen=True)
 class View:
     """Everything predicted, the models that spoke, and what they assume."""
 
-    sections: tuple[Section, ...] = ()
-    models: tuple[Entry, ...] = ()
+    sections: tuple[PredictedSection, ...] = ()
+    models: tuple[ModelEntry, ...] = ()
     assumptions: tuple[str, ...] = field(default=())
     did: str = "simulated"
-    """What was done with the scenario beside predicting it."""
+    """The instrument beside the prediction, in words."""
     left_out: str = ""
     """That not all groups are shown; empty where they are."""
 
@@ -114,7 +114,7 @@ def view(run: Result) -> View:
 
 
 def did(run: Result) -> str:
-    """What gave the run: it was ``simulated``, or ``emulated``."""
+    """Return the instrument of the run in words: it was ``simulated``, or ``emulated``."""
     return _DID.get(run.instrument, "simulated")
 
 
@@ -171,14 +171,14 @@ def _by_subject(every: Iterable[Answer], key: str = "subject") -> dict[str, list
     return subjects
 
 
-def _throughput(group: str, own: Sequence[Answer], metrics: Metrics, did: str) -> Section:
+def _throughput(group: str, own: Sequence[Answer], metrics: Metrics, did: str) -> PredictedSection:
     control = own[0]["control"]
     by_part: dict[str, dict[str, list[Answer]]] = {}
     for answer in own:
         title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
         by_part.setdefault(title, {}).setdefault(answer["model"] or NO_MODEL, []).append(answer)
     parts = [
-        Part(title, [row for model, given in models.items() for row in _throughput_rows(model, given)])
+        PredictedPart(title, [row for model, given in models.items() for row in _throughput_rows(model, given)])
         for title, models in by_part.items()
     ]
     simulated = _present(
@@ -188,10 +188,10 @@ def _throughput(group: str, own: Sequence[Answer], metrics: Metrics, did: str) -
         _measured("RTT", metrics.get(f"group/{group}/rtt_s")),
     )
     described = group if group == control else f"{group} ({control})"
-    return Section(f"Throughput of {described}", simulated, _condensed(parts))
+    return PredictedSection(f"Throughput of {described}", simulated, _condensed(parts))
 
 
-def _condensed(parts: Sequence[Part]) -> list[Part]:
+def _condensed(parts: Sequence[PredictedPart]) -> list[PredictedPart]:
     """Models with the same reason on one row; one part if all of them have the same."""
     merged = []
     for part in parts:
@@ -199,14 +199,14 @@ def _condensed(parts: Sequence[Part]) -> list[Part]:
         for row in part.rows:
             if row.reason and not row.values:
                 by_reason.setdefault(row.reason, []).append(row.name)
-        silent = [Row(", ".join(dict.fromkeys(names)), reason=reason) for reason, names in by_reason.items()]
-        merged.append(Part(part.title, [row for row in part.rows if row.values or not row.reason] + silent))
+        silent = [PredictedRow(", ".join(dict.fromkeys(names)), reason=reason) for reason, names in by_reason.items()]
+        merged.append(PredictedPart(part.title, [row for row in part.rows if row.values or not row.reason] + silent))
     if len({row.reason for part in merged for row in part.rows}) == 1 and all(row.reason for row in merged[0].rows):
-        return [Part("", merged[0].rows)]
+        return [PredictedPart("", merged[0].rows)]
     return merged
 
 
-def _throughput_rows(model: str, given: Sequence[Answer]) -> list[Row]:
+def _throughput_rows(model: str, given: Sequence[Answer]) -> list[PredictedRow]:
     """One row for all fillings of the buffers, and one for each reason why there is no value."""
     valid = [answer for answer in given if answer["in_range"]]
     rows = [_throughput_row(model, valid)] if valid else []
@@ -217,11 +217,11 @@ def _throughput_rows(model: str, given: Sequence[Answer]) -> list[Row]:
             reasons.setdefault(answer["reason"], []).append(note)
     for reason, conditions in reasons.items():
         where = " and ".join(note for note in conditions if note) if valid or len(reasons) > 1 else ""
-        rows.append(Row(f"{model}, {where}" if where else model, reason=reason))
+        rows.append(PredictedRow(f"{model}, {where}" if where else model, reason=reason))
     return rows
 
 
-def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
+def _throughput_row(model: str, valid: Sequence[Answer]) -> PredictedRow:
     central = next((answer for answer in valid if answer["reading"] == "middle_queue"), valid[len(valid) // 2])
     values = _present(
         _ranged("Goodput of a flow", "flow_goodput_bps", "bit/s", central, valid),
@@ -234,11 +234,11 @@ def _throughput_row(model: str, valid: Sequence[Answer]) -> Row:
     condition = f", {reading}" if reading and (len(valid) == 1 or reading != "half-full buffers") else ""
     held = f", held by the {limit}" if limit in ("window", "access link") else ""
     ratios = tuple(float(answer["ratio"]) for answer in valid if answer["ratio"] is not None)
-    return Row(f"{model}{condition}{held}", values, central["ratio"], ratios=ratios)
+    return PredictedRow(f"{model}{condition}{held}", values, central["ratio"], ratios=ratios)
 
 
-def _completion(group: str, own: Sequence[Answer], did: str) -> Section:
-    parts: dict[str, list[Row]] = {}
+def _completion(group: str, own: Sequence[Answer], did: str) -> PredictedSection:
+    parts: dict[str, list[PredictedRow]] = {}
     for answer in own:
         title = _PARTS.get(str(answer["reading"]), _FROM_SCENARIO).format(did=did)
         name = ", ".join(
@@ -257,10 +257,12 @@ def _completion(group: str, own: Sequence[Answer], did: str) -> Section:
             _plain("RTT", answer["rtt_s"], "s"),
         )
         parts.setdefault(title, []).append(_row(name, answer, values))
-    return Section(f"Completion times of {group}", (), _condensed([Part(title, rows) for title, rows in parts.items()]))
+    return PredictedSection(
+        f"Completion times of {group}", (), _condensed([PredictedPart(title, rows) for title, rows in parts.items()])
+    )
 
 
-def _datagrams(group: str, own: Sequence[Answer], metrics: Metrics) -> Section:
+def _datagrams(group: str, own: Sequence[Answer], metrics: Metrics) -> PredictedSection:
     rows = []
     for answer in own:
         offered = _plain("Offered on the wire", answer["offered_bps"], "bit/s")
@@ -271,10 +273,10 @@ def _datagrams(group: str, own: Sequence[Answer], metrics: Metrics) -> Section:
         _plain("Goodput of all", own[0]["measured"], "bit/s"),
         _measured("Lost packets", metrics.get(f"group/{group}/loss_rate")),
     )
-    return Section(f"Datagrams of {group}", simulated, [Part(_FROM_SCENARIO, rows)])
+    return PredictedSection(f"Datagrams of {group}", simulated, [PredictedPart(_FROM_SCENARIO, rows)])
 
 
-def _queue(link: str, own: Sequence[Answer], metrics: Metrics) -> Section:
+def _queue(link: str, own: Sequence[Answer], metrics: Metrics) -> PredictedSection:
     rows = []
     for answer in own:
         values = _present(
@@ -294,13 +296,13 @@ def _queue(link: str, own: Sequence[Answer], metrics: Metrics) -> Section:
         _measured("Loss out of profile", metrics.get(f"link/{link}/loss_rate_out")),
         _measured("Utilisation", metrics.get(f"link/{link}/utilisation")),
     )
-    return Section(f"Queue of {link}", simulated, _condensed([Part(_FROM_SCENARIO, rows)]))
+    return PredictedSection(f"Queue of {link}", simulated, _condensed([PredictedPart(_FROM_SCENARIO, rows)]))
 
 
-def _row(name: str, answer: Answer, values: tuple[Value, ...]) -> Row:
+def _row(name: str, answer: Answer, values: tuple[Value, ...]) -> PredictedRow:
     if answer["in_range"]:
-        return Row(name, values, answer["ratio"])
-    return Row(name, reason=answer["reason"])
+        return PredictedRow(name, values, answer["ratio"])
+    return PredictedRow(name, reason=answer["reason"])
 
 
 def _present(*values: Value | None) -> tuple[Value, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from parshall.foundations.numbers import ABSENT, MINUS, NO_BREAK, counted
 from parshall.report.document import Table
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style, box
-from parshall.report.predicted import Row, Section, View
+from parshall.report.predicted import PredictedRow, PredictedSection, View
 
 _SPAN = 0.6
 """Of the room between two rows, what the models of a row take."""
@@ -77,17 +77,17 @@ def dots(view: View) -> Plot | None:
     return Plot([panel], caption)
 
 
-def _held(section: Section) -> list[tuple[Row, float]]:
+def _held(section: PredictedSection) -> list[tuple[PredictedRow, float]]:
     """The rows that could be held against the simulation, with their ratios."""
     return [(row, row.ratio) for part in section.parts for row in part.rows if row.ratio]
 
 
-def _has_range(row: Row) -> bool:
+def _has_range(row: PredictedRow) -> bool:
     """Whether how full buffers are moves the answer by what can be seen."""
     return bool(row.ratios) and max(row.ratios) > _SEEN * min(row.ratios)
 
 
-def _model(row: Row) -> str:
+def _model(row: PredictedRow) -> str:
     return row.name.partition(",")[0]
 
 

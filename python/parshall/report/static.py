@@ -66,7 +66,7 @@ SETTINGS = mpl.RcParams(
 
 
 _OF_LATEX = mpl.RcParams({**SETTINGS, "font.family": ["serif"]})
-"""What is serif is set in the font of the paper."""
+"""Settings of figures for LaTeX: serif texts are set in the font of the paper."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ def _mark(mark: Mark, ax: Axes, panel: Panel) -> None:
 
 
 def _cell_texts(mark: Grid, ax: Axes, mesh: QuadMesh) -> None:
-    """What is written in the cells of a map."""
+    """Return the texts in the cells of a map."""
     x, y, z = _v(mark.x), _v(mark.y), _v(mark.z)
     for row, texts in enumerate(mark.texts):
         for column, text in enumerate(texts):

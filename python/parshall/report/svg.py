@@ -80,7 +80,7 @@ def inline(plot: Plot, name: str, width_in: float = WIDTH_IN) -> str:
 
 
 def _entries(plot: Plot) -> dict[str, Mark]:
-    """What the legend names, each once."""
+    """Return the entries of the legend, each once."""
     entries: dict[str, Mark] = {}
     for mark in (mark for panel in plot.panels for mark in panel.marks):
         if name := getattr(mark, "name", ""):
@@ -206,7 +206,7 @@ class _Drawn:
         yield f'<clipPath id="{self.clip}"><path d="M{left} {top}H{right}V{bottom}H{left}z"/></clipPath>'
 
     def marks(self) -> Iterator[str]:
-        """What is in the panel: lines and areas end at its border, points do not."""
+        """Return the content of a panel: lines and areas end at its border, points do not."""
         points = [mark for mark in self.panel.marks if isinstance(mark, Points)]
         yield f'<g clip-path="url(#{self.clip})">'
         for mark in self.panel.marks:

@@ -38,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A heading, its unit, and one cell a row."""
 
     label: str
@@ -52,27 +52,27 @@ class Table:
     """Columns of equal length; the first one names the rows."""
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     note: str = ""
 
     @property
-    def rows(self) -> list[list[tuple[Column, Cell]]]:
+    def rows(self) -> list[list[tuple[TableColumn, Cell]]]:
         """The cells by row, each with its column."""
         return [
             list(zip(self.columns, cells, strict=True)) for cells in zip(*(c.cells for c in self.columns), strict=True)
         ]
 
 
-def metric_column(label: str, metrics: Sequence[Metric | None]) -> Column | None:
+def metric_column(label: str, metrics: Sequence[Metric | None]) -> TableColumn | None:
     """One metric for each row, in the scale that suits the largest; ``None`` if no row has it."""
     present = [metric for metric in metrics if metric is not None]
     if not present:
         return None
     sizes = [abs(metric.interval.mean) for metric in present if metric.estimate is not None]
     if not sizes:
-        return Column(label, "", [_cell(metric, Scale(1.0, "")) for metric in metrics])
+        return TableColumn(label, "", [_cell(metric, Scale(1.0, "")) for metric in metrics])
     scale = scale_for(max(sizes), present[0].unit)
-    return Column(label, scale.unit, [_cell(metric, scale) for metric in metrics])
+    return TableColumn(label, scale.unit, [_cell(metric, scale) for metric in metrics])
 
 
 def groups_table(run: Result) -> Table | None:
@@ -183,7 +183,7 @@ def links_table(run: Result) -> Table | None:
     by_link = [of_place(run.tables, "link", link, lacking=True) for link in names]
     rows = [links.filter(pl.col("link") == link) for link in names]
 
-    def metric(label: str, name: str) -> Column | None:
+    def metric(label: str, name: str) -> TableColumn | None:
         keys = zip(names, by_link, strict=True)
         return metric_column(label, [metrics.get(f"link/{link}/{name}") for link, metrics in keys])
 
@@ -204,14 +204,14 @@ def links_table(run: Result) -> Table | None:
     return _table("", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission.")
 
 
-def _largest(label: str, values_s: Sequence[Any]) -> Column | None:
+def _largest(label: str, values_s: Sequence[Any]) -> TableColumn | None:
     """The largest delays of all repetitions, as percentiles are of all; None where none was recorded."""
     known = [float(value) for value in values_s if value is not None]
     if not known:
         return None
     scale = scale_for(max(known), "s")
     cells = [Cell(ABSENT if value is None else significant(value * scale.factor)) for value in values_s]
-    return Column(label, scale.unit, cells)
+    return TableColumn(label, scale.unit, cells)
 
 
 def own_table(run: Result) -> Table | None:
@@ -253,7 +253,7 @@ def population(flows: pl.DataFrame) -> str:
     return f"{count(number)}{NO_BREAK}{'/'.join(control or f'of{NO_BREAK}datagrams' for control in controls)}"
 
 
-def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "") -> Table:
+def _table(title: str, columns: Sequence[TableColumn | None], row: str, note: str = "") -> Table:
     present = [column for column in columns if column is not None]
     gaps = any(cell.text == ABSENT for column in present for cell in column.cells)
     absent = f"{ABSENT} not measured, or without meaning, for that {row}." if gaps else ""
@@ -264,7 +264,7 @@ def _table(title: str, columns: Sequence[Column | None], row: str, note: str = "
 
 def _metric(
     label: str, by_place: Sequence[Metrics], groups: Sequence[str], name: str, *, bars: bool = False
-) -> Column | None:
+) -> TableColumn | None:
     """A metric of each group; with `bars`, those of shares."""
     measured = [metrics.get(f"group/{group}/{name}") for group, metrics in zip(groups, by_place, strict=True)]
     column = metric_column(label, measured)
@@ -283,9 +283,9 @@ def _cell(metric: Metric | None, scale: Scale) -> Cell:
     return Cell(number, ", ".join(filter(None, (spread, some_of(metric.interval)))))
 
 
-def _words(label: str, texts: Sequence[str]) -> Column:
-    return Column(label, "", [Cell(text) for text in texts], words=True)
+def _words(label: str, texts: Sequence[str]) -> TableColumn:
+    return TableColumn(label, "", [Cell(text) for text in texts], words=True)
 
 
-def _numbers(label: str, texts: Sequence[str]) -> Column:
-    return Column(label, "", [Cell(text) for text in texts])
+def _numbers(label: str, texts: Sequence[str]) -> TableColumn:
+    return TableColumn(label, "", [Cell(text) for text in texts])

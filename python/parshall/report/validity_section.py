@@ -19,7 +19,7 @@ def why(verdict: Validity) -> str:
 
 
 def section(run: Result) -> list[Section]:
-    """What was measured of the emulation itself in its worst repetition, folded; none if it was not kept."""
+    """Return measurements of the emulation itself in its worst repetition, folded; none if they were not recorded."""
     verdict = validity(run)
     if verdict is None or verdict.measured is None:
         return []

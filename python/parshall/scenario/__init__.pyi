@@ -1,3 +1,4 @@
+from . import catalogs as catalogs
 from . import controls as controls
 from .scenario import Bottleneck as Bottleneck
 from .scenario import FlowGroup as FlowGroup

@@ -1,4 +1,4 @@
-"""What can be run, and gives numbers that should not be trusted as they stand: said in words."""
+"""Reasons to doubt the numbers of a scenario that can be run, in words."""
 
 from __future__ import annotations
 

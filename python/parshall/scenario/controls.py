@@ -52,9 +52,9 @@ from parshall.scenario.foreign.code import LIBRARIES, ForeignCode, described, of
 from parshall.scenario.foreign.process import call, describe
 from parshall.scenario.schema import external
 from parshall.scenario.schema.catalog import family
-from parshall.scenario.schema.external import Code, External
+from parshall.scenario.schema.external import Code, ExternalControl
 
-__all__ = ["conformance", "declare", "declare_sent", "read", "receive", "sent"]
+__all__ = ["conformance", "declare", "names", "read"]
 
 
 def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
@@ -75,6 +75,15 @@ def declare(controls: Mapping[str, Any] | Iterable[str]) -> None:
     """
     given = dict(controls) if isinstance(controls, Mapping) else dict(map(_assignment, controls))
     external.declare([read(name, code) for name, code in given.items()])
+
+
+def names() -> list[str]:
+    """Return the names that ``congestion_control`` may have: those of the catalog, then those that were declared.
+
+    >>> "cubic" in names()
+    True
+    """
+    return [*(entry.name for entry in family("congestion_controls")), *external.names()]
 
 
 _received: dict[str, bytes] = {}
@@ -112,7 +121,7 @@ def declare_sent(codes: Iterable[Code]) -> None:
         external.declare([control])
 
 
-def read(name: str, code: Any) -> External:
+def read(name: str, code: Any) -> ExternalControl:
     """The control of a name: of a class, or of the place of its code.
 
     Raises
@@ -132,7 +141,7 @@ def read(name: str, code: Any) -> External:
         raise InputError(f'control "{name}": {error}') from None
     content = None if place is None else Path(place.rpartition(":")[0]).read_bytes()
     digest = _digest_of_class(code) if content is None else _digest(content)
-    return External(name, title, digest, place, *description, of_class(name, code, title), content or b"")
+    return ExternalControl(name, title, digest, place, *description, of_class(name, code, title), content or b"")
 
 
 def check_name(name: str) -> None:
@@ -153,7 +162,7 @@ def check_name(name: str) -> None:
 
 
 def conformance(resolved: Mapping[str, Any], *, seed: int, series: int, events: int) -> list[dict[str, Any]]:
-    """What a resolved congestion control keeps of the conformance kit (`parshall.control_check`): one object a check.
+    """Return the checks of the conformance kit that a resolved congestion control passes or fails: one object each.
 
     Parameters
     ----------
@@ -178,7 +187,7 @@ def _assignment(text: str) -> tuple[str, str]:
     return name, code
 
 
-def _of_file(name: str, code: str, content: bytes | None = None) -> External:
+def _of_file(name: str, code: str, content: bytes | None = None) -> ExternalControl:
     """The control of a file; of its `content`, if that is known and the file may be another, or not there."""
     path, attribute = Path(code), ""
     if path.suffix not in LIBRARIES and not code.endswith(external.BPF_SUFFIX):
@@ -195,11 +204,11 @@ def _of_file(name: str, code: str, content: bytes | None = None) -> External:
             raise InputError(f'control "{name}": {path}: {error}') from None
     place, digest = str(path.absolute()), _digest(content)
     if code.endswith(external.BPF_SUFFIX):
-        return External(name, code, digest, place, content=content)
+        return ExternalControl(name, code, digest, place, content=content)
     maker = ForeignCode("module" if attribute else "library", name, code, place, attribute, content)
     if attribute:
         place = f"{place}:{attribute}"
-    return External(name, code, digest, place, *describe(maker), maker, content)
+    return ExternalControl(name, code, digest, place, *describe(maker), maker, content)
 
 
 def _digest(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""What formulas and pages ask of catalog entries: the Rust crates say it once, and nobody says it again.
+"""Properties of catalog entries that formulas and pages ask for: the Rust crates declare each once.
 
 Queues and workloads declare their traits, losses their mean and pattern, congestion controls their defaults;
 distributions compute their own moments and quantiles, with the code that the simulator draws from.
@@ -59,12 +59,12 @@ class Qdisc:
     name_in_bytes: str | None
     """Its name where the limit is in bytes, if that is another one."""
     options: tuple[QdiscOption, ...]
-    """What can be set; all else has the kernel's fixed values."""
+    """Parameters that can be set; all others have the kernel's fixed values."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueTraits:
-    """What a queue declares of itself (`crates/net/src/queues/traits.rs`, which says what the words mean)."""
+    """Properties that a queue declares (`crates/net/src/queues/traits.rs` defines the words)."""
 
     title: str
     """Its name in text."""
@@ -87,14 +87,14 @@ class QueueTraits:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadTraits:
-    """What a workload declares of itself (`crates/workload/src/workloads/traits.rs`)."""
+    """Properties that a workload declares (`crates/workload/src/workloads/traits.rs`)."""
 
     title: str
-    """What it is in text."""
+    """Title in text."""
     datagrams: bool
     """Whether it sends datagrams, without TCP."""
     demand: str
-    """What it wants of the network: `endless`, `finite`, `steady`, `varying`, `controlled`."""
+    """Demand on the network: `endless`, `finite`, `steady`, `varying`, `controlled`."""
     random: bool
     """Whether it draws random numbers."""
 
@@ -106,7 +106,7 @@ class WorkloadTraits:
 
 @dataclass(frozen=True, slots=True)
 class LossTraits:
-    """What a loss of the medium declares of itself (`crates/net/src/loss.rs`)."""
+    """Properties that a loss of the medium declares (`crates/net/src/loss.rs`)."""
 
     mean: float
     """Share of packets lost in the long run."""
@@ -150,7 +150,7 @@ def workload(name: str) -> WorkloadTraits:
 
 
 def _traits(what: str, name: str) -> Mapping[str, Any]:
-    """What an entry of the queues or workloads declares; an InputError says which there are."""
+    """Return the properties of an entry of the queues or workloads; an InputError names the entries that exist."""
     known: Mapping[str, Mapping[str, Any]] = _declared()[f"{what}s"]
     if name not in known:
         raise InputError(f"{what}: found {name!r}, accepted is one of {', '.join(known)}")

@@ -17,15 +17,23 @@ prints `Scenario.json_schema` for editors.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from parshall.foundations import notebook
 from parshall.foundations.errors import ScenarioError
 from parshall.scenario.schema import external, reading, writing
+from parshall.scenario.schema.accepted import (
+    Accepts,
+    DurationField,
+    PositiveDurationField,
+    ProcessingTimeField,
+    Table,
+    initial,
+)
 from parshall.scenario.schema.external import External
 from parshall.scenario.schema.families import Configuration
 from parshall.scenario.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
@@ -33,7 +41,7 @@ from parshall.scenario.schema.links import Bottleneck, Link, NamedLink, ReverseL
 from parshall.scenario.schema.model import Part, Problem
 from parshall.scenario.schema.probes import Probes
 from parshall.scenario.schema.problems import messages, shown
-from parshall.scenario.schema.quantities import Duration, PositiveDuration, ProcessingTime
+from parshall.scenario.schema.quantities import Duration
 from parshall.scenario.schema.resolve.flows import control_of
 from parshall.scenario.schema.resolve.resolved import Resolved
 from parshall.scenario.schema.resolve.scenario import resolve
@@ -43,7 +51,7 @@ __all__ = ["Bottleneck", "FlowGroup", "Link", "NamedLink", "Probes", "ReverseLin
 
 
 class Scenario(Part):
-    """What is run.
+    """A network, the flows that share it, what they do and what is recorded: the input of every instrument.
 
     Raises
     ------
@@ -51,42 +59,52 @@ class Scenario(Part):
         A value is not accepted; the message names the key path, what was found, and what is accepted.
     """
 
-    name: str = Field("scenario", description="A short name, for directories and pages", min_length=1, max_length=100)
-    description: str = Field("", description="What it shows")
-    duration: PositiveDuration = Field(description="Simulated time; with `ends_with`, at most")
+    name: str = Field(
+        default="scenario", description="A short name, for directories and pages", min_length=1, max_length=100
+    )
+    description: str = Field(default="", description="What it shows")
+    duration: PositiveDurationField = Field(description="Simulated time; with `ends_with`, at most")
     ends_with: list[str] | None = Field(
-        None,
+        default=None,
         description="Groups of flows: the run ends when all their transfers are done, and what was then under way has "
         "arrived",
         min_length=1,
     )
-    warm_up: Duration = Field(Duration("0 s"), description="Time before measurements start")
-    seed: int = Field(1, ge=0, le=2**64 - 1, strict=True, description="Root of every random stream")
-    repetitions: int = Field(1, ge=1, le=10_000, strict=True, description="Independent runs")
-    processing_time: ProcessingTime = Field(
-        PROCESSING_TIME,
+    warm_up: DurationField = Field(default=initial(Duration("0 s")), description="Time before measurements start")
+    seed: int = Field(default=1, ge=0, le=2**64 - 1, strict=True, description="Root of every random stream")
+    repetitions: int = Field(default=1, ge=1, le=10_000, strict=True, description="Independent runs")
+    processing_time: ProcessingTimeField = Field(
+        default=initial(PROCESSING_TIME),
         description="Each packet leaves its host a random time later, up to this: a duration, or so many packets' time "
         "on the slowest link of the path (then 10 ms at most; of hosts with a profile of `tcp` 0.15 ms instead)",
     )
-    bottleneck: Bottleneck | None = Field(None, description="The one contended link of a dumbbell")
-    links: list[NamedLink] | None = Field(None, description="Or several contended links", min_length=1)
-    flows: list[FlowGroup] = Field(description="Groups of flows", min_length=1)
-    probes: Probes = Field(default_factory=Probes, description="What is recorded beyond the totals")
+    bottleneck: Accepts[Bottleneck | None, Bottleneck | Table | None] = Field(
+        default=initial(None), description="The one contended link of a dumbbell"
+    )
+    links: Accepts[list[NamedLink] | None, Sequence[NamedLink | Table] | None] = Field(
+        default=initial(None), description="Or several contended links", min_length=1
+    )
+    flows: Accepts[list[FlowGroup], Sequence[FlowGroup | Table]] = Field(description="Groups of flows", min_length=1)
+    probes: Accepts[Probes, Probes | Table] = Field(
+        default_factory=initial(Probes), description="What is recorded beyond the totals"
+    )
 
     _folder: Path = PrivateAttr(default=Path())
     _source: str | None = PrivateAttr(default=None)
     _resolved: tuple[list[External], Resolved] | None = PrivateAttr(default=None)
     """Resolved once, for the controls from outside that were declared then."""
 
-    def __init__(self, *given: Any, **data: Any) -> None:
-        if given:
-            raise ScenarioError(
-                [f"found {shown(given[0])}; Scenario.load reads a file, Scenario.from_document a table"]
-            )
-        try:
-            super().__init__(**data)
-        except ValidationError as error:
-            raise ScenarioError(messages(error, type(self))) from None
+    if not TYPE_CHECKING:  # type checkers make it of the fields
+
+        def __init__(self, *given: Any, **data: Any) -> None:
+            if given:
+                raise ScenarioError(
+                    [f"found {shown(given[0])}; Scenario.load reads a file, Scenario.from_document a table"]
+                )
+            try:
+                super().__init__(**data)
+            except ValidationError as error:
+                raise ScenarioError(messages(error, type(self))) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """How it is sent to another process: as its tables, for the catalog's types are made in each anew."""
@@ -146,6 +164,19 @@ class Scenario(Part):
             raise ScenarioError([f"this is a sweep, not a scenario: parshall sweep {path}"], str(path))
         reading.apply(document, overrides)
         return cls.from_document({"name": path.stem, **document}, folder=path.parent, source=str(path))
+
+    @classmethod
+    def of(cls, given: Self | str | Path | Mapping[str, Any]) -> Self:
+        """Return the scenario that is given: itself, the path of a file, the name of one that is shipped, or tables.
+
+        Raises
+        ------
+        ScenarioError
+            It is refused; the message names the file, if there is one, and the key path.
+        """
+        if isinstance(given, str | Path):
+            return cls.load(given)
+        return cls.from_document(given) if isinstance(given, Mapping) else given
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], folder: str | Path = ".", source: str | None = None) -> Self:
@@ -217,7 +248,7 @@ class Scenario(Part):
         return [control for name in sorted(named) if (control := external.declared(name))]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the scenario as a file."""
+        """Return what a notebook shows: the scenario as a file."""
         groups = f"{len(self.flows)} group{'s' if len(self.flows) > 1 else ''} of flows, {self.duration}"
         return notebook.fragment(self.name, groups, notebook.text(self.toml()))
 

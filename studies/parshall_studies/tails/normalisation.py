@@ -26,7 +26,7 @@ from parshall.analysis.stats.confidence import StatisticsError
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """What the adjustment came to.
+    """The result of an adjustment.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ _CANDIDATES = 24
 
 
 def warning(x: FloatArray) -> str | None:
-    """What describes the largest values of `x` (descending, above 0) at least as well as a power law; None: nothing."""
+    """Return the laws that describe the largest values of `x` (descending, above 0) at least as well as a power law."""
     for k in np.unique(np.geomspace(_FEWEST, x.size - 1, _CANDIDATES).round().astype(int))[::-1]:
         threshold, above = x[k], x[:k]
         if k > COMPARED:

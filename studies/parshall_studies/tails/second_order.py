@@ -36,7 +36,7 @@ from parshall.analysis.stats.tails.sample import FloatArray
 RHO = -1.0
 PASSES = 0.8
 USED = 0.5
-"""What is used of the largest k that passes."""
+"""Share of the largest k that passes, which is used."""
 BLOCKS = 2000
 _FEWEST = 60
 _CANDIDATES = 40

@@ -1,4 +1,4 @@
-"""What a throughput model is asked, and what it answers.
+"""The question to a throughput model, and its answer.
 
 A model is a formula with a range in which its derivation holds. `ThroughputModel.answer` gives a number
 inside that range and a reason outside it: a number that means nothing is never returned.
@@ -28,14 +28,14 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from parshall.analysis.models.entry import Entry
+from parshall.analysis.models.entry import ModelEntry
 from parshall.analysis.models.inputs import FloatArray, ModelInputError, limit, positive, probability_or_zero
 from parshall.scenario.properties import defaults
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """What one or many flows experience.
+    """The conditions of one or many flows.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class ThroughputModel:
         that is lost.
     """
 
-    entry: Entry
+    entry: ModelEntry
     rate: Rate
     check: Check
     limits_window: bool = False
@@ -192,7 +192,7 @@ class ThroughputModel:
 
     @property
     def name(self) -> str:
-        """What users write."""
+        """Name that users write."""
         return self.entry.name
 
     @property

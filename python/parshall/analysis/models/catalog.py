@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from parshall.analysis.models.entry import Entry, entries
+from parshall.analysis.models.entry import ModelEntry, entries
 from parshall.foundations import plugins
 
-CATALOG: tuple[Entry, ...] = tuple(entries().values())
+CATALOG: tuple[ModelEntry, ...] = tuple(entries().values())
 
 
-def known() -> tuple[Entry, ...]:
+def known() -> tuple[ModelEntry, ...]:
     """Every entry that there is: Parshall's own, and those of installed packages."""
     if not plugins.exist("models"):
         return CATALOG

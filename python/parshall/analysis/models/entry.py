@@ -12,8 +12,8 @@ from importlib import resources
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What users read about a model.
+class ModelEntry:
+    """The description of a model for users.
 
     Parameters
     ----------
@@ -39,16 +39,16 @@ class Entry:
 
 
 @cache
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, ModelEntry]:
     """Every entry by its name, in the order of the file."""
     text = (resources.files("parshall.analysis.models") / "entries.toml").read_text(encoding="utf-8")
     return {
-        name: Entry(name, **row | {"controls": tuple(row.get("controls", ()))})
+        name: ModelEntry(name, **row | {"controls": tuple(row.get("controls", ()))})
         for name, row in tomllib.loads(text).items()
     }
 
 
-def entry(name: str) -> Entry:
+def entry(name: str) -> ModelEntry:
     """The entry of a model.
 
     Examples

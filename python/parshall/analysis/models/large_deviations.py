@@ -140,7 +140,7 @@ class Spectrum:
         return self._legendre(wanted.ravel())[0].reshape(wanted.shape)
 
     def at_scale(self, alpha: ArrayLike, scale: int) -> FloatArray:
-        """What the spectrum of a record is expected to show at a finite scale: f(alpha) - log(V(alpha)/V(mean))/(2n).
+        """Return the spectrum expected of a record at a finite scale: f(alpha) - log(V(alpha)/V(mean))/(2n).
 
         V(alpha) = Lambda''(q) is the variance, times n, of means around alpha: the saddle-point density is
         exp(n f) sqrt(n/(2 pi V)), and records are held against its value at the mean (`stats.spectrum`).

@@ -258,7 +258,7 @@ def _near(nodes: Nodes, ends: _Ends) -> FloatArray:
 
 
 def _between(q: FloatArray, ends: _Ends) -> FloatArray:
-    """What h is expected to be at q: the cubic, but no less than the tangents and no more than the chord."""
+    """Return the expected h at q: the cubic, but no less than the tangents and no more than the chord."""
     low, high, h_low, h_high, g_low, g_high = (ends.low, ends.high, ends.h_low, ends.h_high, ends.g_low, ends.g_high)
     cubic = _hermite(q, low, high, h_low, h_high, g_low, g_high)
     least = np.maximum(h_low + g_low * (q - low), h_high - g_high * (high - q))

@@ -223,7 +223,7 @@ class Deterministic:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class GivenLossFunction:
     """Any function of the window as a loss function; `as_loss` makes them."""
 
     function: Callable[[FloatArray], ArrayLike]
@@ -256,7 +256,7 @@ def as_loss(loss: LossFunction | Callable[[FloatArray], ArrayLike] | float) -> L
     if isinstance(loss, LossFunction):
         return loss
     if callable(loss):
-        return Function(loss)
+        return GivenLossFunction(loss)
     if isinstance(loss, (int, float, np.number)):
         return Bernoulli(float(loss))
     raise ModelInputError(f"loss: found {loss!r}, accepted are a loss function p(w) or a packet loss probability")

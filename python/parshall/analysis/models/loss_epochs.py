@@ -256,7 +256,7 @@ class EpochTilt:
 
 
 class _Rows:
-    """What may come of each state: its weight, what it sends and lasts, and where it leads."""
+    """The outcomes of each state: weight, packets sent, duration, and next state."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray]] = []
@@ -277,7 +277,7 @@ class _Rows:
 
 
 def _packets(window: FloatArray, after: FloatArray, recovery: Recovery | None) -> tuple[FloatArray, FloatArray]:
-    """What is sent in a round trip in which the window grows, and what p is asked for."""
+    """Return the packets sent in a round trip in which the window grows, and the window at which p is taken."""
     whole = np.maximum(np.floor(window), 1.0)
     if recovery is None:
         return whole, whole

@@ -41,7 +41,7 @@ MOST = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a round trip without a loss, and one with a loss, make of the window.
+    """The window after a round trip without a loss, and after one with a loss.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a loss takes beyond the smaller window: round trips of recovery, and the wait for a timeout.
+"""The cost of a loss beyond the smaller window: round trips of recovery, and the wait for a timeout.
 
 The chain of eq. (2) of Loiseau 2010 halves in the next round trip and goes on. A sender needs a round trip to find the
 loss, in which the window still grows, one or more to repair it, in which the window does not grow, and if a
@@ -53,7 +53,7 @@ Reduce = Callable[[FloatArray], FloatArray]
 """W_0 after a loss at these windows."""
 
 FLOORED = 0.5
-"""What whole packets lack of a window: between 0 and 1, 1/2 on average."""
+"""Difference between a window and its whole packets: between 0 and 1, 1/2 on average."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Repair:
 
 @runtime_checkable
 class Recovery(Protocol):
-    """What a loss takes.
+    """The cost of a loss.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Recovery(Protocol):
         ...
 
     def repairs(self, window: FloatArray, reduce: Reduce) -> Sequence[Repair]:
-        """What may follow a loss that is found at these windows; the shares add up to 1."""
+        """Return the events that may follow a loss which is found at these windows; the shares add up to 1."""
         ...
 
 

@@ -182,7 +182,7 @@ def paired_difference(
 def compared(
     after: Mapping[int, float], before: Mapping[int, float], *, common_numbers: bool
 ) -> tuple[list[float], list[float], bool]:
-    """What to compare of values by repetition, and whether it is pairs: of those with the same random numbers.
+    """Return the values to compare, and whether they are pairs: of repetitions with the same random numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What repetitions gave of one quantity, and what is estimated from it: a mean, or a quantile of all values together.
+"""The values of repetitions of one quantity, and their estimate: a mean, or a quantile of all values together.
 
 Four kinds of series have the same methods, so that tiles, tables, sweeps, stopping rules and comparisons need not know
 which they have:
@@ -72,7 +72,7 @@ class Means:
         """Nothing: there is a mean wherever there is a value."""
 
     def own(self) -> dict[int, float]:
-        """What each repetition has by itself."""
+        """Return the value of each repetition by itself."""
         return dict(self.values)
 
     def numbered(self, numbers: Mapping[int, int]) -> Means:

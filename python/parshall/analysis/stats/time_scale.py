@@ -44,7 +44,7 @@ RTTS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """What intervals of one length say of the next.
+    """The information that intervals of one length have about the next one.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class TimeScale:
 
     @property
     def chosen(self) -> Correlation | None:
-        """What the interval chosen says of the next one."""
+        """Return the row of the interval that was chosen."""
         return next((each for each in self.correlations if each.interval_s == self.interval_s), None)
 
 

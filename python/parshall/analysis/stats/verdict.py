@@ -1,4 +1,4 @@
-"""What an interval of differences shows: the one place that decides it, for runs, sweeps and benchmarks.
+"""The verdict on an interval of differences: decided in one place, for runs, sweeps and benchmarks.
 
 Where many differences are shown together, `parshall.analysis.stats.families` says which of them are significant.
 
@@ -39,7 +39,7 @@ ROUNDING = 1e-9
 
 
 class Verdict(StrEnum):
-    """What can be said of B against A."""
+    """A verdict on B against A."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -80,7 +80,7 @@ def verdict_of(
     significant: bool | None = None,
     exact: bool = False,
 ) -> Verdict:
-    """What a difference B - A shows.
+    """Return the verdict on a difference B - A.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _why_one(a: Pooled, b: Pooled) -> str:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was found of B - A.
+    """A difference B - A with its verdict.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class Judgement:
 
 
 def between(a: Pooled, b: Pooled, *, common_numbers: bool, at_least: float = AT_LEAST) -> Judgement:
-    """What two estimates over repetitions show of B against A, known to the width of both bins at best.
+    """Return the judgement of two estimates over repetitions, B against A, known to the width of both bins at best.
 
     The difference stands for itself; many are judged by `parshall.analysis.stats.families.judged`.
 

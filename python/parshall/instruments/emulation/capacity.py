@@ -1,4 +1,4 @@
-"""What a machine can emulate, as it was measured (`parshall.instruments.emulation.measuring`), and what is beyond that.
+"""The measured capacity of a machine for emulation (`parshall.instruments.emulation.measuring`), and what is beyond it.
 
 It is kept in the user's cache, by kernel and processors: another kernel, or fewer of them, is another machine.
 """
@@ -20,14 +20,14 @@ from parshall.results.records.about import cores, processor
 
 
 @dataclass(frozen=True)
-class Trial:
+class CapacityTrial:
     """One emulation, and what became of it."""
 
     rate_bps: float
     """Of the link."""
     flows: int
     throughput_bps: float
-    """What crossed it after the warm-up."""
+    """Traffic that crossed it after the warm-up."""
     level: str
     """Of the verdict."""
     reason: str | None
@@ -48,7 +48,7 @@ FULL = 0.9
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a machine can emulate."""
+    """The capacity of a machine for emulation."""
 
     machine: str
     measured: str
@@ -67,14 +67,14 @@ class Capacity:
     real_time: bool
     load: float
     """Processes that wanted a processor before it was measured (the load average of a minute)."""
-    trials: Sequence[Trial]
+    trials: Sequence[CapacityTrial]
 
     @classmethod
     def kept(cls) -> Self | None:
-        """What was measured of this machine before; None: nothing, or by another version."""
+        """Return the capacity of this machine that was measured before; None: none was, or by another version."""
         try:
             stored = json.loads(_place().read_text(encoding="utf-8"))
-            made = cls(**{**stored, "trials": [Trial(**each) for each in stored["trials"]]})
+            made = cls(**{**stored, "trials": [CapacityTrial(**each) for each in stored["trials"]]})
         except (OSError, ValueError, TypeError, KeyError):
             return None
         return made if made.machine == this_machine() else None
@@ -118,7 +118,7 @@ FEW_FLOWS = 16
 
 
 def beyond(resolved: Mapping[str, Any], able: Capacity | None) -> list[str]:
-    """What a scenario asks for beyond what was measured of this machine, in words.
+    """Return the demands of a scenario beyond the measured capacity of this machine, in words.
 
     Parameters
     ----------

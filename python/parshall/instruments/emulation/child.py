@@ -19,7 +19,7 @@ from parshall import _core
 
 
 def answer(order: dict[str, Any]) -> dict[str, Any]:
-    """What became of the repetition: ``totals``; ``refused``, with key and problem; or what else went wrong."""
+    """Return the outcome of the repetition: ``totals``; ``refused``, with key and problem; or another failure."""
     try:
         _core.die_with_parent(order["parent"])
         directory = Path(order["directory"])

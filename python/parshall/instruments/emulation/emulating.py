@@ -14,7 +14,7 @@ from parshall.instruments.emulation.capacity import Capacity, beyond
 from parshall.instruments.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
 from parshall.instruments.emulation.process import repetition
 from parshall.instruments.simulation import Progress, Run
-from parshall.instruments.simulation.execute import Instrument, execute, read_scenario
+from parshall.instruments.simulation.execute import Instrument, execute
 from parshall.results.records.validity import Validity, validity, verdict_of
 from parshall.scenario import Scenario
 from parshall.scenario.controls import declare
@@ -40,7 +40,7 @@ def emulate(
     Parameters
     ----------
     scenario
-        What is emulated: a scenario, the path of one in TOML, or its tables.
+        A scenario, the path of one in TOML, the name of one that comes with Parshall, or its tables.
     directory, overwrite, progress
         As of `parshall.run`.
     controls
@@ -70,7 +70,7 @@ def emulate(
         Results cannot be written.
     """
     declare(controls)
-    read = read_scenario(scenario)
+    read = Scenario.of(scenario)
     resolved = emulated(read)
     kernel = Instrument(
         "emulate",
@@ -94,12 +94,12 @@ def said_beyond(resolved: Mapping[str, Any]) -> list[str]:
 
 def say_that_it_waits(whose: str) -> None:
     """Say why nothing happens yet, by the logger of this module: on the standard error, unless it is told otherwise."""
-    text = f"another emulation is under way ({whose}); this one waits for its turn; --at-once does not wait"
+    text = f"another emulation is under way ({whose}); this one waits for its turn; at_once=True does not wait"
     logging.getLogger(__name__).warning("%s", text)
 
 
 def described(totals: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What `validity` reads, and how many calls were recorded, lost and left out, of the totals of the repetitions."""
+    """Return the input of `validity`, and the counts of recorded, lost and left out calls, from totals."""
     recordings = [one["recording"] for one in totals if "recording" in one]
     counted = ("calls", "dropped", "left_out")
     recorded = {key: sum(each[key] for each in recordings) for key in counted} if recordings else None

@@ -1,4 +1,4 @@
-"""What of a scenario a kernel can do, and what this one has."""
+"""The part of a scenario that a kernel can do, and the abilities of this one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WITH_PARAMETERS = frozenset({"multiple_time_scale", "cubic_linux", "cubic_2005"}
 
 @dataclass(frozen=True)
 class Abilities:
-    """What this machine permits."""
+    """Permissions of this machine."""
 
     administrator: bool
     """Whether this process may make network namespaces, and needs no user namespace."""
@@ -70,7 +70,7 @@ class Abilities:
 
 
 def abilities() -> Abilities:
-    """What this machine permits of emulation.
+    """Return the permissions of this machine for emulation.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from parshall.instruments.emulation.capacity import Capacity, Trial, this_machine
+from parshall.instruments.emulation.capacity import Capacity, CapacityTrial, this_machine
 from parshall.instruments.emulation.emulating import emulate
 from parshall.instruments.simulation import Run
 from parshall.results.records.about import cores, now
@@ -61,7 +61,7 @@ def measure() -> Capacity:
     return made
 
 
-def _fast() -> Iterator[Trial]:
+def _fast() -> Iterator[CapacityTrial]:
     for rate_bps in RATES_BPS:
         trial = _trial(rate_bps, 1, "5 ms")
         yield trial
@@ -69,7 +69,7 @@ def _fast() -> Iterator[Trial]:
             return
 
 
-def _many() -> Iterator[Trial]:
+def _many() -> Iterator[CapacityTrial]:
     for flows in FLOWS:
         trial = _trial(MANY_BPS, flows, "40 ms")
         yield trial
@@ -77,12 +77,12 @@ def _many() -> Iterator[Trial]:
             return
 
 
-def _trial(rate_bps: float, flows: int, rtt: str) -> Trial:
+def _trial(rate_bps: float, flows: int, rtt: str) -> CapacityTrial:
     group = {"count": flows, "congestion_control": "cubic", "kernel": {"sysctls": AMPLE_BUFFERS}}
     made = emulate(_scenario(rate_bps, rtt, group))
     verdict = _judged(made)
     measured = verdict.measured or {}
-    return Trial(
+    return CapacityTrial(
         rate_bps=rate_bps,
         flows=flows,
         throughput_bps=float(made.flows["throughput_bps"].sum()),
@@ -110,14 +110,14 @@ def _judged(made: Run) -> Validity:
 
 
 STEERING = Path("/proc/sys/net/core/rps_default_mask")
-"""What has other processors receive for many flows (docs/emulation.md); Linux 6.3 is the first."""
+"""File that has other processors receive for many flows (docs/emulation.md); Linux 6.3 is the first to have it."""
 
 BUSY = 0.5
 """Processes that want a processor, of the processors, above which a machine is busy."""
 
 
 def advice(able: Capacity) -> list[str]:
-    """What to change so that this machine emulates more, the most likely first; nothing where nothing is amiss."""
+    """Return changes with which this machine emulates more, the most likely first; none where nothing is amiss."""
     sentences = []
     if not able.real_time:
         sentences.append(
@@ -144,6 +144,6 @@ def advice(able: Capacity) -> list[str]:
 
 
 STOLEN = 0.01
-"""What a verdict accepts of time that a hypervisor takes."""
+"""Largest share of time taken by a hypervisor that a verdict accepts."""
 
 ENOUGH_CORES = 4

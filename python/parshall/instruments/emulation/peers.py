@@ -110,7 +110,7 @@ def announced(what: str) -> Iterator[None]:
 
 
 def connected(peer: socket.socket, name: str) -> Credentials | None:
-    """Whose process listens at a name; None if none does, or it cannot be asked."""
+    """Return the process that listens at a name; None if none does, or it cannot be asked."""
     peer.setblocking(False)
     try:
         peer.connect(name)

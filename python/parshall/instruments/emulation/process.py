@@ -123,7 +123,7 @@ def _passed_over(totals: dict[str, Any], others: Sequence[Participant]) -> dict[
 
 
 def _answer(order: Mapping[str, Any], duration_s: float, monitor: Monitor) -> Any:
-    """What a child says to an order; files carry both, as programs of the emulation use the standard streams."""
+    """Return the child's reply to an order; files carry both, as programs of the emulation use the standard streams."""
     with tempfile.TemporaryFile("w+") as asked, tempfile.TemporaryFile("w+") as answered:
         json.dump(order, asked)
         asked.flush()

@@ -14,7 +14,7 @@ from parshall.instruments.emulation.emulating import described, said_beyond, say
 from parshall.instruments.emulation.kernel import emulated, left_to_the_kernel
 from parshall.instruments.emulation.process import repetition
 from parshall.instruments.simulation import Progress, Run
-from parshall.instruments.simulation.execute import Instrument, execute, read_scenario
+from parshall.instruments.simulation.execute import Instrument, execute
 from parshall.scenario import Scenario
 
 IN_THE_PLACE = "programs have taken the place of a group's workload, of which the models know nothing"
@@ -72,7 +72,7 @@ def run_programs(
     ScenarioError, EmulationError, OutputExistsError, StorageError
         As of `parshall.emulate`.
     """
-    read = read_scenario(scenario).with_values({"repetitions": 1, "warm_up": "0 s"})
+    read = Scenario.of(scenario).with_values({"repetitions": 1, "warm_up": "0 s"})
     for command in [client] if server is None else [client, server]:
         if not command or shutil.which(command[0]) is None:
             raise InputError(f"found the program {command[0] if command else ''!r}; accepted: one that is there")

@@ -23,7 +23,7 @@ from parshall.foundations.numbers import counted, quantity
 FloatArray = NDArray[np.float64]
 
 QUANTITIES = {"packets": "packets", "bytes": "bytes", "connections": "connections begun"}
-"""What is counted, as in ``trace_arrivals``, and in words."""
+"""Counted events, as in ``trace_arrivals``, and in words."""
 
 MOST_BINS = 2**14
 """The most bins that are looked at: what more of them would add is at the shortest scales."""
@@ -57,7 +57,7 @@ class Arrivals:
     reason: str
 
     def as_json(self) -> dict[str, Any]:
-        """What ``parshall observe --json`` prints; docs/json.md describes it."""
+        """Return the value that ``parshall observe --json`` prints; docs/json.md describes it."""
         values = {"quantity": self.quantity, "bin_s": self.bin_s, "bins": int(self.series.size)}
         values |= {"mean": float(self.series.mean()) if self.series.size else None, "reason": self.reason or None}
         return {**values, "hurst": None if self.verdict is None else self.verdict.as_json()}

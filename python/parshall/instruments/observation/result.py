@@ -40,13 +40,13 @@ Progress = Callable[[int, int], None]
 
 
 class Observation(Result):
-    """What traces showed: a `Result` whose repetitions are the traces."""
+    """The result of reading traces: a `Result` whose repetitions are the traces."""
 
     instruments = ("observe",)
 
     @property
     def captures(self) -> list[dict[str, Any]]:
-        """What each trace held apart from its flows: counts of frames, where reading stopped, and so on."""
+        """Return facts of each trace apart from its flows: counts of frames, where reading stopped, and so on."""
         return [dict(capture) for capture in self.metadata["captures"]]
 
     @property
@@ -202,7 +202,7 @@ class Observation(Result):
         return lazy
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the flows, the largest first."""
+        """Return what a notebook shows: the flows, the largest first."""
         columns = [each for each in SHOWN if each in self.flows.columns]
         rows = self.largest.select(columns).iter_rows()
         return notebook.fragment("Observation", f"of {len(self.captures)} trace(s)", notebook.table(columns, rows))
@@ -335,7 +335,7 @@ def _written(
         captures[0]["remarks"] = [*captures[0]["remarks"], f"passed over: {'; '.join(skipped[:SKIPPED])}{more}"]
     files = [file for capture in captures for file in capture["files"]]
     metadata = {
-        "format": 1,
+        "format": storage.FORMAT,
         "instrument": "observe",
         "status": "complete",
         "name": storage.named_after(files),

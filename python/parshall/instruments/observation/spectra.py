@@ -65,7 +65,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Variability:
-    """What `variability` found.
+    """The variability of a flow's throughput, as `variability` finds it.
 
     Attributes
     ----------

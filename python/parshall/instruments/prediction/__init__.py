@@ -1,4 +1,4 @@
-"""What the analytic models say of a scenario; the face is `parshall.predict`.
+"""The answers of the analytic models to a scenario; the face is `parshall.predict`.
 
 | module | what |
 | --- | --- |

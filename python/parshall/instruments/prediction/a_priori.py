@@ -17,7 +17,7 @@ from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.models.throughput import models_for
 from parshall.instruments.prediction import premises, validity
 from parshall.instruments.prediction.answers import Reading, Throughput
-from parshall.instruments.prediction.fixed_point import Contender, Problem, Solution
+from parshall.instruments.prediction.fixed_point import Contender, FixedPointProblem, Solution
 from parshall.instruments.prediction.network import Group, Network
 from parshall.instruments.prediction.validity import State
 
@@ -68,7 +68,9 @@ class _Solver:
 
     network: Network
     given_bps: FloatArray
-    known: dict[tuple[tuple[str, ...], float, bool], tuple[Problem, Solution | None]] = field(default_factory=dict)
+    known: dict[tuple[tuple[str, ...], float, bool], tuple[FixedPointProblem, Solution | None]] = field(
+        default_factory=dict
+    )
     busy_links: dict[tuple[str, ...], premises.Busy | None] = field(default_factory=dict)
     """How busy full links are, by the models of the flows; None where that is not asked."""
     contending: dict[str, tuple[Contender, ...]] = field(default_factory=dict)
@@ -76,17 +78,19 @@ class _Solver:
 
     def at(
         self, model: ThroughputModel, filled: float, busy: premises.Busy | None = None
-    ) -> tuple[Problem, Solution | None]:
+    ) -> tuple[FixedPointProblem, Solution | None]:
         """Solve with full links' buffers `filled`; Vegas flows hold that share of the way from alpha to beta."""
         flows = self.flows(model)
         key = (_names(flows), filled, busy is not None)
         if key not in self.known:
-            problem = Problem(self.network, flows, self.given_bps, filled, None if busy is None else busy.least)
+            problem = FixedPointProblem(
+                self.network, flows, self.given_bps, filled, None if busy is None else busy.least
+            )
             if model.name == "vegas":
                 held = tuple(
                     Contender(_held(c.group, filled), c.model) if c.model.name == "vegas" else c for c in flows
                 )
-                problem = Problem(self.network, held, self.given_bps, 1.0)
+                problem = FixedPointProblem(self.network, held, self.given_bps, 1.0)
             self.known[key] = (problem, problem.solve())
         return self.known[key]
 
@@ -153,7 +157,7 @@ def _merged(rows: list[Throughput]) -> list[Throughput]:
     return rows if len(reasons) > 1 or None in reasons else rows[:1]
 
 
-def _answer(problem: Problem, group: Group, solution: Solution, reading: Reading) -> Throughput:
+def _answer(problem: FixedPointProblem, group: Group, solution: Solution, reading: Reading) -> Throughput:
     contender = next(c for c in problem.contenders if c.group.name == group.name)
     state = State.of(problem, contender, solution)
     reason = validity.after(state)

@@ -34,7 +34,7 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """What a steady-state model says of a group of TCP flows.
+    """The answer of a steady-state model to a group of TCP flows.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a latency model says of the transfers of one size of a group.
+    """The answer of a latency model to the transfers of one size of a group.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Datagrams:
-    """What a group of datagram flows offers, and what of it arrives.
+    """The load that a group of datagram flows offers, and the part that arrives.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Datagrams:
 
 @dataclass(frozen=True, slots=True)
 class LinkQueue:
-    """What a queueing model says of a link.
+    """The answer of a queueing model to a link.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class LinkQueue:
 
 @dataclass(frozen=True, slots=True)
 class ByClass:
-    """What `parshall.instruments.prediction.diffserv` says of a network whose routers treat packets by their class."""
+    """The answers of `parshall.instruments.prediction.diffserv` to a network whose routers treat packets by their class."""
 
     throughput: tuple[Throughput, ...] = ()
     queues: tuple[LinkQueue, ...] = ()

@@ -24,12 +24,12 @@ from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.models.throughput import models_for
 from parshall.instruments.prediction import validity
 from parshall.instruments.prediction.answers import Reading, Throughput, ratio
-from parshall.instruments.prediction.network import Group, Link, Network
+from parshall.instruments.prediction.network import Group, Network, NetworkLink
 from parshall.instruments.prediction.tables import Table, numbers, texts
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class GroupMeasurements:
     """A group in the `flows` table, all repetitions together."""
 
     repetitions: int
@@ -43,8 +43,8 @@ class Measured:
     queueing_s: FloatArray
 
 
-def read(flows: Table) -> dict[str, Measured]:
-    """What was measured of each group.
+def read(flows: Table) -> dict[str, GroupMeasurements]:
+    """Return the measurements of each group.
 
     Raises
     ------
@@ -65,14 +65,14 @@ def read(flows: Table) -> dict[str, Measured]:
     }
 
 
-def _measured(flows: dict[str, FloatArray]) -> Measured:
+def _measured(flows: dict[str, FloatArray]) -> GroupMeasurements:
     repetitions = len({*flows["repetition"].tolist()})
     sent = float(flows["packets_sent"].sum())
     events = float((flows["loss_events"] + flows["timeouts"] + flows["ecn_reductions"]).sum())
     rtt = flows["mean_rtt_s"]
     known = np.isfinite(rtt) & (rtt > 0)
     rtt = np.where(known, rtt, rtt[known].mean()) if np.any(known) else np.empty(0)
-    return Measured(
+    return GroupMeasurements(
         repetitions=repetitions,
         goodput_bps=float(flows["goodput_bps"].sum()) / repetitions,
         loss_events=_share(events, sent),
@@ -87,7 +87,7 @@ def _share(events: float, sent: float) -> float | None:
     return events / sent if sent > 0 and np.isfinite(events) else None
 
 
-def throughput(network: Network, measured: dict[str, Measured]) -> list[Throughput]:
+def throughput(network: Network, measured: dict[str, GroupMeasurements]) -> list[Throughput]:
     """Ask every model that describes a measured group of TCP flows."""
     rows: list[Throughput] = []
     for group in network.groups:
@@ -100,7 +100,9 @@ def throughput(network: Network, measured: dict[str, Measured]) -> list[Throughp
     return rows
 
 
-def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measured, reading: Reading) -> Throughput:
+def _answer(
+    network: Network, group: Group, model: ThroughputModel, seen: GroupMeasurements, reading: Reading
+) -> Throughput:
     loss = seen.loss_events if reading == Reading.MEASURED_EVENTS else seen.lost_packets
 
     def out(reason: str) -> Throughput:
@@ -161,7 +163,7 @@ def _answer(network: Network, group: Group, model: ThroughputModel, seen: Measur
     )
 
 
-def _independent(links: list[Link], seen: Measured) -> bool:
+def _independent(links: list[NetworkLink], seen: GroupMeasurements) -> bool:
     """Whether most losses were a medium's, or those of random early detection."""
     medium = 1 - float(np.prod([1 - link.loss for link in links]))
     random_drops = all(link.drops_at_random for link in links)
@@ -175,7 +177,7 @@ def _limited_by(group: Group, sent: FloatArray, rtt_s: FloatArray) -> str:
     return "window" if np.mean(sent * rtt_s >= group.window_limit_packets * (1 - 1e-9)) > 0.5 else "loss"
 
 
-def _finished(network: Network, group: Group, seen: Measured) -> str | None:
+def _finished(network: Network, group: Group, seen: GroupMeasurements) -> str | None:
     """Transfers that were over before the run was: their goodput is not a rate while sending."""
     if group.kind != "transfer":
         return None
@@ -184,7 +186,7 @@ def _finished(network: Network, group: Group, seen: Measured) -> str | None:
     return "its transfers ended within the run: see completion times" if delivered > 0.99 * asked else None
 
 
-def beside(row: Throughput, seen: Measured | None) -> Throughput:
+def beside(row: Throughput, seen: GroupMeasurements | None) -> Throughput:
     """Put the measured goodput beside an answer."""
     if seen is None:
         return row

@@ -19,7 +19,7 @@ from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.models.latency import transfer_latency
 from parshall.instruments.prediction import validity
 from parshall.instruments.prediction.answers import Completion, Reading, ratio
-from parshall.instruments.prediction.at_measured import Measured
+from parshall.instruments.prediction.at_measured import GroupMeasurements
 from parshall.instruments.prediction.network import Group, Network
 from parshall.instruments.prediction.tables import Table, numbers, texts
 
@@ -33,7 +33,7 @@ STEADY_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """What transfers of a group meet."""
+    """The conditions that transfers of a group meet."""
 
     reading: Reading
     loss: float
@@ -41,11 +41,11 @@ class _Path:
     queueing_s: float
     window_limit_packets: float
     holds_packets: float
-    """What the path and its buffers hold of a flow, packets."""
+    """Packets of a flow that the path and its buffers hold."""
 
 
 def completion(
-    network: Network, given_bps: FloatArray, measured: dict[str, Measured], transfers: Table | None
+    network: Network, given_bps: FloatArray, measured: dict[str, GroupMeasurements], transfers: Table | None
 ) -> list[Completion]:
     """Predict completion times of every size of every group of transfers.
 
@@ -66,7 +66,7 @@ def completion(
 
 
 def _of_group(
-    network: Network, group: Group, given_bps: FloatArray, seen: Measured | None, transfers: Table | None
+    network: Network, group: Group, given_bps: FloatArray, seen: GroupMeasurements | None, transfers: Table | None
 ) -> Iterator[Completion]:
     sizes = sorted({int(size) for size in group.workload["sizes"] if size > 0})[:MOST_SIZES]
     times = {} if transfers is None else _mean_times(transfers, group.name)

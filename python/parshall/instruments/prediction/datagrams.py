@@ -20,15 +20,15 @@ import numpy as np
 from parshall.analysis.models.queues import LARGEST_MD1K, Queue, md1, md1k, mg1, mm1, mm1k
 from parshall.instruments.prediction import validity
 from parshall.instruments.prediction.answers import Datagrams, LinkQueue, ratio
-from parshall.instruments.prediction.at_measured import Measured
+from parshall.instruments.prediction.at_measured import GroupMeasurements
 from parshall.instruments.prediction.loads import given_loads
-from parshall.instruments.prediction.network import Group, Link, Network
+from parshall.instruments.prediction.network import Group, Network, NetworkLink
 from parshall.instruments.prediction.tables import Table, numbers, texts
 from parshall.scenario import properties
 
 
 def datagrams(
-    network: Network, measured: Mapping[str, Measured], known_loss: Mapping[str, float] | None = None
+    network: Network, measured: Mapping[str, GroupMeasurements], known_loss: Mapping[str, float] | None = None
 ) -> list[Datagrams]:
     """Predict what the groups of datagram flows offer and deliver; `known_loss` is what another model says of some."""
     loads = given_loads(network)
@@ -165,7 +165,7 @@ def _not_poisson(network: Network, i: int) -> str | None:
     return None
 
 
-def _arrivals(groups: list[Group], link: Link) -> _Arrivals:
+def _arrivals(groups: list[Group], link: NetworkLink) -> _Arrivals:
     sizes = [group.workload["size"] for group in groups]
     means = np.array([properties.mean(size) for size in sizes])
     per_s = np.array([group.count * float(group.workload["rate"]) for group in groups]) / (8 * means)
@@ -175,7 +175,7 @@ def _arrivals(groups: list[Group], link: Link) -> _Arrivals:
     return _Arrivals(float(per_s.sum()) * (1 - link.loss), mean, max(0.0, float(share @ seconds) / mean**2 - 1))
 
 
-def _row(link: Link, model: str, queue: Queue) -> LinkQueue:
+def _row(link: NetworkLink, model: str, queue: Queue) -> LinkQueue:
     return LinkQueue(
         link.name,
         model,

@@ -28,7 +28,7 @@ from parshall.instruments.prediction import validity
 from parshall.instruments.prediction.answers import ByClass, LinkQueue, Reading, Throughput, ratio
 from parshall.instruments.prediction.datagrams import mean_queues
 from parshall.instruments.prediction.loads import offered_bps
-from parshall.instruments.prediction.network import Group, Link, Network
+from parshall.instruments.prediction.network import Group, Network, NetworkLink
 from parshall.instruments.prediction.tables import Table
 
 MODEL = "diffserv"
@@ -82,7 +82,7 @@ def _reason(network: Network, routers: Sequence[int]) -> str | None:
     return None
 
 
-def _not_a_router(link: Link) -> str | None:
+def _not_a_router(link: NetworkLink) -> str | None:
     queue = link.queue
     if link.varies:
         return f"the rate of link {link.name!r} follows a trace; the model has a constant one"
@@ -134,7 +134,7 @@ def _solve(network: Network, routers: Sequence[int]) -> FixedPoint:
     return fixed_point(sessions, [_router(network.links[i], tcp[0].packet_bytes) for i in routers], datagrams=datagrams)
 
 
-def _router(link: Link, packet_bytes: float) -> Router:
+def _router(link: NetworkLink, packet_bytes: float) -> Router:
     per_s = link.rate_bps / (8 * packet_bytes)
     limit = link.buffer_packets()
     queue = link.queue
@@ -152,7 +152,7 @@ def _router(link: Link, packet_bytes: float) -> Router:
     )
 
 
-def _rtts_s(group: Group, links: Sequence[Link]) -> FloatArray:
+def _rtts_s(group: Group, links: Sequence[NetworkLink]) -> FloatArray:
     """D of each flow: the points of the group, each as often as flows it stands for."""
     counted = sum(8 * group.packet_bytes / links[i].rate_bps for i in group.path)
     point = np.minimum(np.arange(group.count) * group.base_rtt_s.size // group.count, group.base_rtt_s.size - 1)

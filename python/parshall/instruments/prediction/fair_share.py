@@ -16,7 +16,7 @@ from parshall.analysis.models.throughput import models_for
 from parshall.instruments.prediction import validity
 from parshall.instruments.prediction.answers import Reading, Throughput
 from parshall.instruments.prediction.loads import offered_bps
-from parshall.instruments.prediction.network import Group, Link, Network
+from parshall.instruments.prediction.network import Group, Network, NetworkLink
 
 
 def throughput(network: Network) -> list[Throughput]:
@@ -28,7 +28,7 @@ def throughput(network: Network) -> list[Throughput]:
     ]
 
 
-def _answer(network: Network, link: Link, group: Group) -> Throughput:
+def _answer(network: Network, link: NetworkLink, group: Group) -> Throughput:
     def out(reason: str) -> Throughput:
         return Throughput(group.name, group.control, "fair_share", Reading.STEADY_STATE, False, reason)
 
@@ -62,13 +62,13 @@ def _answer(network: Network, link: Link, group: Group) -> Throughput:
 
 
 def _most_bps(group: Group) -> FloatArray:
-    """What a flow takes at most, on the wire, at each point of the group."""
+    """Return the largest rate of a flow on the wire, at each point of the group, in bit/s."""
     if not group.is_tcp:
         return np.full(group.weights.shape, (offered_bps(group) or 0.0) / group.count)
     return np.minimum(group.window_limit_packets * group.packet_bytes * 8 / group.base_rtt_s, group.access_bps)
 
 
-def _link(link: Link) -> str | None:
+def _link(link: NetworkLink) -> str | None:
     if link.varies:
         return f"the rate of link {link.name!r} follows a trace; the model has a constant one"
     if link.medium.pattern != "none":
@@ -95,7 +95,7 @@ def _group(group: Group) -> str | None:
     return None if known else f"no model says how group {group.name!r} ({group.control}) keeps its share in use"
 
 
-def _runs_dry(link: Link, tcp: list[Group], rates_bps: dict[str, FloatArray]) -> str | None:
+def _runs_dry(link: NetworkLink, tcp: list[Group], rates_bps: dict[str, FloatArray]) -> str | None:
     if not link.has_limit:
         return f"link {link.name!r} does not say how much its queue holds"
     needed_s = sum(float(rates_bps[g.name] * g.base_rtt_s @ g.weights) for g in tcp) / link.rate_bps
@@ -124,7 +124,7 @@ def _too_short(network: Network, group: Group, rates_bps: FloatArray) -> str | N
     return None
 
 
-def _limited_by(link: Link, group: Group, rates_bps: FloatArray) -> str:
+def _limited_by(link: NetworkLink, group: Group, rates_bps: FloatArray) -> str:
     if np.mean(rates_bps >= group.access_bps) > 0.5:
         return "access link"
     return "window" if np.mean(rates_bps >= _most_bps(group)) > 0.5 else link.name

@@ -72,7 +72,7 @@ class Solution:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FixedPointProblem:
     """A network, its contenders and what else loads its links.
 
     Parameters
@@ -117,7 +117,7 @@ class Problem:
             Conditions.of(loss=seen.loss, rtt_s=seen.rtt_s, rto_s=seen.rto_s)
 
     def conditions(self, group: Group, solution: Solution) -> Conditions:
-        """What the group's flows see."""
+        """Return the path as the group's flows see it."""
         path = list(group.path)
         links = [self.network.links[i] for i in path]
         losses = solution.loss[path].tolist()

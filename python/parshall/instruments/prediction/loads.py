@@ -31,7 +31,7 @@ def offered_bps(group: Group) -> float | None:
 
 
 def given_loads(network: Network) -> dict[str, float]:
-    """What each group with a given load offers, bit/s."""
+    """Return the load that each group offers, of groups with a given load, in bit/s."""
     return {group.name: load for group in network.groups if (load := offered_bps(group)) is not None}
 
 

@@ -30,7 +30,7 @@ TRACE_PACKET_BITS = 1500 * 8
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class NetworkLink:
     """A contended link."""
 
     name: str
@@ -39,11 +39,11 @@ class Link:
     """Whether the rate follows a trace; `rate_bps` is then its mean."""
     queue: Mapping[str, Any]
     medium: properties.LossTraits
-    """What the medium loses."""
+    """Probability that the medium loses a packet."""
 
     @property
     def traits(self) -> properties.QueueTraits:
-        """What the queue declares of itself."""
+        """Return the properties that the queue declares."""
         return properties.queue(self.queue["name"])
 
     @property
@@ -117,7 +117,7 @@ class Group:
 
     @property
     def application(self) -> properties.WorkloadTraits:
-        """What the workload declares of itself."""
+        """Return the properties that the workload declares."""
         return properties.workload(self.kind)
 
     @property
@@ -159,7 +159,7 @@ class Group:
 class Network:
     """A scenario, as the models see it."""
 
-    links: tuple[Link, ...]
+    links: tuple[NetworkLink, ...]
     groups: tuple[Group, ...]
     duration_s: float
     warm_up_s: float
@@ -186,13 +186,13 @@ def read(resolved: Resolved) -> Network:
     )
 
 
-def _link(spec: ResolvedLink) -> Link:
+def _link(spec: ResolvedLink) -> NetworkLink:
     rate = spec.rate
     if "constant" in rate:
         rate_bps = float(rate["constant"])
     else:
         rate_bps = len(rate["trace"]) * TRACE_PACKET_BITS / (rate["trace"][-1] / 1e3)
-    return Link(
+    return NetworkLink(
         name=spec.name,
         rate_bps=rate_bps,
         varies="trace" in rate,
@@ -201,7 +201,7 @@ def _link(spec: ResolvedLink) -> Link:
     )
 
 
-def _group(spec: ResolvedGroup, links: Sequence[Link]) -> Group:
+def _group(spec: ResolvedGroup, links: Sequence[NetworkLink]) -> Group:
     packet_bits, tcp = spec.packet_bytes * 8, spec.tcp
     transmission = sum(packet_bits / links[i].rate_bps for i in spec.path)
     access = inf if spec.access_bps is None else float(spec.access_bps)

@@ -1,4 +1,4 @@
-"""What the analytic models say of a scenario, beside what was measured.
+"""The answers of the analytic models to a scenario, beside what was measured.
 
 Two readings (`Reading`): from the scenario alone, where the loss is that of the media or, on a full link, the
 one at which the flows' demand is its capacity; and at the loss and RTT that a run measured, which shows how
@@ -28,7 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from parshall.instruments.prediction import (
     a_priori,
@@ -42,7 +43,7 @@ from parshall.instruments.prediction import (
 )
 from parshall.instruments.prediction.answers import ByClass, Completion, Datagrams, LinkQueue, Reading, Throughput
 from parshall.instruments.prediction.result import Predicted
-from parshall.scenario.schema.resolve.resolved import Resolved
+from parshall.scenario import Scenario
 
 __all__ = [
     "ASSUMPTIONS",
@@ -54,6 +55,7 @@ __all__ = [
     "Throughput",
     "flatten",
     "predict",
+    "predict_resolved",
 ]
 
 ASSUMPTIONS = (
@@ -68,29 +70,13 @@ ASSUMPTIONS = (
 )
 
 
-class Resolvable(Protocol):
-    """A scenario, as `parshall.Scenario` is one."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def source(self) -> str | None:
-        """The file that it was read from."""
-
-    @property
-    def resolved(self) -> Resolved:
-        """Every value in the smallest unit."""
-
-
-def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> Predicted:
+def predict(scenario: Scenario | str | Path | Mapping[str, Any], measured: Any = None) -> Predicted:
     """Ask every model that describes a part of the scenario.
 
     Parameters
     ----------
     scenario
-        A scenario, or what its `resolve()` gives.
+        A scenario, the path of one in TOML, the name of one that comes with Parshall, or its tables.
     measured
         What a run of it measured: the run, a mapping of its tables (`flows`, `transfers`, `links`), or its
         `flows` table. Tables may be of Polars, pandas or Arrow, or lists of rows. `None`: nothing was run.
@@ -99,10 +85,22 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
     ------
     KeyError
         If a measured table lacks a column.
-    InputError
-        If the scenario names what is not in the catalog.
+    ScenarioError
+        The scenario is refused.
     """
-    resolved = Resolved.of(scenario) if isinstance(scenario, Mapping) else scenario.resolved
+    given = Scenario.of(scenario)
+    answers = predict_resolved(given.resolve(), measured)
+    return answers.with_metadata({"name": given.name, "scenario_file": given.source})
+
+
+def predict_resolved(resolved: Mapping[str, Any], measured: Any = None) -> Predicted:
+    """Return the models' answers to a resolved scenario (`parshall.Scenario.resolve`); otherwise as `predict`.
+
+    Raises
+    ------
+    InputError
+        The scenario names what is not in the catalog.
+    """
     net = network.read(resolved)
     given_bps = loads.on_links(net)
     flows = tables.named(measured, "flows")
@@ -116,12 +114,12 @@ def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> P
         datagrams=tuple(datagrams.datagrams(net, seen, by_class.datagram_loss)),
         queues=(*datagrams.queues(net, links), *by_class.queues),
         assumptions=ASSUMPTIONS,
-        metadata=_provenance(scenario, net),
+        metadata=_provenance(net),
     )
 
 
 def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
-    """What the model of RIO queues says; nothing of networks without one, for which it is not even loaded."""
+    """Return the answers of the model of RIO queues; it is loaded only for networks with such a queue."""
     if not any(net.links[i].queue["name"] == "rio" for group in net.groups for i in group.path):
         return ByClass()
     from parshall.instruments.prediction import diffserv  # noqa: PLC0415 - it takes as long as all other models
@@ -129,11 +127,10 @@ def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
     return diffserv.answers(net, links)
 
 
-def _provenance(scenario: Any, net: network.Network) -> dict[str, Any]:
-    """What was predicted: the scenario's name and file, its links, and its groups with their flows and paths."""
-    given = {} if isinstance(scenario, Mapping) else {"name": scenario.name, "scenario_file": scenario.source}
+def _provenance(net: network.Network) -> dict[str, Any]:
+    """Return the links, and the groups with their flows and paths."""
     groups = [{"name": group.name, "count": group.count, "path": list(group.path)} for group in net.groups]
-    return {**given, "groups": groups, "links": [{"name": link.name} for link in net.links]}
+    return {"groups": groups, "links": [{"name": link.name} for link in net.links]}
 
 
 def _as_run(net: network.Network, measured: Any) -> network.Network:
@@ -169,5 +166,5 @@ def flatten(predicted: Predicted) -> list[dict[str, Any]]:
     return predicted.predicted
 
 
-def _with_measured(rows: list[Throughput], seen: Mapping[str, at_measured.Measured]) -> list[Throughput]:
+def _with_measured(rows: list[Throughput], seen: Mapping[str, at_measured.GroupMeasurements]) -> list[Throughput]:
     return [at_measured.beside(row, seen.get(row.group)) for row in rows]

@@ -27,7 +27,7 @@ import numpy as np
 
 from parshall.analysis.models.buffers import BURST, in_step, of_bursts
 from parshall.analysis.models.inputs import FloatArray
-from parshall.instruments.prediction.fixed_point import Contender, Problem, Solution
+from parshall.instruments.prediction.fixed_point import Contender, FixedPointProblem, Solution
 from parshall.instruments.prediction.network import Group
 
 HALVED = 0.5
@@ -58,7 +58,7 @@ class Busy:
         return next((reason for i in path if (reason := self.reasons[i])), None)
 
 
-def busy(problem: Problem, empty: Solution, full: Solution) -> Busy:
+def busy(problem: FixedPointProblem, empty: Solution, full: Solution) -> Busy:
     """How busy the full links of a network are.
 
     Parameters
@@ -77,7 +77,7 @@ def busy(problem: Problem, empty: Solution, full: Solution) -> Busy:
     return Busy(least, tuple(reasons))
 
 
-def _least(problem: Problem, index: int, loss: float) -> tuple[float, str | None]:
+def _least(problem: FixedPointProblem, index: int, loss: float) -> tuple[float, str | None]:
     """The least share of a link that is carried, or why none is known."""
     link = problem.network.links[index]
     flows = [each for each in problem.contenders if index in each.group.path]

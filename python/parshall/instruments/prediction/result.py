@@ -57,6 +57,11 @@ class Predicted(Result):
         self.queues = tuple(queues)
         self.assumptions = tuple(assumptions)
 
+    def with_metadata(self, metadata: Mapping[str, Any]) -> Self:
+        """Return the same answers with further metadata, as the scenario's name."""
+        families = {name: getattr(self, name) for name in FAMILIES}
+        return type(self)(**families, assumptions=self.assumptions, metadata={**metadata, **self.metadata})
+
     @classmethod
     def load(cls, directory: str | Path) -> Self:
         """Read a prediction that `save` wrote.
@@ -93,7 +98,7 @@ class Predicted(Result):
         target = Path(directory)
         storage.prepare(target, overwrite, "predict")
         provenance = {"name": "", "started": about.now(), "versions": about.versions(), "host": about.host()}
-        content = {"format": 1, **provenance, **self.metadata, "answers": self.to_json()}
+        content = {"format": storage.FORMAT, **provenance, **self.metadata, "answers": self.to_json()}
         storage.guarded(lambda: storage.seal(target, content))
         return target
 
@@ -107,14 +112,14 @@ class Predicted(Result):
             for answer in getattr(self, name)
         ]
 
-    def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:  # noqa: ARG002
-        """What the models say of quantities of the catalogue; all of it, and always of links by their names."""
+    def metrics(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:  # noqa: ARG002
+        """Return the models' answers as quantities of the catalogue: all of them, of links by their names."""
         from parshall.instruments.prediction.stated import quantities  # noqa: PLC0415 - it loads Polars
 
         return quantities(self)
 
     def of_all_flows(self) -> Metrics:
-        """What the models say of a group's quantities, as means over all flows; nothing if they miss a group."""
+        """Return the models' answers for a group's quantities as means over all flows; none if a group is missing."""
         from parshall.instruments.prediction.stated import of_all_flows  # noqa: PLC0415 - it loads Polars
 
         return of_all_flows(self)
@@ -123,15 +128,21 @@ class Predicted(Result):
         """The groups of flows, in the order of the scenario."""
         return [group["name"] for group in self.metadata.get("groups", ())]
 
+    def __repr__(self) -> str:
+        """Return its name and the number of answers."""
+        held = sum(each.in_range for name in FAMILIES for each in getattr(self, name))
+        total = sum(len(getattr(self, name)) for name in FAMILIES)
+        return f"<Predicted {self.name!r}: {held} of {total} answers of models are in range>"
+
     def quantity(self, name: str) -> Metric:
-        """One of `quantities`.
+        """One of `metrics`.
 
         Raises
         ------
         InputError
             The models say nothing of it.
         """
-        known = self.quantities()
+        known = self.metrics()
         if name not in known:
             raise InputError(f"{name}: found no model that says it; accepted: {', '.join(known) or 'nothing'}")
         return known[name]
@@ -153,7 +164,7 @@ class Predicted(Result):
         return (*(getattr(self, name) for name in FAMILIES), self.assumptions)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: each family of answers as a table, and why a model has none."""
+        """Return what a notebook shows: each family of answers as a table, and why a model has none."""
         families = (
             ("Throughput", self.throughput, ("group", "model", "reading", "goodput_bps", "loss", "rtt_s", "reason")),
             (

@@ -1,4 +1,4 @@
-"""What models say, as quantities of the catalogue, so that a prediction can be compared with what was measured.
+"""Answers of models as quantities of the catalogue, which can be compared with measured ones.
 
 | name | from |
 | --- | --- |

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from parshall.analysis.models.answer import Conditions, ThroughputModel
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.models.throughput import models_for
-from parshall.instruments.prediction.fixed_point import Contender, Problem, Solution
+from parshall.instruments.prediction.fixed_point import Contender, FixedPointProblem, Solution
 from parshall.instruments.prediction.loads import offered_bps
-from parshall.instruments.prediction.network import Group, Link, Network
+from parshall.instruments.prediction.network import Group, Network, NetworkLink
 
 FEWEST_LOSSES = 3.0
 """Losses that each flow has to see during the run for a mean over many cycles to be one."""
@@ -26,7 +26,7 @@ NEARLY = 0.95
 class State:
     """A group at a fixed point."""
 
-    problem: Problem
+    problem: FixedPointProblem
     contender: Contender
     conditions: Conditions
     solution: Solution
@@ -36,7 +36,7 @@ class State:
     """Packets delivered a second."""
 
     @classmethod
-    def of(cls, problem: Problem, contender: Contender, solution: Solution) -> State:
+    def of(cls, problem: FixedPointProblem, contender: Contender, solution: Solution) -> State:
         """Evaluate the group's model at the fixed point."""
         group, conditions = contender.group, problem.conditions(contender.group, solution)
         sent = np.broadcast_to(contender.model.sent(conditions, group.access_per_s), group.weights.shape)
@@ -112,13 +112,13 @@ def _host(group: Group) -> str | None:
     )
 
 
-def _link(link: Link) -> str | None:
+def _link(link: NetworkLink) -> str | None:
     if link.varies:
         return f"the rate of link {link.name!r} follows a trace; the models have a constant one"
     return not_one_queue(link) or dependent_losses(link)
 
 
-def not_one_queue(link: Link) -> str | None:
+def not_one_queue(link: NetworkLink) -> str | None:
     """Say why the link's queue is not one in which all packets meet the same loss and wait for the link alone."""
     traits = link.traits
     whose = f"the queue of link {link.name!r} ({traits.title})"
@@ -139,7 +139,7 @@ _SEPARATES = {
 """By what a queue separates (`parshall.scenario.properties.QueueTraits`)."""
 
 
-def dependent_losses(link: Link) -> str | None:
+def dependent_losses(link: NetworkLink) -> str | None:
     """Say why the medium's losses are not independent of each other."""
     if link.loss == 0 or link.independent_losses:
         return None
@@ -151,7 +151,7 @@ _PATTERNS = {"bursts": "come in bursts", "periodic": "come at equal distances"}
 """By the pattern of the medium's losses (`parshall.scenario.properties.LossTraits`)."""
 
 
-def _company(network: Network, link: Link, other: Group, model: ThroughputModel) -> str | None:
+def _company(network: Network, link: NetworkLink, other: Group, model: ThroughputModel) -> str | None:
     if offered_bps(other) is not None:
         return None
     if reason := next((reason for i in other.path if (reason := _link(network.links[i]))), None):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -59,9 +59,10 @@ def run(
     Parameters
     ----------
     scenario
-        What is run: a scenario, the path of one in TOML, or its tables.
+        A scenario, the path of one in TOML, the name of one that comes with Parshall, or its tables.
     directory
-        Where results go: a new or empty directory. By default a temporary one, which lasts as long as the `Run`.
+        Where results go: a new or empty directory. By default a temporary one, which `Run.save` copies; it is removed
+        when the process ends, or when no `Run` of it is left and 20 later ones were made.
     workers
         Repetitions at a time; by default as many as there are cores. The results are the same.
     overwrite
@@ -85,7 +86,7 @@ def run(
         After an interruption; repetitions that were finished can be read with `Run.load`.
     """
     declare(controls)
-    read = read_scenario(scenario)
+    read = Scenario.of(scenario)
     simulator = Instrument(
         "simulate",
         read.resolved.json(),
@@ -101,7 +102,7 @@ def run(
 
 @dataclass(frozen=True)
 class Instrument:
-    """What makes the records of a scenario's repetitions."""
+    """An instrument that makes the records of a scenario's repetitions."""
 
     name: str
     """As in `Result.instruments`."""
@@ -112,20 +113,15 @@ class Instrument:
     most_at_a_time: int | None = None
     """None: as many repetitions as there are cores."""
     notes: Sequence[str] = ()
-    """What is to be said of the run, beside the scenario's own warnings."""
+    """Notes on the run, beside the scenario's own warnings."""
     describe: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = lambda _: {}
-    """What else is to be known of the run, of the totals of its repetitions."""
+    """Returns further metadata of the run, from the totals of its repetitions."""
     unpredictable: str | None = None
     """Why the models have nothing to say of it."""
 
 
-def read_scenario(scenario: Scenario | str | Path | Mapping[str, Any]) -> Scenario:
-    """A scenario, of what users give for one."""
-    if isinstance(scenario, str | Path):
-        return Scenario.load(scenario)
-    if isinstance(scenario, Mapping):
-        return Scenario.from_document(scenario)
-    return scenario
+_RECENT: deque[Scratch] = deque(maxlen=20)
+"""Temporary directories that outlive their runs: what a cell of a notebook made can be read by its path in the next."""
 
 
 def execute(
@@ -157,7 +153,7 @@ def execute(
     finally:
         close_idle()  # what controls import may be changed before the next run
     if scratch is not None:
-        weakref.finalize(made, scratch.remove)
+        _RECENT.append(scratch)
     return made
 
 
@@ -245,7 +241,7 @@ class _Execution:
     def _describe(self, status: str) -> Run:
         """Write ``run.json``: from then on it is a run."""
         metadata: dict[str, Any] = {
-            "format": 1,
+            "format": storage.FORMAT,
             "instrument": self.instrument.name,
             "status": status,
             "name": self.scenario.name,

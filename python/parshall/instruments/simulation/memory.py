@@ -29,7 +29,7 @@ def most_flows(resolved: str, at_a_time: int = 1, source: str | None = None) -> 
         return None
     if need["bytes"] * at_a_time > available:
         times, remedy = (
-            (f" and {at_a_time} repetitions at a time", ", or fewer --workers") if at_a_time > 1 else ("", "")
+            (f" and {at_a_time} repetitions at a time", ", or a smaller workers=N") if at_a_time > 1 else ("", "")
         )
         takes = f"found {need['flows']} flows{times}, which take about {_amount(need['bytes'] * at_a_time)} of memory"
         raise ScenarioError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Run(Result):
-    """What a scenario gave: a `Result` that knows its scenario, and what it is summarised by."""
+    """The result of a scenario: a `Result` that knows its scenario and its summary."""
 
     instruments = ("simulate", "emulate")
 
@@ -34,7 +34,7 @@ class Run(Result):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """What the run is summarised by; `parshall.instruments.simulation.summary` explains each.
+        """Return the summary of the run; `parshall.instruments.simulation.summary` explains each key.
 
         Quantities are computed again if they were computed by other code.
         """
@@ -103,6 +103,6 @@ class Run(Result):
         return totals
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the numbers, and figures."""
+        """Return what a notebook shows: the numbers, and figures."""
         shown: str = import_module("parshall.report.page").summary_html(self)
         return shown

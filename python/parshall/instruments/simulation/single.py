@@ -13,7 +13,7 @@ from parshall import _core
 from parshall._core import Interrupted, Monitor
 from parshall.foundations.errors import ControlError, InputError, ScenarioError, SimulationError
 from parshall.instruments.simulation.memory import most_flows
-from parshall.scenario.foreign.process import Group, call
+from parshall.scenario.foreign.process import ProcessGroup, call
 from parshall.scenario.schema import external
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def _simulated(resolved: str, repetition: int, directory: Path, monitor: Monitor
     return call("simulate", controls, *given, monitor=monitor, groups=lambda: _groups(resolved))
 
 
-def _groups(resolved: str) -> list[Group]:
-    return [Group(each["name"], _control(each["congestion_control"])) for each in json.loads(resolved)["flows"]]
+def _groups(resolved: str) -> list[ProcessGroup]:
+    return [ProcessGroup(each["name"], _control(each["congestion_control"])) for each in json.loads(resolved)["flows"]]
 
 
 def _control(resolved: Mapping[str, Any] | None) -> str | None:
@@ -90,7 +90,7 @@ def _control(resolved: Mapping[str, Any] | None) -> str | None:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What `recorded` gives."""
+    """The tables that `recorded` returns."""
 
     totals: dict[str, Any]
     """Events, CPU time, packets of each link."""

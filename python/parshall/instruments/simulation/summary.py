@@ -1,4 +1,4 @@
-"""What a run is summarised by: quantities of the catalogue, totals, what it took; docs/json.md lists the keys.
+"""The summary of a run: quantities of the catalogue, totals, costs; docs/json.md lists the keys.
 
 Quantities are means over the repetitions, or percentiles of the values of all of them together, with their confidence
 intervals. Those of a link are of the busiest one (`parshall.results.quantities.measuring`), and ``link`` names it.
@@ -30,7 +30,7 @@ def of_this_code() -> str:
 
 
 def estimated(tables: Tables) -> dict[str, Any]:
-    """What is computed from the tables, and from nothing else."""
+    """Return the part of the summary that is computed from the tables alone."""
     link = busiest(tables["links"])
     series = series_of(tables, catalog.SUMMARY, link)
     repetitions = tables["links"]["repetition"].n_unique()

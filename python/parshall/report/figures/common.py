@@ -1,4 +1,4 @@
-"""What several figures need: which repetition is drawn, who the flows are, the words for both."""
+"""Functions that several figures share: the repetition that is drawn, the flows, the words for both."""
 
 from __future__ import annotations
 

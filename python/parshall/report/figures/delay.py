@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from parshall.report.figures.common import across_ranks, pooled, sentences
 from parshall.report.figures.delays import of_link
-from parshall.report.figures.tails import Tail, tail_of, tails_panel
+from parshall.report.figures.tails import DrawnTail, tail_of, tails_panel
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.results.quantities.measuring import links_in
 from parshall.results.records import Result
@@ -15,7 +15,7 @@ def prepare(run: Result) -> Plot | Missing:
     histogram = run.tables.get("delay_histogram")
     if histogram is None:
         return Missing("No packet was forwarded after the warm-up, so there is no queueing delay.")
-    tails: dict[str, Tail] = {}
+    tails: dict[str, DrawnTail] = {}
     for link in links_in(histogram):
         delays = of_link(run.tables, link)
         if delays is not None:

@@ -32,7 +32,7 @@ _CONSTANT = 1.001
 
 
 @dataclass(frozen=True)
-class Binned:
+class LinkBins:
     """Mean, smallest and largest recorded value a bin; where none was recorded, those of the bin before."""
 
     mean: Values
@@ -42,7 +42,7 @@ class Binned:
 
 @dataclass(frozen=True)
 class Course:
-    """What a link carried over time, and how long packets waited there: means over repetitions, a value a bin.
+    """Traffic that a link carried over time, and queueing delays there: means over repetitions, a value a bin.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Course:
     edges: Values
     groups: Mapping[str, Values]
     rate: Values
-    delay: Binned | None
+    delay: LinkBins | None
     note: str
 
     @property
@@ -254,7 +254,7 @@ def _capacity(rate: Values, middles: Values, factor: float) -> list[Mark]:
     return [Line(middles, rate * factor, "rate of the link", Style(muted=True, thin=True))]
 
 
-def _binned(rows: pl.DataFrame, column: str, edges: Values) -> Binned:
+def _binned(rows: pl.DataFrame, column: str, edges: Values) -> LinkBins:
     at = np.clip(np.searchsorted(edges, rows["time_s"].to_numpy(), side="right") - 1, 0, BINS - 1)
     bins = (
         pl.DataFrame({"bin": at, "value": rows[column].to_numpy().astype(np.float64)})
@@ -263,10 +263,10 @@ def _binned(rows: pl.DataFrame, column: str, edges: Values) -> Binned:
         .sort("bin")
     )
     before = np.clip(np.searchsorted(bins["bin"].to_numpy(), np.arange(BINS), side="right") - 1, 0, None)
-    return Binned(*(bins[name].to_numpy()[before] for name in ("mean", "low", "high")))
+    return LinkBins(*(bins[name].to_numpy()[before] for name in ("mean", "low", "high")))
 
 
-def _delay(bins: pl.DataFrame, edges: Values) -> Binned | None:
+def _delay(bins: pl.DataFrame, edges: Values) -> LinkBins | None:
     """The queueing delay; None where it was not recorded, or no packet came."""
     if "mean_queueing_delay_s" not in bins.columns:
         return None
@@ -274,7 +274,7 @@ def _delay(bins: pl.DataFrame, edges: Values) -> Binned | None:
     return None if known.is_empty() else _binned(known, "mean_queueing_delay_s", edges)
 
 
-def _delay_panel(delay: Binned, middles: Values, time: Axis) -> Panel:
+def _delay_panel(delay: LinkBins, middles: Values, time: Axis) -> Panel:
     scale = scale_for(float(delay.mean.max()), "s")
     style = Style(muted=True)
     marks: list[Mark] = [

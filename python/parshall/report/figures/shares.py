@@ -56,7 +56,7 @@ def prepare(run: Result) -> Plot | Missing:
 
 
 def _equal_share_bps(flows: pl.DataFrame) -> float | None:
-    """What each TCP flow would get if all got as much; ``None`` without two of them."""
+    """Return the goodput of each TCP flow if all had the same, in bit/s; ``None`` without two of them."""
     tcp = flows.filter(pl.col("congestion_control") != "")["goodput_bps"].drop_nulls().to_numpy()
     return float(tcp.mean()) if len(tcp) > 1 else None
 

@@ -27,7 +27,7 @@ _NEAR = 0.5
 
 
 @dataclass(frozen=True)
-class Tail:
+class DrawnTail:
     """P(delay > `delay_s`) = `share`, at shares that fall."""
 
     delay_s: Values
@@ -36,15 +36,15 @@ class Tail:
     """At `LEVELS`."""
 
 
-def tail_of(delays: Delays) -> Tail:
+def tail_of(delays: Delays) -> DrawnTail:
     """The curve from the least delay to the last value but one, with the percentiles on it."""
     total = float(delays.number.sum())
     last = min(1.0 / total, 1.0 - LEVELS[-1])
     shares = np.unique(np.concatenate([np.geomspace(last, 1.0, _SHARES), 1.0 - np.array(LEVELS)]))[::-1]
-    return Tail(delays.quantiles(1.0 - shares), shares, delays.quantiles(LEVELS))
+    return DrawnTail(delays.quantiles(1.0 - shares), shares, delays.quantiles(LEVELS))
 
 
-def tails_panel(tails: Mapping[str, Tail], what: str, verb: str) -> tuple[Panel, str]:
+def tails_panel(tails: Mapping[str, DrawnTail], what: str, verb: str) -> tuple[Panel, str]:
     """A curve for each name, with percentiles as points on it; and the sentences that tell the percentiles."""
     scale = scale_for(max(float(tail.delay_s[-1]) for tail in tails.values()), "s")
     floor = float(10.0 ** np.floor(np.log10(min(float(tail.share[-1]) for tail in tails.values()) * 1.001)))
@@ -65,7 +65,7 @@ def tails_panel(tails: Mapping[str, Tail], what: str, verb: str) -> tuple[Panel,
     return Panel(marks, axis, shares), " ".join([*notes, *cut])
 
 
-def _abscissa(tails: Mapping[str, Tail], label: str, unit: str) -> tuple[Axis, list[str]]:
+def _abscissa(tails: Mapping[str, DrawnTail], label: str, unit: str) -> tuple[Axis, list[str]]:
     """An axis that shows all curves: from 0, from near the least delay, or logarithmic."""
     least = min(float(tail.delay_s[0]) for tail in tails.values())
     most = max(float(tail.delay_s[-1]) for tail in tails.values())
@@ -79,7 +79,7 @@ def _abscissa(tails: Mapping[str, Tail], label: str, unit: str) -> tuple[Axis, l
     return Axis(label, unit, minimum=0.0), []
 
 
-def _beginning(tails: Mapping[str, Tail]) -> float:
+def _beginning(tails: Mapping[str, DrawnTail]) -> float:
     """The least delay above 0 that one packet in a hundred does not exceed, of all curves."""
     starts = (tail.delay_s[(tail.delay_s > 0) & (tail.share <= _MOST)] for tail in tails.values())
     return min((float(delays[0]) for delays in starts if len(delays)), default=1e-9)

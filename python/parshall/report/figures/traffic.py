@@ -118,7 +118,7 @@ def _throughput_bps(samples: pl.DataFrame, link: str) -> Values:
 
 
 def _reference(samples: pl.DataFrame, link: str, rates: Mapping[str, float], bits: Scale) -> list[Mark]:
-    """What a link could carry: a curve if that varies, else a line."""
+    """Return the capacity of a link: a curve if it varies, else a line."""
     capacity = _varying_capacity(samples, link)
     if capacity is not None:
         drawn = averaged(*capacity)

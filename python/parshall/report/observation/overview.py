@@ -1,4 +1,4 @@
-"""What opens the page of an observation: the largest flow in a few sentences, and the flows over time."""
+"""The beginning of an observation's page: the largest flow in a few sentences, and the flows over time."""
 
 from __future__ import annotations
 

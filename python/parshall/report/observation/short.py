@@ -119,7 +119,7 @@ def longest_stall(samples: pl.DataFrame) -> Stall | None:
 
 
 def sequence(observation: Observation, row: Mapping[str, Any]) -> Chart | None:
-    """What was delivered of a flow by when, with the times at which it sent data again; None where it was not seen."""
+    """Return a chart of a flow's delivered bytes over time and of its retransmissions; None where it was not seen."""
     samples = own_samples(observation, row)
     known = samples.drop_nulls("delivered_bytes") if "delivered_bytes" in samples.columns else pl.DataFrame()
     if known.height < 2 or not known["delivered_bytes"].max():

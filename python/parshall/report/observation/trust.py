@@ -30,7 +30,7 @@ _FRAMES = {
 
 
 def of_capture(capture: Mapping[str, Any]) -> list[str]:
-    """What there is to know of a trace as a whole."""
+    """Return remarks on a trace as a whole."""
     said = [
         say("observed.stopped", file=stop["file"], byte=str(stop["byte"]), reason=stop["reason"])
         for stop in capture["stopped"]
@@ -50,7 +50,7 @@ def of_capture(capture: Mapping[str, Any]) -> list[str]:
 
 
 def of_flow(flow: TracedFlow) -> list[str]:
-    """What there is to know of a flow."""
+    """Return remarks on a flow."""
     return [each.text for each in _of_flow(flow)] if flow.facts else [say("observed.series").text]
 
 

@@ -23,7 +23,7 @@ TEMPLATES: Mapping[str, str] = {
     "comparison.independent": "Without a common seed repetitions are compared as independent samples (Welch).",
     "comparison.range": (
         "A prediction has the range that its model states, from empty to full buffers of full links: no confidence "
-        "interval. A difference to it is shown where the measured interval leaves out the whole range."
+        "interval. A difference from it is shown only if the measured interval lies entirely outside this range."
     ),
     "comparison.family": "{were} compared, and those called different hold at a false discovery rate of {rate}.",
     "comparison.bounds": (

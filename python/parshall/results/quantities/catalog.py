@@ -58,7 +58,7 @@ SUMMARY = (
     "completion_p50_s",
     "completion_p95_s",
 )
-"""What a run is summarised by, under the names of docs/json.md."""
+"""Quantities that summarise a run, under the names of docs/json.md."""
 
 
 def built_in(key: str, per: Collection[Per]) -> Quantity | None:

@@ -1,4 +1,4 @@
-"""What families of quantities have in common: values by repetition, and percentiles of values that were counted."""
+"""Functions that families of quantities share: values by repetition, and percentiles of values that were counted."""
 
 from __future__ import annotations
 

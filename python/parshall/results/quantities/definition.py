@@ -69,7 +69,7 @@ class Quantity:
     source: str = ""
 
     def series(self, tables: Tables) -> Series | None:
-        """What each repetition gives; None if none has a value, or a table that it needs was not recorded.
+        """Return the values by repetition; None if none has a value, or a table that it needs was not recorded.
 
         It is computed once for the same tables: they hold it.
 

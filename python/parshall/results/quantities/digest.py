@@ -50,7 +50,7 @@ def _of_files() -> str:
 
 
 def _parts(value: Any, package: str, seen: set[int]) -> Iterator[str]:
-    """What a value contributes; functions of the package are followed, each once."""
+    """Yield the bytes that a value contributes; functions of the package are followed, each once."""
     if isinstance(value, partial):
         yield from _parts((value.func, value.args, value.keywords), package, seen)
     elif isinstance(value, tuple | list | set | frozenset):

@@ -1,4 +1,4 @@
-"""What does not arrive, what is marked, and what is sent again."""
+"""Shares of packets that are lost, marked, and sent again."""
 
 from __future__ import annotations
 

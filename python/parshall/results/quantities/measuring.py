@@ -99,7 +99,7 @@ class Metric:
 
     @property
     def resolution(self) -> float:
-        """What the estimate is known to at best: the width of a histogram's bin, else 0."""
+        """Return the limit to which the estimate is known at best: the width of a histogram's bin, else 0."""
         return 0.0 if isinstance(self.series, Range) else self.pooled.resolution
 
     @property
@@ -115,8 +115,35 @@ class Metric:
             raise InputError(f"{self.key}: a model states a range, which is no interval: see `number`")
         return self.estimate
 
+    def __repr__(self) -> str:
+        """Return its name and number, without the code that computes it."""
+        found = self.lacking.reason if self.lacking is not None else self.number
+        return f"<Metric {self.key}: {found if isinstance(found, str) else _brief(found, self.unit)}>"
+
+
+def _brief(number: Number, unit: str) -> str:
+    """Return the value with its unit and the ends of its interval or range, to four digits."""
+    ends = "" if number.low is None or number.high is None else f" ({number.low:.4g} to {number.high:.4g})"
+    return f"{number.value:.4g} {unit}{ends}"
+
 
 Metrics = dict[str, Metric]
+
+_COLUMNS: Mapping[str, type[pl.DataType]] = {
+    **dict.fromkeys(("name", "place", "unit"), pl.String),
+    **dict.fromkeys(("mean", "low", "high"), pl.Float64),
+    "n": pl.UInt32,
+}
+
+
+def frame(metrics: Metrics) -> pl.DataFrame:
+    """Return one row a metric, as `parshall.Result.quantities` describes them."""
+    rows = []
+    for key, metric in metrics.items():
+        number = None if metric.lacking is not None else metric.number
+        ends = (None, None, None) if number is None else (number.value, number.low, number.high)
+        rows.append((key, metric.named.place, metric.unit, *ends, number.n if isinstance(number, Interval) else None))
+    return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
 
 
 def of_run(tables: Tables, link: str | None = None) -> Metrics:
@@ -182,7 +209,7 @@ def _everything(tables: Tables, link: str | None, groups: Collection[str] | None
 
 
 def of_all_flows(tables: Tables) -> Metrics:
-    """What a group has, of all flows as if they were one group; as far as the table of flows gives it."""
+    """Return the quantities of a group, of all flows as if they were one; as far as the table of flows gives them."""
     flows = tables.get("flows")
     if flows is None:
         return {}

@@ -1,4 +1,4 @@
-"""What names of quantities mean.
+"""The meaning of names of quantities.
 
 | name | of |
 | --- | --- |
@@ -23,7 +23,7 @@ from parshall.results.quantities.tables import Per
 
 @dataclass(frozen=True)
 class Named:
-    """What a name means.
+    """The meaning of a name.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def known(per: Per) -> dict[str, Quantity]:
 
 
 def find(name: str) -> Named | None:
-    """What a name means; None: nothing."""
+    """Return the meaning of a name; None: it has none."""
     kind, _, rest = name.partition("/")
     place, _, key = rest.rpartition("/")
     if not place:
@@ -79,7 +79,7 @@ def find(name: str) -> Named | None:
 
 
 def named(name: str) -> Named:
-    """What a name means.
+    """Return the meaning of a name.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import polars as pl
 
 Per = Literal["run", "group", "flow", "link"]
-"""What a quantity is one of."""
+"""Kinds of places that a quantity belongs to."""
 
 Read = Callable[[str], pl.DataFrame | None]
 
@@ -44,7 +44,7 @@ class Tables:
         self._held: dict[str, pl.DataFrame | None] = {}
         self._parts: dict[tuple[str, str], Self] = {}
         self.computed: dict[object, Any] = {}
-        """What was computed from them, by quantity: one that is defined anew is another."""
+        """Quantities that were computed from them: one that is defined anew is another."""
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         """A table.
@@ -76,7 +76,7 @@ class Tables:
         return None if first is None else frozenset(first["repetition"].unique().to_list())
 
     def having(self, name: str, *columns: str) -> pl.DataFrame:
-        """A table that has these columns: what an earlier version recorded may not.
+        """A table that has these columns: a table that somebody else made may not.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What users of a transport service get: the measures of the transport benchmark (ITB), of one run.
+"""Quantities that users of a transport service get: the measures of the transport benchmark, of one run.
 
 The benchmark makes the tables that they are computed from:
 
@@ -176,7 +176,7 @@ MEASURES: Mapping[str, Quantity] = {
         Quantity("convergence_s", "convergence", "s", "lower", "run", convergence),
     )
 }
-"""What controls are compared by, in the order of output; the first one ranks them."""
+"""Metrics by which controls are compared, in the order of output; the first one ranks them."""
 
 OTHERS = (
     _files("slowdown", "completion time over that on an empty path", "1", "lower", _SLOWDOWN.mean()),
@@ -222,7 +222,7 @@ HARMS: Mapping[str, Quantity] = {
         ),
     )
 }
-"""What a rival beside a control has, compared with what it has beside its own kind."""
+"""Quantities of a rival beside a control, compared with those beside its own kind."""
 
 
 def with_values(rows: pl.DataFrame, quantities: Iterable[Quantity], tables: Tables) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""What made a run: versions and host."""
+"""Versions and host that made a run."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from parshall.foundations.errors import RunNotFoundError
+from parshall.foundations.errors import InputError, RunNotFoundError
+from parshall.foundations.files import Scratch
 from parshall.foundations.has_figures import HasFigures
 from parshall.results.records import schema, storage
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from parshall.results.quantities.tables import Tables
 
 PROVENANCE = ("instrument", "name", "scenario_file", "sources", "seed", "started", "wall_s", "versions", "host")
-"""What `Result.provenance` has, as far as it is known."""
+"""Keys of `Result.provenance`, as far as they are known."""
 
 
 class Result(HasFigures, page="parshall.results.loading:page_of"):
@@ -40,8 +41,10 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
         When each of its repetitions ended, in s.
     """
 
+    __slots__ = ("_scratch",)  # beside __dict__, which `tables` shares: not part of its circle
+
     instruments: ClassVar[Collection[str]] = ("simulate", "emulate", "observe", "predict")
-    """What may have given a result of this class."""
+    """Instruments that may have made a result of this class."""
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
         self._given_ends = ends_s or {}
         self._read: dict[str, pl.DataFrame | None] = {}
         self._checked: set[Path] = set()
+        self._scratch = None if directory is None else Scratch.holding(directory)  # which lasts as long as this object
 
     @classmethod
     def load(cls, directory: str | Path) -> Self:
@@ -86,12 +90,12 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
 
     @property
     def instrument(self) -> str:
-        """What gave it: ``simulate``, ``emulate``, ``observe`` or ``predict``."""
+        """Return the instrument that made it: ``simulate``, ``emulate``, ``observe`` or ``predict``."""
         return str(self.metadata.get("instrument", "simulate"))
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Return its name; empty if it has none."""
         return str(self.metadata.get("name") or "")
 
     @property
@@ -215,7 +219,7 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
 
     @cached_property
     def tables(self) -> Tables:
-        """What quantities are computed from."""
+        """Return the tables that quantities are computed from."""
         from parshall.results.quantities.tables import Tables, backward, directed, ending  # noqa: PLC0415 - it loads Polars
 
         # Another object of the same content reads them: a circle would keep a temporary run that nobody uses any more.
@@ -248,8 +252,25 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
 
         return measured(self.tables, name)
 
-    def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
-        """Every quantity that it has: of all flows, of each link and of each group.
+    def quantities(self, link: str | None = None, groups: Collection[str] | None = None) -> pl.DataFrame:
+        """Return every quantity as a row: of all flows, of each link and of each group.
+
+        The columns are ``name``, as `quantity` takes it; ``place``, the link or group, empty for all flows; ``unit``;
+        ``mean``, ``low`` and ``high``, the estimate over repetitions and its 95 % confidence interval (of a prediction,
+        the value and range of the model); and ``n``, the number of values behind the estimate. What is not known is
+        null.
+
+        Parameters
+        ----------
+        link, groups
+            As of `metrics`.
+        """
+        from parshall.results.quantities.measuring import frame  # noqa: PLC0415 - it takes a while to load
+
+        return frame(self.metrics(link, groups))
+
+    def metrics(self, link: str | None = None, groups: Collection[str] | None = None) -> Metrics:
+        """Return every quantity by its name: of all flows, of each link and of each group.
 
         Parameters
         ----------
@@ -268,14 +289,14 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
         Parameters
         ----------
         link, groups
-            As of `quantities`.
+            As of `metrics`.
         """
         from parshall.results.quantities.measuring import lacking  # noqa: PLC0415 - it takes a while to load
 
         return lacking(self.tables, link, groups)
 
     def of_all_flows(self) -> Metrics:
-        """What a group has, of all flows as if they were one group."""
+        """Return the quantities of a group, of all flows as if they were one group."""
         from parshall.results.quantities.measuring import of_all_flows  # noqa: PLC0415 - it takes a while to load
 
         return of_all_flows(self.tables)
@@ -285,6 +306,33 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
         from parshall.results.quantities.measuring import places  # noqa: PLC0415 - it takes a while to load
 
         return places(self.tables, "group")
+
+    # --- files ---
+
+    def save(self, directory: str | Path, *, overwrite: bool = False) -> Path:
+        """Copy it to a new directory, of which `parshall.load` reads it again, and return the directory.
+
+        Parameters
+        ----------
+        directory
+            A new or empty directory.
+        overwrite
+            Whether to replace a result of the same instrument that is there. Nothing else is ever overwritten.
+
+        Raises
+        ------
+        InputError
+            It is in memory alone, as a preview of the explorer.
+        OutputExistsError
+            Something is in `directory`.
+        StorageError
+            It cannot be written.
+        """
+        if self.directory is None:
+            raise InputError(f"{self.place} is in memory alone, without files that could be copied")
+        target = Path(directory)
+        storage.copy(self.directory, target, overwrite=overwrite, instrument=self.instrument)
+        return target
 
     # --- pages and pictures ---
 
@@ -350,7 +398,7 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
 
     @property
     def _digests(self) -> Mapping[str, str] | None:
-        """Of what was written; results that an earlier version made have none."""
+        """Digests of the files that were written; None of a result that is not written yet, or in memory."""
         files: Mapping[str, str] | None = self.metadata.get("files")
         return files
 
@@ -367,5 +415,6 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
         return table
 
     def __repr__(self) -> str:
-        done = f"{self.status}, {len(self.repetitions)} repetition(s)"
+        count = len(self.repetitions)
+        done = f"{self.status}, {count} repetition{'' if count == 1 else 's'}"
         return f"<{type(self).__name__} {self.name!r} in {self.directory or 'memory'}: {done}>"

@@ -10,8 +10,7 @@
 | ``scenario.toml`` | of a run: its complete scenario, to run it again | before ``run.json`` |
 | ``report.html``, ``observe.html`` | the page | after ``run.json`` |
 
-A directory without ``run.json`` is no result: it is being made, or what made it was killed. Observations of earlier
-versions have ``observation.json`` in its place, without digests.
+A directory without ``run.json`` is no result: it is being made, or what made it was killed.
 """
 
 from __future__ import annotations
@@ -23,26 +22,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from parshall.foundations.errors import OutputExistsError, RunNotFoundError, StorageError
+from parshall.foundations.errors import InputError, OutputExistsError, RunNotFoundError, StorageError
 from parshall.foundations.files import digest, sync, write_atomically
 
 T = TypeVar("T")
 
+FORMAT = 1
+"""The version of this directory, as ``run.json`` has it: docs/project.md says what it promises."""
+
 RUN_FILE = "run.json"
-OLD_OBSERVATION_FILE = "observation.json"
 SCENARIO_FILE = "scenario.toml"
 REPORT_FILE = "report.html"
 OBSERVED_PAGE = "observe.html"
 TOTALS_FILE = "totals.json"
 REPETITIONS = "repetitions"
 
-_DESCRIPTIONS = (RUN_FILE, OLD_OBSERVATION_FILE)
 COMPARED_FILE = "compared.html"
 """The page that shows a prediction, a simulation and an emulation side by side."""
 CARD_FILES = ("card.png", "card.svg")
 """Names that the picture of a result has in its directory."""
 _BESIDE = (REPORT_FILE, OBSERVED_PAGE, COMPARED_FILE, SCENARIO_FILE, *CARD_FILES)
-_OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (*_DESCRIPTIONS, *_BESIDE)))
+_OURS = frozenset({REPETITIONS, "figures"}).union(*({name, f".{name}.partial"} for name in (RUN_FILE, *_BESIDE)))
 
 _ANY: dict[str, type] = {**dict.fromkeys(("status", "name", "started"), str), "versions": dict}
 _SIMULATED: dict[str, type] = {
@@ -57,7 +57,7 @@ _CONTENT: Mapping[str, Mapping[str, type]] = {
     "observe": {**_ANY, "captures": list, "repetitions_finished": list},
     "predict": {**_ANY, "answers": dict},
 }
-"""What is read of ``run.json``, by instrument."""
+"""Keys of ``run.json`` that are read, with their types, by instrument."""
 
 
 def prepare(directory: Path, overwrite: bool, instrument: str) -> None:
@@ -100,7 +100,7 @@ def next_directory(parent: Path, name: str) -> Path:
 
 
 def named_after(files: Sequence[str]) -> str:
-    """What a result is called that was made from files."""
+    """Return the name of a result that was made from files."""
     return ", ".join(Path(file).name for file in files[:3]) + (", ..." if len(files) > 3 else "")
 
 
@@ -185,11 +185,11 @@ def seal(directory: Path, metadata: dict[str, Any]) -> None:
 
 def holds_result(directory: Path) -> bool:
     """Whether there is a result, or what is left of one."""
-    return any((directory / name).exists() for name in (*_DESCRIPTIONS, REPETITIONS))
+    return any((directory / name).exists() for name in (RUN_FILE, REPETITIONS))
 
 
 def read(directory: Path) -> dict[str, Any]:
-    """The content of ``run.json``; of an observation of an earlier version, what it would have been.
+    """Return the content of ``run.json``.
 
     Raises
     ------
@@ -197,46 +197,51 @@ def read(directory: Path) -> dict[str, Any]:
         There is none, or it is not one of ours.
     """
     path = directory / RUN_FILE
-    if not path.exists() and (directory / OLD_OBSERVATION_FILE).exists():
-        path = directory / OLD_OBSERVATION_FILE
     try:
         metadata = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         raise RunNotFoundError(_why_none(directory)) from None
     except (OSError, ValueError, RecursionError) as error:
         raise RunNotFoundError(f"{path} cannot be read: {error}") from None
-    if not isinstance(metadata, dict) or metadata.get("format") != 1:
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise RunNotFoundError(f"{path} is not the description of a result of this version of Parshall")
-    if path.name == OLD_OBSERVATION_FILE and isinstance(metadata.get("captures"), list):
-        metadata = _of_old_observation(metadata)
-    instrument = metadata.get("instrument", "simulate")  # earlier versions wrote it of nothing else
+    instrument = str(metadata.get("instrument"))
     if instrument not in _CONTENT:
         raise RunNotFoundError(f'{path}: instrument: found "{instrument}"; accepted: {", ".join(_CONTENT)}')
     for key, kind in _CONTENT[instrument].items():
         if not isinstance(metadata.get(key), kind):
             raise RunNotFoundError(f'{path} is damaged: it has no "{key}"; {_AGAIN}')
-    return {**metadata, "instrument": instrument}
+    return metadata
 
 
 _AGAIN = "the command that wrote it makes it again"
 
 
-def _of_old_observation(described: Mapping[str, Any]) -> dict[str, Any]:
-    files = [file for capture in described["captures"] for file in capture["files"]]
-    return {
-        "instrument": "observe",
-        "status": "complete",
-        "started": "",
-        "versions": {},
-        "name": named_after(files),
-        "sources": files,
-        "repetitions_finished": list(range(len(described["captures"]))),
-        **described,
-    }
+def copy(source: Path, target: Path, *, overwrite: bool, instrument: str) -> None:
+    """Copy the directory of a result; ``run.json``, which makes the copy a result, comes last.
+
+    Raises
+    ------
+    OutputExistsError, StorageError
+        As `prepare`.
+    InputError
+        Both are one directory.
+    """
+    if source.resolve() == target.resolve():
+        raise InputError(f"{target} holds this very result; write the name of a new directory")
+    prepare(target, overwrite, instrument)
+
+    def files() -> None:
+        shutil.copytree(source / REPETITIONS, target / REPETITIONS, dirs_exist_ok=True)
+        for name in (*_BESIDE, RUN_FILE):
+            if (source / name).exists():
+                shutil.copy2(source / name, target / name)
+
+    guarded(files)
 
 
 def guarded(action: Callable[[], T]) -> T:
-    """What `action` returns; errors of the file system become a `StorageError`."""
+    """Return the result of `action`; errors of the file system become a `StorageError`."""
     try:
         return action()
     except OSError as error:
@@ -251,14 +256,16 @@ def storage_error(error: OSError) -> StorageError:
 
 def _clear(directory: Path, entries: list[str], overwrite: bool, instrument: str) -> None:
     if not overwrite:
-        raise OutputExistsError(f"{directory} exists and is not empty; write the name of a new directory, or --force")
+        raise OutputExistsError(
+            f"{directory} exists and is not empty; write the name of a new directory, or overwrite=True"
+        )
     foreign = [name for name in entries if name not in _OURS]
     if foreign:
         raise OutputExistsError(f"{directory} holds {foreign[0]}, which is no part of a result; it is not overwritten")
     with contextlib.suppress(RunNotFoundError):  # what was not finished may go
         if (other := read(directory)["instrument"]) != instrument:
             raise OutputExistsError(f'{directory} holds a result of "{other}"; it is not overwritten by "{instrument}"')
-    for name in (*_DESCRIPTIONS, *_BESIDE):  # the description first: what is left is no result
+    for name in (RUN_FILE, *_BESIDE):  # the description first: what is left is no result
         (directory / name).unlink(missing_ok=True)
     shutil.rmtree(directory / REPETITIONS, ignore_errors=True)
 

@@ -25,11 +25,11 @@ class Validity:
     level: Level
     """The worst of its repetitions."""
     reasons: list[str]
-    """What was not as in the scenario, and what to do about it, the worst first."""
+    """Deviations from the scenario, and what to do about each, the worst first."""
     rtt_bias_s: float | None = None
     """By how much round-trip times are longer than the network's, s; the mean of the repetitions. None: not known."""
     measured: Mapping[str, Any] | None = None
-    """What was measured of the emulation itself in its worst repetition (`MEASURED`); None: it was not kept."""
+    """Measurements of the emulation itself in its worst repetition (`MEASURED`); None: they were not recorded."""
 
     def __str__(self) -> str:
         return f"the emulation is {self.level}" + (f": {self.reasons[0]}" if self.reasons else "")
@@ -73,12 +73,12 @@ def believable(results: Iterable[Result], names: Iterable[str] | None = None, *,
         if is_invalid(each)
     ]
     if refused:
-        raise InvalidEmulationError("\n".join(refused))
+        raise InvalidEmulationError("\n".join([*refused, "accept_invalid=True takes it as if it could be believed"]))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What an emulation measures of itself: where it is in the totals of a repetition, and what it is."""
+    """A measurement that an emulation makes of itself: its place in the totals of a repetition, and its meaning."""
 
     part: str
     """Which part of the totals has it; none: they themselves."""
@@ -114,7 +114,7 @@ MEASURED: Mapping[str, Measure] = {
         "hosts", "tcp_memory_share", "share", "the kernel's memory for TCP in use, of what it may be"
     ),
 }
-"""What `Validity.measured` has beside ``repetition``; None: the kernel does not say."""
+"""Keys of `Validity.measured` beside ``repetition``; None: the kernel does not give the value."""
 
 
 def verdict_of(totals: Sequence[Mapping[str, Any]]) -> Validity:
@@ -134,7 +134,7 @@ def verdict_of(totals: Sequence[Mapping[str, Any]]) -> Validity:
 
 
 def _badness(emulation: Mapping[str, Any]) -> tuple[int, float]:
-    """What the worst repetition has most of: the level, then the lateness."""
+    """Return the key by which the worst repetition is found: the level, then the lateness."""
     return LEVELS.index(emulation["level"]), emulation.get("emulator", {}).get("lateness_p99_s") or 0.0
 
 

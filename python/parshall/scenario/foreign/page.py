@@ -16,7 +16,7 @@ _WORDS = struct.Struct("@8Q")
 _NO_GROUP = 2**64 - 1
 
 
-class Reading(NamedTuple):
+class PageReading(NamedTuple):
     """The words of the page at a moment."""
 
     calls: int
@@ -48,10 +48,10 @@ class Page:
         os.ftruncate(self.file, _WORDS.size)
         self._memory = mmap.mmap(self.file, _WORDS.size, prot=mmap.PROT_READ)
 
-    def read(self) -> Reading:
+    def read(self) -> PageReading:
         """Return its words as they are now."""
         calls, at_ps, group, simulated_ps, packets, memory_bytes, too_much, _ = _WORDS.unpack_from(self._memory)
-        return Reading(
+        return PageReading(
             calls=calls,
             at_s=at_ps / 1e12,
             group=None if group == _NO_GROUP else group,

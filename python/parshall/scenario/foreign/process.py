@@ -18,7 +18,7 @@ from parshall.foundations.errors import ControlError, InputError
 from parshall.scenario.foreign.child import EXCEPTIONS, IDLE_S
 from parshall.scenario.foreign.code import Description, ForeignCode
 from parshall.scenario.foreign.limits import Limits, limits
-from parshall.scenario.foreign.page import Page, Reading
+from parshall.scenario.foreign.page import Page, PageReading
 from parshall.scenario.foreign.starting import ended, start
 
 POLL_S = 0.05
@@ -28,7 +28,7 @@ LOADING_S = 60.0
 _ENDING_S = 5.0
 
 
-class Group(NamedTuple):
+class ProcessGroup(NamedTuple):
     """A group of flows of a simulation."""
 
     name: str
@@ -67,7 +67,7 @@ def call(
     controls: Mapping[str, ForeignCode],
     *arguments: Any,
     monitor: _core.Monitor | None = None,
-    groups: Callable[[], Sequence[Group]] = tuple,
+    groups: Callable[[], Sequence[ProcessGroup]] = tuple,
 ) -> str:
     """Call one of the functions of `parshall.scenario.foreign.child`, in a process of foreign code.
 
@@ -120,13 +120,13 @@ def call(
 class _Failure(Exception):  # noqa: N818 - never seen outside
     """Foreign code did not answer, took too much memory, or ended its process."""
 
-    def __init__(self, what: str, last: Reading, more: str = "") -> None:
+    def __init__(self, what: str, last: PageReading, more: str = "") -> None:
         self.what = what
         self.last = last
         self.more = more
         super().__init__(what)
 
-    def told(self, names: Sequence[str], groups: Sequence[Group] = ()) -> str:
+    def told(self, names: Sequence[str], groups: Sequence[ProcessGroup] = ()) -> str:
         """Return the message for people: which control it was, when, and for which flow."""
         group = groups[self.last.group] if self.last.group is not None and self.last.group < len(groups) else None
         control = " or ".join(names) if group is None or group.control is None else group.control

@@ -1,4 +1,4 @@
-"""What scenarios are made of, one file each; `parshall.scenario` puts them together.
+"""The parts of scenarios, one file each; `parshall.scenario` puts them together.
 
 | module | what |
 | --- | --- |

@@ -49,7 +49,7 @@ class Entry:
     defaults: tuple[tuple[str, str | bool], ...] = ()
     """Keys of a group of flows that have another default with this entry, and that default."""
     variables: tuple[Variable, ...] = ()
-    """What ``probes.internals`` records of it."""
+    """Inner variables that ``probes.internals`` records."""
 
 
 @dataclass(frozen=True)

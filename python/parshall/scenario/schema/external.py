@@ -30,19 +30,19 @@ NEEDS = (
     "growth_in_cwr",
     "l4s",
 )
-"""What a control may ask of the endpoint: the keys of `External.needs`."""
+"""Services of the endpoint that a control may ask for: the keys of `External.needs`."""
 
 
 STEERING = ("slope", "ssthresh")
-"""What `multiple_time_scale` may set: the keys of `External.steering`."""
+"""Values that `multiple_time_scale` may set: the keys of `External.steering`."""
 
 
 @dataclass(frozen=True)
-class External:
+class ExternalControl:
     """One control from outside."""
 
     name: str
-    """What scenarios call it."""
+    """Name in scenarios."""
     source: str
     """Where it comes from, for people: ``mine.py:Mine``."""
     code: str
@@ -53,7 +53,7 @@ class External:
     standard_slow_start: bool = False
     """Whether its slow start is that of RFC 5681, which another can replace."""
     steering: tuple[str, ...] = ()
-    """What `multiple_time_scale` may set."""
+    """Values that `multiple_time_scale` may set."""
     maker: ForeignCode | None = field(default=None, compare=False, repr=False)
     """The code that makes it, in a process of its own; None: it is known by name only, and cannot be run."""
     content: bytes = field(default=b"", compare=False, repr=False)
@@ -84,17 +84,17 @@ class External:
 
 
 class Code(NamedTuple):
-    """What another process is to declare: the code of a digest, which is found in a place there or was sent to it."""
+    """A control that another process is to declare: the code of a digest, found in a place there or sent to it."""
 
     name: str
     place: str
     digest: str
 
 
-_declared: dict[str, External] = {}
+_declared: dict[str, ExternalControl] = {}
 
 
-def declare(controls: Iterable[External]) -> None:
+def declare(controls: Iterable[ExternalControl]) -> None:
     """Accept these names in scenarios from now on; a name that was declared before means the new one."""
     _declared.update({control.name: control for control in controls})
 
@@ -102,13 +102,18 @@ def declare(controls: Iterable[External]) -> None:
 def remember(described: Iterable[Mapping[str, Any]]) -> None:
     """Accept the names of a recorded run, unless they are declared."""
     for each in described:
-        control = External(**{**each, **{key: tuple(each.get(key, ())) for key in ("needs", "steering")}})
+        control = ExternalControl(**{**each, **{key: tuple(each.get(key, ())) for key in ("needs", "steering")}})
         _declared.setdefault(control.name, control)
 
 
-def declared(name: object) -> External | None:
+def declared(name: object) -> ExternalControl | None:
     """The control of a name, if there is one."""
     return _declared.get(name) if isinstance(name, str) else None
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all controls that were declared."""
+    return tuple(_declared)
 
 
 BPF_SUFFIX = ".bpf.o"
@@ -122,12 +127,12 @@ def bpf_objects() -> dict[str, str]:
 
 
 def places() -> tuple[str, ...]:
-    """What other processes are to declare, as assignments."""
+    """Return the controls that other processes are to declare, as assignments."""
     return tuple(f"{each.name}={each.place}" for each in codes())
 
 
 def codes(text: str | None = None) -> tuple[Code, ...]:
-    """What other processes are to declare: all, or what a text in JSON, as a resolved scenario, may name."""
+    """Return the controls that other processes are to declare: all, or those that a text in JSON may name."""
     return tuple(
         Code(name, control.place, control.code)
         for name, control in _declared.items()
@@ -135,7 +140,7 @@ def codes(text: str | None = None) -> tuple[Code, ...]:
     )
 
 
-def known_here_alone(scenario: str | None = None) -> list[External]:
+def known_here_alone(scenario: str | None = None) -> list[ExternalControl]:
     """Controls of which other processes cannot be told, as a class of a notebook: all, or those that a scenario names.
 
     Parameters

@@ -34,13 +34,15 @@ from parshall.scenario.schema.catalog import Entry, Parameter, family
 from parshall.scenario.schema.model import Part
 from parshall.scenario.schema.problems import shown
 from parshall.scenario.schema.quantities import (
+    FRACTION_TEXT,
     Buffer,
     Bytes,
     Duration,
     PositiveSize,
-    Quantity,
+    QuantityText,
     Rate,
     Size,
+    fraction,
     is_none,
     or_none,
 )
@@ -56,7 +58,7 @@ INSTANTANEOUS = "instantaneous"
 
 
 def _value(role: str | None) -> type[Size] | type[Duration]:
-    """What a value of a distribution is."""
+    """Return the type of a distribution's values."""
     return Size if role == SIZE else Duration
 
 
@@ -65,7 +67,7 @@ class Configuration(Part):
 
     entry: ClassVar[Entry]
     role: ClassVar[str | None]
-    """What the values of a distribution are: `SIZE` or `TIME`."""
+    """Kind of a distribution's values: `SIZE` or `TIME`."""
 
     name: str
 
@@ -84,7 +86,7 @@ class External(Configuration):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What was given beside the name."""
+        """Return the keys that were given beside the name."""
         return self.__pydantic_extra__ or {}
 
 
@@ -92,10 +94,10 @@ class EmpiricalPoints(Part):
     """Where the points of a measured distribution are: in a file, or here."""
 
     file: str | None = Field(
-        None, description="File of lines with a value and the probability not to exceed it", min_length=1
+        default=None, description="File of lines with a value and the probability not to exceed it", min_length=1
     )
     unit: Literal["bytes", "packets", "s", "ms"] | None = Field(
-        None,
+        default=None,
         description="Unit of the file's values: bytes (default) or packets for sizes, s (default) or ms for times",
     )
     points: Annotated[list[tuple[Any, float]] | None, Field(description="The points themselves")] = None
@@ -117,7 +119,7 @@ _STEERABLE = (
 
 @dataclass(frozen=True)
 class _Choice:
-    """How one family is read: the name alone, or a table with the name.
+    """How one family is read: the name alone, or a table with the name, in which case does not matter.
 
     Pydantic's own unions would have the models of all entries built when Parshall is imported, a quarter of a second;
     here only those are that a scenario names.
@@ -145,9 +147,11 @@ class _Choice:
         name = table.get("name") if isinstance(table, dict) else getattr(table, "name", None)
         if self.external and external.declared(name):
             return _validator(None, None).validate_python(table)
+        known = name.casefold() if isinstance(name, str) else name
         for entry in self.entries:
-            if entry.name == name:
-                return _validator(entry, self.role).validate_python(table)
+            if entry.name == known:
+                found = {**table, "name": known} if isinstance(table, dict) else table
+                return _validator(entry, self.role).validate_python(found)
         accepted = {"what": self.what, "names": " ".join(self.names)}
         raise PydanticCustomError("unknown_name", "not the name of {what}", accepted)
 
@@ -227,8 +231,12 @@ def _default(parameter: Parameter) -> Any:
 
 def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, PLR0912 - one line a kind
     match parameter.kind:
+        case "number" if parameter.maximum is not None and parameter.maximum <= 1:
+            number = {"type": "number", "minimum": parameter.minimum, "maximum": parameter.maximum}
+            bounded = {key: value for key, value in number.items() if value is not None}
+            kind: Any = Annotated[float, BeforeValidator(fraction), WithJsonSchema({"anyOf": [bounded, FRACTION_TEXT]})]
         case "number":
-            kind: Any = float
+            kind = float
         case "integer":
             kind = int
         case "boolean":
@@ -270,7 +278,7 @@ def _field_type(parameter: Parameter, role: str | None) -> Any:  # noqa: C901, P
     return kind
 
 
-_QUANTITIES: dict[str, type[Quantity]] = {
+_QUANTITIES: dict[str, type[QuantityText]] = {
     "duration": Duration,
     "rate": Rate,
     "bytes": Bytes,

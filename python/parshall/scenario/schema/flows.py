@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, create_model, field_validator, model_validator
 
 from parshall.scenario.schema import external, profiles, rules
+from parshall.scenario.schema.accepted import (
+    Accepts,
+    BytesField,
+    Choice,
+    OptionalPackets,
+    OptionalProcessingTime,
+    OptionalRate,
+    PacketSizeField,
+    Table,
+    initial,
+)
 from parshall.scenario.schema.catalog import family, sends_datagrams
 from parshall.scenario.schema.families import choice, fields
 from parshall.scenario.schema.kernel import KernelOptions
 from parshall.scenario.schema.links import NAME
 from parshall.scenario.schema.model import Part
 from parshall.scenario.schema.profiles import PROFILES, told_by
-from parshall.scenario.schema.quantities import Bytes, Duration, PacketSize, PositivePackets, ProcessingTime, Rate
+from parshall.scenario.schema.quantities import Bytes, Duration, PacketSize, ProcessingTime
 from parshall.scenario.schema.spread import Rtt, Start
 
 TCP_PARAMETERS = family("tcp")[0].parameters
@@ -33,18 +45,16 @@ DSCP = (
 """Code points with a name: RFC 2474, RFC 2597, RFC 3246, RFC 5865, RFC 8622."""
 
 USUAL_DELAYED_ACK = "40 ms"
-"""What ``delayed_ack = true`` means (Linux's shortest)."""
+"""Meaning of ``delayed_ack = true`` (Linux's shortest)."""
 
 _BOOLEANS = {"delayed_ack": {True: USUAL_DELAYED_ACK}, "ssthresh_cached": {False: "off", True: "last"}}
-"""What truth values mean for keys that take other values too."""
+"""Meaning of truth values for keys that take other values too."""
 
 DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_controls")}
 """Which keys of a group have another default with a congestion control, and that default."""
 
 if TYPE_CHECKING:
-
-    class TcpOptions(Part):  # noqa: D101 - made below
-        rules: Any
+    from parshall.scenario.schema.tcp_options import TcpOptions
 
     Dscp = str
     Profile = str
@@ -67,47 +77,65 @@ def _with_booleans(schema: dict[str, Any]) -> None:
 
 
 class FlowGroup(TcpOptions):
-    """Flows that differ in RTT and start only."""
+    """A group of flows that share all settings but their RTTs and start times."""
 
     model_config = ConfigDict(json_schema_extra=_with_booleans)
 
-    name: str | None = Field(None, description="Its name in the records (default: flows0, flows1, ...)", pattern=NAME)
-    count: int = Field(1, ge=1, le=2**32 - 1, strict=True, description="How many flows")
-    rtt: Rtt = Field(description="Two-way propagation delay, the links' included")
-    start: Start = Field(Duration("0 s"), description="When each flow starts")
-    access_rate: Rate | None = Field(None, description="Rate of each flow's own access link (default: unlimited)")
-    access_queue: PositivePackets | None = Field(
-        None,
+    name: str | None = Field(
+        default=None, description="Its name in the records (default: flows0, flows1, ...)", pattern=NAME
+    )
+    count: int = Field(default=1, ge=1, le=2**32 - 1, strict=True, description="How many flows")
+    rtt: Accepts[Rtt, str | timedelta | Part | Table] = Field(
+        description="Two-way propagation delay, the links' included"
+    )
+    start: Accepts[Start, str | timedelta | Part | Table] = Field(
+        default=initial(Duration("0 s")), description="When each flow starts"
+    )
+    access_rate: OptionalRate = Field(
+        default=initial(None), description="Rate of each flow's own access link (default: unlimited)"
+    )
+    access_queue: OptionalPackets = Field(
+        default=initial(None),
         description="Packets that the queue of the access link holds, the one in transmission included; what does not "
         "fit is lost (with `access_rate`, TCP only; default: no limit)",
     )
-    processing_time: ProcessingTime | None = Field(
-        None, description="As at the top level, for these flows (default: the top level's; for poisson none)"
+    processing_time: OptionalProcessingTime = Field(
+        default=initial(None),
+        description="As at the top level, for these flows (default: the top level's; for poisson none)",
     )
-    marker: Marker = Field(
-        "none", description="Which packets are within the flow's profile, where its access link ends"
+    marker: Accepts[Marker, Choice] = Field(
+        default=initial("none"), description="Which packets are within the flow's profile, where its access link ends"
     )
     dscp: Dscp = Field(
-        "CS0", description="Code point of the flows' packets, ACKs included, by which some queues tell classes apart"
+        default="CS0",
+        description="Code point of the flows' packets, ACKs included, by which some queues tell classes apart",
     )
-    direction: Literal["forward", "reverse"] = Field("forward", description="Which way data crosses the bottleneck")
-    path: list[str] | None = Field(None, description="Links that data crosses, in order", min_length=1)
-    reverse_path: list[str] | None = Field(None, description="Links that ACKs cross, in order")
-    congestion_control: CongestionControl = Field("cubic", description="How the window answers to the network")
+    direction: Literal["forward", "reverse"] = Field(
+        default="forward", description="Which way data crosses the bottleneck"
+    )
+    path: list[str] | None = Field(default=None, description="Links that data crosses, in order", min_length=1)
+    reverse_path: list[str] | None = Field(default=None, description="Links that ACKs cross, in order")
+    congestion_control: Accepts[CongestionControl, Choice] = Field(
+        default=initial("cubic"), description="How the window answers to the network"
+    )
     tcp: Profile = Field(
-        profiles.DEFAULT,
+        default=profiles.DEFAULT,
         description="Whose TCP it is: that of a kernel, with its defaults of the other keys and its own congestion "
         "controls (`linux` is the newest), or that of the RFCs",
     )
-    workload: Workload = Field("bulk", description="What the application does")
-    packet_size: PacketSize = Field(PacketSize("1500 B"), description="A full packet on the wire, headers included")
-    header_size: Bytes = Field(Bytes("40 B"), description="Of these, headers: not goodput")
+    workload: Accepts[Workload, Choice] = Field(default=initial("bulk"), description="What the application does")
+    packet_size: PacketSizeField = Field(
+        default=initial(PacketSize("1500 B")), description="A full packet on the wire, headers included"
+    )
+    header_size: BytesField = Field(default=initial(Bytes("40 B")), description="Of these, headers: not goodput")
     endpoint: Literal["kernel", "simulated"] = Field(
-        "kernel",
+        default="kernel",
         description="Who is at both ends when the scenario is emulated: the kernel's own TCP, or the simulator's; a "
         "simulation has the simulator's in any case",
     )
-    kernel: KernelOptions | None = Field(None, description="What the kernel's hosts are told, when it is emulated")
+    kernel: Accepts[KernelOptions | None, KernelOptions | Table | None] = Field(
+        default=initial(None), description="What the kernel's hosts are told, when it is emulated"
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""What the kernel at the ends of a group's flows is told, when the scenario is emulated."""
+"""Settings of the kernel at the ends of a group's flows, when the scenario is emulated."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from parshall.scenario.schema.accepted import OptionalBytes, OptionalRate, initial
 from parshall.scenario.schema.model import Part
 from parshall.scenario.schema.problems import shown
-from parshall.scenario.schema.quantities import Bytes, Rate, base_of
+from parshall.scenario.schema.quantities import base_of
 
 AMPLE_BUFFERS: dict[str, int | str] = {
     f"net.ipv4.{name}": "4096 4194304 268435456" for name in ("tcp_wmem", "tcp_rmem")
@@ -56,7 +57,7 @@ Sysctls = Annotated[
 
 
 class KernelOptions(Part):
-    """What real hosts are told beside the group's other keys.
+    """Settings of real hosts beside the group's other keys.
 
     Simulations read one value of it, with the TCP of a kernel: the middle one of the sysctl net.ipv4.tcp_rmem.
     """
@@ -65,17 +66,20 @@ class KernelOptions(Part):
         default_factory=dict,
         description="Of both hosts, as the kernel takes them; groups whose sysctls differ have hosts of their own",
     )
-    pacing: Rate | None = Field(None, description="Each connection sends at most at this rate (SO_MAX_PACING_RATE)")
-    send_buffer: Bytes | None = Field(
-        None, description="The kernel's memory of a sender's socket (SO_SNDBUF; default: it grows as it must)"
+    pacing: OptionalRate = Field(
+        default=initial(None), description="Each connection sends at most at this rate (SO_MAX_PACING_RATE)"
     )
-    receive_buffer: Bytes | None = Field(
-        None,
+    send_buffer: OptionalBytes = Field(
+        default=initial(None),
+        description="The kernel's memory of a sender's socket (SO_SNDBUF; default: it grows as it must)",
+    )
+    receive_buffer: OptionalBytes = Field(
+        default=initial(None),
         description="The same of a receiver's (SO_RCVBUF; default: twice the group's `receive_window`, or it grows as "
         "it must)",
     )
     streams: int = Field(
-        1,
+        default=1,
         ge=1,
         le=1000,
         strict=True,

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
+from parshall.scenario.schema.accepted import (
+    Accepts,
+    Choice,
+    DurationField,
+    OptionalDuration,
+    OptionalRate,
+    Table,
+    initial,
+)
 from parshall.scenario.schema.families import choice
 from parshall.scenario.schema.model import Part
-from parshall.scenario.schema.quantities import Duration, Rate
+from parshall.scenario.schema.quantities import Duration
 
 if TYPE_CHECKING:
     Queue = Any
@@ -24,15 +33,17 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 class Link(Part):
     """A queue, a transmitter and a propagation delay."""
 
-    rate: Rate | None = Field(None, description="Constant rate")
+    rate: OptionalRate = Field(default=initial(None), description="Constant rate")
     rate_trace: str | None = Field(
-        None,
+        default=None,
         description="Instead of a rate: file with the milliseconds at which one 1500-byte packet can be delivered",
         min_length=1,
     )
-    delay: Duration = Field(Duration("1 ms"), description="One-way propagation delay")
-    queue: Queue = Field("drop_tail", description="What happens to packets that find the link busy")
-    loss: Loss = Field("none", description="Losses on the medium, before the queue")
+    delay: DurationField = Field(default=initial(Duration("1 ms")), description="One-way propagation delay")
+    queue: Accepts[Queue, Choice] = Field(
+        default=initial("drop_tail"), description="What happens to packets that find the link busy"
+    )
+    loss: Accepts[Loss, Choice] = Field(default=initial("none"), description="Losses on the medium, before the queue")
 
     @model_validator(mode="after")
     def _one_rate(self) -> Link:
@@ -49,11 +60,15 @@ class Link(Part):
 class ReverseLink(Part):
     """The way back through a bottleneck; what is not given is as on the way forth."""
 
-    rate: Rate | None = Field(None, description="Constant rate")
-    rate_trace: str | None = Field(None, description="Instead of a rate: file with delivery opportunities")
-    delay: Duration | None = Field(None, description="One-way propagation delay")
-    queue: Queue | None = Field(None, description="What happens to packets that find the link busy")
-    loss: Loss | None = Field(None, description="Losses on the medium, before the queue")
+    rate: OptionalRate = Field(default=initial(None), description="Constant rate")
+    rate_trace: str | None = Field(default=None, description="Instead of a rate: file with delivery opportunities")
+    delay: OptionalDuration = Field(default=initial(None), description="One-way propagation delay")
+    queue: Accepts[Queue | None, Choice | None] = Field(
+        default=initial(None), description="What happens to packets that find the link busy"
+    )
+    loss: Accepts[Loss | None, Choice | None] = Field(
+        default=initial(None), description="Losses on the medium, before the queue"
+    )
 
     @model_validator(mode="after")
     def _at_most_one_rate(self) -> ReverseLink:
@@ -75,8 +90,8 @@ class ReverseLink(Part):
 class Bottleneck(Link):
     """The one contended link of a dumbbell, and the way back."""
 
-    reverse: ReverseLink | None = Field(
-        None, description="The way back, if it is contended; without it, ACKs meet no queue"
+    reverse: Accepts[ReverseLink | None, ReverseLink | Table | None] = Field(
+        default=initial(None), description="The way back, if it is contended; without it, ACKs meet no queue"
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator
+from pydantic import BaseModel, ConfigDict, Discriminator, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
 
+from parshall.scenario.schema import describing
 from parshall.scenario.schema.printing import cut
 
 
@@ -13,6 +16,21 @@ class Part(BaseModel):
     """A part of a scenario: unknown keys are errors, and nothing changes after it was made."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """List the fields in the docstring."""
+        super().__pydantic_init_subclass__(**options)
+        cls.__doc__ = describing.with_parameters(inspect.cleandoc(cls.__doc__ or ""), cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the JSON Schema, whose properties describe the fields: the description does not."""
+        made = handler(schema)
+        described = handler.resolve_ref_schema(made)
+        if "description" in described:
+            described["description"] = describing.summary(described["description"])
+        return made
 
 
 class FormOf(Discriminator):

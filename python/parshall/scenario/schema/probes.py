@@ -1,11 +1,13 @@
-"""What a run records beyond its totals."""
+"""The tables that a run records beyond its totals."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
+from parshall.scenario.schema.accepted import Accepts, initial
 from parshall.scenario.schema.model import Part
 from parshall.scenario.schema.problems import shown
 from parshall.scenario.schema.quantities import PositiveDuration
@@ -33,41 +35,41 @@ Captured = Annotated[bool | list[str], BeforeValidator(_all_or_names)]
 
 
 class Probes(Part):
-    """What is recorded; nothing costs anything when off."""
+    """Choice of what is recorded; nothing costs anything when off."""
 
-    flow_samples: Interval | None = Field(
-        None,
+    flow_samples: Accepts[Interval | None, str | timedelta | Literal[False] | None] = Field(
+        default=initial(None),
         description="Time between samples of a flow (default: 1000 in a run); false: none",
     )
-    flows: int = Field(5, ge=0, le=2**32 - 1, strict=True, description="Flows of each group that are sampled")
+    flows: int = Field(default=5, ge=0, le=2**32 - 1, strict=True, description="Flows of each group that are sampled")
     rounds: int = Field(
-        0,
+        default=0,
         ge=0,
         le=2**32 - 1,
         strict=True,
         description="Flows of each group whose every round trip is recorded",
     )
-    link_samples: Interval | None = Field(
-        None,
+    link_samples: Accepts[Interval | None, str | timedelta | Literal[False] | None] = Field(
+        default=initial(None),
         description="Bin width of the series of links, and the least of groups (default: 1000 in a run); false: none",
     )
     latency: bool | None = Field(
-        None,
+        default=None,
         strict=True,
         description="Whether one-way delays, jitter and round-trip times are recorded (default: up to 10,000 flows)",
     )
     internals: bool = Field(
-        False,
+        default=False,
         strict=True,
         description="Whether the inner variables of controls, queues and markers are recorded with the samples",
     )
     pcap: Captured = Field(
-        False,
+        default=False,
         description="Links that are captured, for Wireshark and its like: true: all; or their names",
     )
     qlog: bool = Field(
-        False,
+        default=False,
         strict=True,
         description="Whether each sampled flow of TCP writes a log of its packets and windows, for qvis",
     )
-    transfers: bool = Field(True, strict=True, description="Whether each finished transfer is recorded")
+    transfers: bool = Field(default=True, strict=True, description="Whether each finished transfer is recorded")

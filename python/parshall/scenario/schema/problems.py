@@ -1,4 +1,4 @@
-"""What pydantic found, as a person wants to read it: where, what was found, what is accepted."""
+"""Errors of pydantic in the words of a person: where, what was found, what is accepted."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _unknown_name(found: object, context: dict[str, Any]) -> str:
 
 
 def _share(found: object) -> str:
-    """What a percentage was meant to be."""
+    """Return the share that a percentage was meant to be, as a question."""
     text = found.strip() if isinstance(found, str) else ""
     if not text.endswith("%"):
         return ""
@@ -165,7 +165,7 @@ def _is_tag(part: object) -> bool:
 
 
 def _meaning(details: ErrorDetails, model: type[BaseModel]) -> str:
-    """What the field is for, in brackets."""
+    """Return the purpose of the field, in brackets."""
     *before, last = details["loc"]
     for each in _models_at(model, before):
         field = each.model_fields.get(str(last))

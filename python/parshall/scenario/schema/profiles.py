@@ -20,7 +20,7 @@ from parshall.scenario.schema.catalog import family
 
 
 @dataclass(frozen=True)
-class Setting:
+class KernelSetting:
     """A key of a group, as the profile has it."""
 
     key: str
@@ -35,9 +35,9 @@ class Profile:
     """TCP of one kernel."""
 
     name: str
-    settings: tuple[Setting, ...]
+    settings: tuple[KernelSetting, ...]
     controls: Mapping[str, str]
-    """What its congestion controls are called here."""
+    """Names that the kernel's congestion controls have here."""
     processing_ps: int
     """Its hosts take so long with a packet or an ACK at most, where a `processing_time` is in packets' time."""
 
@@ -50,25 +50,25 @@ class Profile:
 LINUX = Profile(
     "linux-6.18",
     (
-        Setting("initial_window", "10 packets", "`tcp_init_cwnd`", "`TCP_INIT_CWND`"),
-        Setting("handshake", True, "`tcp_connect`", "the SYN gives the first RTT"),
-        Setting("timestamps", True, "`tcp_established_options`", "an RTT of every ACK"),
-        Setting("header_size", "52 B", "`tcp_established_options`", "IPv4 and TCP with timestamps"),
-        Setting("ack_size", "52 B", "`tcp_established_options`", "the same"),
-        Setting("initial_receive_buffer", "128 KiB", "`tcp_init_sock`, `tcp_init_buffer_space`", "`tcp_rmem`"),
-        Setting("recovery", "rack", "`tcp_rack_mark_lost`, `tcp_send_loss_probe`", "RACK-TLP"),
-        Setting("prr", True, "`tcp_cwnd_reduction`", "proportional rate reduction"),
-        Setting("limited_transmit", True, "`tcp_may_send_now`", "SACKed packets make room"),
-        Setting("delayed_ack", "40 ms", "`__tcp_ack_snd_check`, `tcp_send_delayed_ack`", "`TCP_DELACK_MIN`"),
-        Setting("min_rto", "200 ms", "`tcp_rtt_estimator`", "`TCP_RTO_MIN`"),
-        Setting("rto_floor", "variation", "`tcp_rtt_estimator`, `__tcp_set_rto`", "SRTT + 200 ms at least"),
-        Setting("max_rto", "120 s", "`tcp_retransmit_timer`", "`TCP_RTO_MAX`"),
-        Setting("initial_rto", "1 s", "`tcp_connect_init`", "`TCP_TIMEOUT_INIT`"),
-        Setting("timer_tick", "4 ms", "`calc_wheel_index`", "`CONFIG_HZ` = 250, as many distributions have it"),
-        Setting("pacing", False, "`tcp_pacing_check`", "only controls that pace, and hosts with `fq`, do"),
-        Setting("ssthresh_cached", "off", "`tcp_update_metrics`", "`tcp_no_ssthresh_metrics_save`"),
-        Setting("byte_counting", True, "`tcp_slow_start`, `tcp_cong_avoid_ai`", "by packets acknowledged"),
-        Setting("rules", "linux", "those of the policies below", "where Linux differs from the RFCs"),
+        KernelSetting("initial_window", "10 packets", "`tcp_init_cwnd`", "`TCP_INIT_CWND`"),
+        KernelSetting("handshake", True, "`tcp_connect`", "the SYN gives the first RTT"),
+        KernelSetting("timestamps", True, "`tcp_established_options`", "an RTT of every ACK"),
+        KernelSetting("header_size", "52 B", "`tcp_established_options`", "IPv4 and TCP with timestamps"),
+        KernelSetting("ack_size", "52 B", "`tcp_established_options`", "the same"),
+        KernelSetting("initial_receive_buffer", "128 KiB", "`tcp_init_sock`, `tcp_init_buffer_space`", "`tcp_rmem`"),
+        KernelSetting("recovery", "rack", "`tcp_rack_mark_lost`, `tcp_send_loss_probe`", "RACK-TLP"),
+        KernelSetting("prr", True, "`tcp_cwnd_reduction`", "proportional rate reduction"),
+        KernelSetting("limited_transmit", True, "`tcp_may_send_now`", "SACKed packets make room"),
+        KernelSetting("delayed_ack", "40 ms", "`__tcp_ack_snd_check`, `tcp_send_delayed_ack`", "`TCP_DELACK_MIN`"),
+        KernelSetting("min_rto", "200 ms", "`tcp_rtt_estimator`", "`TCP_RTO_MIN`"),
+        KernelSetting("rto_floor", "variation", "`tcp_rtt_estimator`, `__tcp_set_rto`", "SRTT + 200 ms at least"),
+        KernelSetting("max_rto", "120 s", "`tcp_retransmit_timer`", "`TCP_RTO_MAX`"),
+        KernelSetting("initial_rto", "1 s", "`tcp_connect_init`", "`TCP_TIMEOUT_INIT`"),
+        KernelSetting("timer_tick", "4 ms", "`calc_wheel_index`", "`CONFIG_HZ` = 250, as many distributions have it"),
+        KernelSetting("pacing", False, "`tcp_pacing_check`", "only controls that pace, and hosts with `fq`, do"),
+        KernelSetting("ssthresh_cached", "off", "`tcp_update_metrics`", "`tcp_no_ssthresh_metrics_save`"),
+        KernelSetting("byte_counting", True, "`tcp_slow_start`, `tcp_cong_avoid_ai`", "by packets acknowledged"),
+        KernelSetting("rules", "linux", "those of the policies below", "where Linux differs from the RFCs"),
     ),
     {"reno": "reno_linux", "cubic": "cubic_linux", "bbr": "bbr_linux"},
     processing_ps=150_000_000,  # docs/linux.md, "The profile": hosts that were watched

@@ -12,7 +12,8 @@ read once, when the scenario is made. The reading itself, and its messages, are 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Self
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn, Self
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, PlainValidator, WithJsonSchema
 from pydantic_core import CoreSchema, core_schema
@@ -21,10 +22,12 @@ from parshall import _core
 from parshall.scenario.schema.problems import shown
 
 PS_PER_S = 10**12
+PS_PER_US = 10**6
 LARGEST_PACKET = 65_535
 
 _ONLY_PACKETS = re.compile(r"packets?\s*$")
 _BDP = re.compile(r"\s*(?P<factor>[0-9]*\.?[0-9]+)\s*BDP\s*$")
+_PERCENT = re.compile(r"\s*(?P<number>[0-9]*\.?[0-9]+)\s*%\s*$")
 _SERVICE_TIMES = re.compile(r"\s*(?P<factor>[0-9]*\.?[0-9]+)\s*packets?\s*$")
 _WORDS_FOR_NONE = ("unlimited", "off", "none")
 
@@ -68,7 +71,7 @@ def _schema(pattern: str, *examples: str) -> dict[str, Any]:
     return {"type": "string", "pattern": f"^[0-9][0-9._]* ?({pattern})$", "examples": list(examples)}
 
 
-class Quantity(str):
+class QuantityText(str):
     """A text with a unit, which knows what it says; the type of a scenario's field.
 
     Raises
@@ -79,7 +82,10 @@ class Quantity(str):
 
     kind: ClassVar[str]
     schema: ClassVar[dict[str, Any]]
-    """What an editor shows."""
+    """JSON Schema of the text, for editors."""
+
+    number: ClassVar[str]
+    """Attribute that holds the quantity as a number."""
 
     base: int
     """In the base unit of its kind."""
@@ -90,11 +96,29 @@ class Quantity(str):
         self._read()
         return self
 
+    @classmethod
+    def in_words(cls) -> str:
+        """Return what a field accepts, with an example."""
+        return f'text, as "{cls.schema["examples"][0]}"'
+
     def _read(self) -> None:
         self.base = parse(self.kind, self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self),)
+
+    def _compute(self, *_: object) -> NoReturn:
+        """Refuse arithmetic, which would be that of texts.
+
+        Raises
+        ------
+        TypeError
+            It names the attribute that is a number.
+        """
+        raise TypeError(f'"{self}" is a text with a unit; compute with its number, `.{self.number}`')
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __pow__ = __mod__ = _compute
+    __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __neg__ = _compute
 
     @classmethod
     def read(cls, value: object) -> Self:
@@ -112,16 +136,24 @@ class Quantity(str):
         return dict(cls.schema)
 
 
-def base_of(given: Quantity | None) -> int | None:
+def base_of(given: QuantityText | None) -> int | None:
     """A quantity in the base unit of its kind; None: none was given."""
     return None if given is None else given.base
 
 
-class Duration(Quantity):
-    """A duration."""
+class Duration(QuantityText):
+    """A duration; `read` takes a `datetime.timedelta` too."""
 
     kind = "duration"
+    number = "seconds"
     schema = _schema(_TIME, "10 ms")
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """Return a field's value: of a text, of a time, or one that was read before."""
+        if isinstance(value, timedelta) and value >= timedelta():
+            return cls(written("duration", value // timedelta(microseconds=1) * PS_PER_US))
+        return super().read(value)
 
     @property
     def ps(self) -> int:
@@ -163,10 +195,11 @@ class ProcessingTime(Duration):
                 raise ValueError(f'{error}, or as service times of the slowest link, e.g. "1 packet"') from None
 
 
-class Rate(Quantity):
+class Rate(QuantityText):
     """A rate."""
 
     kind = "rate"
+    number = "bps"
     schema = _schema("[kMGT]?bit/s", "48 Mbit/s")
 
     @property
@@ -175,10 +208,11 @@ class Rate(Quantity):
         return self.base
 
 
-class Bytes(Quantity):
+class Bytes(QuantityText):
     """A number of bytes."""
 
     kind = "bytes"
+    number = "bytes"
     schema = _schema(_SIZE, "1500 B")
 
     @property
@@ -196,10 +230,11 @@ class PacketSize(Bytes):
             raise ValueError(f'found "{self}"; a packet has 1 to {LARGEST_PACKET} bytes: write e.g. "1500 B"')
 
 
-class PositivePackets(Quantity):
+class PositivePackets(QuantityText):
     """A number of packets above zero."""
 
     kind = "packets"
+    number = "packets"
     schema = _schema("packets?", "1000 packets")
 
     def _read(self) -> None:
@@ -213,10 +248,11 @@ class PositivePackets(Quantity):
         return self.base
 
 
-class Size(Quantity):
+class Size(QuantityText):
     """A size in bytes or packets."""
 
     kind = "bytes"
+    number = "as_bytes(payload)"
     schema = _schema(f"{_SIZE}|packets?", "30 kB", "20 packets")
 
     in_packets: bool
@@ -253,44 +289,63 @@ class PositiveSize(Size):
 
 
 class Buffer(Size):
-    """A queue's limit above zero: a size, or so many bandwidth-delay products."""
+    """A queue's limit above zero: a size, a number of bandwidth-delay products, or a time at the rate of the link."""
 
-    schema = _schema(f"{_SIZE}|packets?|BDP", "100 packets", "150 kB", "1 BDP")
+    schema = _schema(f"{_SIZE}|packets?|BDP|{_TIME}", "100 packets", "150 kB", "1 BDP", "150 ms")
 
     bdp: float | None
-    """2.0 for ``"2 BDP"``; None: it is a size."""
+    """2.0 for ``"2 BDP"``; None: it is given otherwise."""
+
+    seconds: float | None
+    """0.15 for ``"150 ms"``, the time that the link takes to send a full buffer; None: it is given otherwise."""
 
     def _read(self) -> None:
-        self.bdp = bdp_factor(self)
+        self.bdp, self.seconds = bdp_factor(self), None
         if self.bdp is None:
             try:
                 super()._read()
             except ValueError as error:
-                reason = _a_time(self) or f'{error}, or as bandwidth-delay products, e.g. "1 BDP"'
-                raise ValueError(reason) from None
-        if (self.base if self.bdp is None else self.bdp) == 0:
+                self.seconds = _seconds(self)
+                if self.seconds is None:
+                    more = 'as bandwidth-delay products, e.g. "1 BDP", or as a time at its rate, e.g. "150 ms"'
+                    raise ValueError(f"{error}, {more}") from None
+        if self.bdp == 0 or self.seconds == 0 or (self.bdp is None and self.seconds is None and self.base == 0):
             raise ValueError(f'found "{self}"; a queue holds at least one packet: write e.g. "100 packets" or "1 BDP"')
 
 
-def _a_time(text: str) -> str:
-    """The size to write where a buffer is given as a time, as of a modem; empty: it is none."""
+def _seconds(text: str) -> float | None:
+    """Return the seconds of a time; None: it is none."""
     try:
-        size = written("bytes", round(parse("duration", text) / PS_PER_S * _EXAMPLE_BPS / 8))
+        return parse("duration", text) / PS_PER_S
     except ValueError:
-        return ""
-    return (
-        f'found "{text}", which is a time; a buffer is a size, its time times the rate of the link: at 10 Mbit/s write '
-        f'"{size}"'
-    )
+        return None
 
 
-_EXAMPLE_BPS = 10_000_000
+def fraction(value: object) -> object:
+    """Return 0.01 for ``"1 %"``, and any other value as it is.
+
+    >>> fraction("2.5 %"), fraction(0.1)
+    (0.025, 0.1)
+    """
+    match = _PERCENT.match(value) if isinstance(value, str) else None
+    return value if match is None else float(match["number"]) / 100
 
 
-def or_none(kind: type[Quantity], word: str) -> Any:
+FRACTION_TEXT = {"type": "string", "pattern": "^[0-9]*\\.?[0-9]+ ?%$", "examples": ["1 %"]}
+"""JSON Schema of a percentage."""
+
+
+class InWords(NamedTuple):
+    """Text for `parshall.scenario.schema.describing` that says what a field accepts."""
+
+    what: str
+
+
+def or_none(kind: type[QuantityText], word: str) -> Any:
     """The type of a field that holds a quantity, or `word` (or ``false``): there is no limit, a mechanism is off."""
     return Annotated[
         Any,
         PlainValidator(lambda value: word if is_none(value) else kind.read(value)),
         WithJsonSchema({"anyOf": [kind.schema, {"enum": [word, False]}]}),
+        InWords(f'{kind.in_words()}, or "{word}"'),
     ]

@@ -141,7 +141,7 @@ def set_value(document: dict[str, Any], parts: list[str], value: Any) -> None:
 
 
 def value_at(document: Mapping[str, Any], parts: list[str]) -> Any:
-    """What is at the path `parts` of `document`; None: a key on the way is not there.
+    """Return the value at the path `parts` of `document`; None: a key on the way is missing.
 
     >>> value_at({"links": [{"name": "uplink", "queue": "codel"}]}, ["links", "uplink", "queue"])
     'codel'

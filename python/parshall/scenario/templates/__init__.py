@@ -1,4 +1,4 @@
-"""What ``parshall new`` writes: files of this directory, with the name that the user chose."""
+"""Files that ``parshall new`` writes: those of this directory, with the name that the user chose."""
 
 from __future__ import annotations
 

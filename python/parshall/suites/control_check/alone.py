@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from parshall.results.quantities.measuring import series_of
 from parshall.results.quantities.naming import named
 from parshall.results.quantities.tables import Tables
-from parshall.suites.control_check.card import Row, Trajectory, interval
+from parshall.suites.control_check.card import CardRow, Trajectory, interval
 from parshall.suites.control_check.networks import WARM_UP_S, Control, flow, network
-from parshall.suites.control_check.running import Course, Key, Reading, Readings
+from parshall.suites.control_check.running import Key, Reading, Readings, RepetitionCourse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,10 +22,10 @@ _DURATION_S = 30 + WARM_UP_S
 _MEASURES = tuple(map(named, ("utilisation", "mean_queueing_delay_s", "loss_rate")))
 
 
-def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
+def courses(controls: Mapping[str, Control]) -> dict[Key, RepetitionCourse]:
     """One control alone at each buffer."""
     return {
-        ("alone", buffer, name): Course(
+        ("alone", buffer, name): RepetitionCourse(
             network([flow("one", control)], _DURATION_S, limit=f"{buffer} BDP", samples_s=0.05),
             _read,
             ("links", "flow_samples"),
@@ -45,10 +45,10 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
     }
 
 
-def rows(readings: Readings, names: list[str]) -> list[Row]:
+def rows(readings: Readings, names: list[str]) -> list[CardRow]:
     """Utilisation, queue and loss at each buffer."""
     return [
-        Row(
+        CardRow(
             "alone",
             f"{each.name}_{buffer:g}_bdp",
             f"{each.label()}, alone at {buffer:g} BDP",

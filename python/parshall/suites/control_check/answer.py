@@ -15,7 +15,7 @@ from parshall.foundations.numbers import quantity
 from parshall.report.sentences import Sentence, say
 from parshall.scenario.properties import title
 from parshall.suites.control_check.alone import BUFFERS
-from parshall.suites.control_check.card import RIVALS, Card, Row
+from parshall.suites.control_check.card import RIVALS, Card, CardRow
 
 FULL = 0.95
 """From this utilisation on a link is called full, as on the page of a run."""
@@ -93,7 +93,7 @@ def _standing(share: Interval | None) -> str:
     return SHARES if outcome == "holds" else YIELDS if share.mean < 1 else TAKES
 
 
-def _of(row: Row | None, control: str) -> float | None:
+def _of(row: CardRow | None, control: str) -> float | None:
     """The mean of a row's value of a control; None where it has none."""
     value = None if row is None else row.values.get(control)
     return None if value is None else value.mean

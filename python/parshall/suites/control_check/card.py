@@ -29,7 +29,7 @@ _DECIDED = (*DIFFERENT, Verdict.SAME, Verdict.EQUAL)
 
 
 @dataclass(frozen=True)
-class Row:
+class CardRow:
     """One measure of all controls.
 
     Parameters
@@ -127,7 +127,7 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Card(HasFigures, page="parshall.suites.control_check.page:page"):
-    """What was found of a control.
+    """The findings on a control.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class Card(HasFigures, page="parshall.suites.control_check.page:page"):
     seed: int
     repetitions: int
     findings: Sequence[Finding]
-    rows: Sequence[Row] = ()
+    rows: Sequence[CardRow] = ()
     trajectories: Sequence[Trajectory] = field(default=(), repr=False)
     not_measured: str | None = None
     wall_s: float = 0.0
@@ -172,7 +172,7 @@ class Card(HasFigures, page="parshall.suites.control_check.page:page"):
         return [each for each in self.trajectories if each.buffer_bdp == buffer_bdp]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the conformance kit, and the measures beside those of others."""
+        """Return what a notebook shows: the conformance kit, and the measures beside those of others."""
         kit = ([each.name, each.sentence, each.text] for each in self.findings)
         tables = [notebook.table(("check", "what must hold", "found"), kit)]
         if self.rows:
@@ -182,7 +182,7 @@ class Card(HasFigures, page="parshall.suites.control_check.page:page"):
         return notebook.fragment(self.control, remark, *tables)
 
     def as_json(self) -> dict[str, Any]:
-        """What ``--json`` prints; docs/json.md describes it."""
+        """Return the value that ``--json`` prints; docs/json.md describes it."""
         return {
             "control": self.control,
             "source": self.source,

@@ -109,7 +109,7 @@ def _failure(findings: list[Finding]) -> str | None:
 
 
 def _declared(control: Any) -> tuple[str, str]:
-    """What a control is called, and where it comes from; it can be named in scenarios from now on."""
+    """Return the name of a control and its origin; it can be named in scenarios from now on."""
     catalog = [entry.name for entry in family("congestion_controls")]
     if isinstance(control, str | Path):
         place = str(control)

@@ -49,7 +49,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """What was found, for people."""
+        """Return the finding in words."""
         if self.outcome != "violated":
             return self.outcome.replace("_", " ")
         where = "" if self.series is None else f" (event {self.event} of series {self.series})"

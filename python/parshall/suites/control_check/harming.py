@@ -18,19 +18,19 @@ from parshall.analysis.stats.verdict import Judgement
 from parshall.results.quantities.harm import harm
 from parshall.results.quantities.transport import HARMS
 from parshall.scenario.properties import title
-from parshall.suites.control_check.card import HARMLESS, RIVALS, Row, interval
+from parshall.suites.control_check.card import HARMLESS, RIVALS, CardRow, interval
 from parshall.suites.control_check.networks import WARM_UP_S, Control, flow, network
-from parshall.suites.control_check.running import Course, Key, Reading, Readings
+from parshall.suites.control_check.running import Key, Reading, Readings, RepetitionCourse
 from parshall.suites.control_check.sharing import not_starved
 
 _DURATION_S = 60 + WARM_UP_S
 _HARMS = tuple(HARMS[key] for key in ("throughput_harm", "delay_harm"))
 
 
-def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
+def courses(controls: Mapping[str, Control]) -> dict[Key, RepetitionCourse]:
     """A flow of each control beside one of each rival."""
     return {
-        ("beside", name, rival): Course(network([flow("a", control), flow("b", rival)], _DURATION_S), _read)
+        ("beside", name, rival): RepetitionCourse(network([flow("a", control), flow("b", rival)], _DURATION_S), _read)
         for rival in RIVALS
         for name, control in controls.items()
     }
@@ -49,7 +49,7 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
     }
 
 
-def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
+def rows(readings: Readings, own: str, names: list[str]) -> list[CardRow]:
     """The rows of each rival: the control's share, harm to the rival, and the share left to it."""
     harmed = _harm(readings, names)
     judgements = _judged(harmed, own)
@@ -61,17 +61,17 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
         for each in _HARMS:
             values = {name: interval(_values(harmed, name, rival, each.key)) for name in names}
             label, judgement = f"{each.label} to {title(rival)}", judgements.get((rival, each.key))
-            made.append(Row("harm", f"{each.key}_{rival}", label, each.unit, values, harm=judgement))
+            made.append(CardRow("harm", f"{each.key}_{rival}", label, each.unit, values, harm=judgement))
         made.append(_share(beside, own, f"share_{rival}", left, "RFC 9743 §5.2.1"))
     return made
 
 
-def _share(beside: Mapping[str, list[Reading]], own: str, key: str, label: str, asked_by: str) -> Row:
+def _share(beside: Mapping[str, list[Reading]], own: str, key: str, label: str, asked_by: str) -> CardRow:
     """A share of an equal one, which is not to be starvation."""
     shares = {name: [reading[key.rpartition("_")[0]] for reading in each] for name, each in beside.items()}
     label = f"{label}, of an equal one"
     values = {name: interval(each) for name, each in shares.items()}
-    return Row("harm", key, label, "ratio", values, claim=not_starved(asked_by, label, shares[own]))
+    return CardRow("harm", key, label, "ratio", values, claim=not_starved(asked_by, label, shares[own]))
 
 
 def _harm(readings: Readings, names: list[str]) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from parshall.report.document import Chart, Document, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.suites.control_check.alone import BUFFERS
 from parshall.suites.control_check.answer import answer
-from parshall.suites.control_check.card import COLUMNS, Card, Row
+from parshall.suites.control_check.card import COLUMNS, Card, CardRow
 from parshall.suites.control_check.response import LOSSES
 
 _PARTS = {
@@ -71,7 +71,7 @@ def _conformance(card: Card) -> Section:
     return Section("Conformance", (text,), [Table("", header, rows)])
 
 
-def _table(card: Card, rows: Sequence[Row]) -> Table:
+def _table(card: Card, rows: Sequence[CardRow]) -> Table:
     """Without the columns that are empty."""
     header, cells = ("", *card.controls, *COLUMNS), [row.cells(card.controls) for row in rows]
     columns = [n for n, name in enumerate(header) if not name or any(row[n] for row in cells)]

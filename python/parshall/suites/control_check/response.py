@@ -21,9 +21,9 @@ import numpy as np
 
 from parshall.analysis.models.square_root import independent_losses_window
 from parshall.analysis.stats.claims import Claim
-from parshall.suites.control_check.card import Row, interval
+from parshall.suites.control_check.card import CardRow, interval
 from parshall.suites.control_check.networks import PACKET_BITS, RTT_S, WARM_UP_S, Control, flow, network
-from parshall.suites.control_check.running import Course, Key, Reading, Readings
+from parshall.suites.control_check.running import Key, Reading, Readings, RepetitionCourse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,10 +32,10 @@ LOSSES = (0.001, 0.003, 0.01, 0.03)
 _DURATION_S = 60 + WARM_UP_S
 
 
-def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
+def courses(controls: Mapping[str, Control]) -> dict[Key, RepetitionCourse]:
     """One control alone at each loss rate."""
     return {
-        ("response", loss, name): Course(
+        ("response", loss, name): RepetitionCourse(
             network(
                 [flow("one", control)],
                 _DURATION_S,
@@ -54,10 +54,10 @@ def _read(tables: Mapping[str, pl.DataFrame]) -> Reading:
     return {"window": tables["flows"]["throughput_bps"][0] * RTT_S / PACKET_BITS}
 
 
-def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
+def rows(readings: Readings, own: str, names: list[str]) -> list[CardRow]:
     """W at each loss rate, and d."""
     made = [
-        Row(
+        CardRow(
             "response",
             f"response_{loss:g}",
             f"packets a round trip at {100 * loss:g} % loss",
@@ -70,7 +70,7 @@ def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
     slopes = {name: interval(_exponents(readings, name)) for name in names}
     label = "exponent d of the response function"
     less_where_more_is_lost = Claim("RFC 9743 §5.1.3", label, slopes[own], "sign", 1.0, basis="asked")
-    return [*made, Row("response", "response_exponent", label, "", slopes, 0.5, less_where_more_is_lost)]
+    return [*made, CardRow("response", "response_exponent", label, "", slopes, 0.5, less_where_more_is_lost)]
 
 
 def _windows(of_course: list[Reading]) -> list[float]:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Key = tuple[Any, ...]
 """Which course: the measure, its setting, the controls."""
 Reading = Mapping[str, Any]
-"""What one repetition gave."""
+"""Measurements of one repetition."""
 Readings = Mapping[Key, list[Reading]]
 """By course, one a repetition."""
 
 
 @dataclass(frozen=True)
-class Course:
+class RepetitionCourse:
     """A scenario, and what is read from its tables by a function of a module."""
 
     document: Mapping[str, Any]
@@ -33,7 +33,7 @@ class Course:
 
 
 def done(
-    courses: Mapping[Key, Course],
+    courses: Mapping[Key, RepetitionCourse],
     seed: int,
     repetitions: int,
     execution: Execution,

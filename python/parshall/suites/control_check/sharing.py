@@ -24,9 +24,9 @@ from parshall.analysis.stats.region import exactly
 from parshall.report.starved import SHARE
 from parshall.results.quantities.tables import Tables
 from parshall.results.quantities.transport import convergence
-from parshall.suites.control_check.card import Row, interval
+from parshall.suites.control_check.card import CardRow, interval
 from parshall.suites.control_check.networks import WARM_UP_S, Control, flow, network
-from parshall.suites.control_check.running import Course, Key, Reading, Readings
+from parshall.suites.control_check.running import Key, Reading, Readings, RepetitionCourse
 
 FLOWS = 4
 _DURATION_S = 40 + WARM_UP_S
@@ -36,18 +36,18 @@ SEEN_S = 40
 """How long convergence is waited for."""
 
 
-def courses(controls: Mapping[str, Control]) -> dict[Key, Course]:
+def courses(controls: Mapping[str, Control]) -> dict[Key, RepetitionCourse]:
     """The three courses of each control."""
-    made: dict[Key, Course] = {}
+    made: dict[Key, RepetitionCourse] = {}
     for name, control in controls.items():
         four = flow("four", control, count=FLOWS, start={"uniform": ["0 s", "1 s"]})
         short, long = flow("short", control, rtt="20 ms"), flow("long", control, rtt="80 ms")
         second = flow("second", control, start=f"{_SECOND_STARTS_S} s")
         until_s = _SECOND_STARTS_S + SEEN_S
         later = network([flow("first", control), second], until_s, warm_up_s=0, samples_s=_SAMPLES_S)
-        made["four", name] = Course(network([four], _DURATION_S), _shares)
-        made["rtts", name] = Course(network([short, long], _DURATION_S), _ratio)
-        made["later", name] = Course(later, _convergence, ("flow_samples",))
+        made["four", name] = RepetitionCourse(network([four], _DURATION_S), _shares)
+        made["rtts", name] = RepetitionCourse(network([short, long], _DURATION_S), _ratio)
+        made["later", name] = RepetitionCourse(later, _convergence, ("flow_samples",))
     return made
 
 
@@ -77,15 +77,15 @@ def _convergence(tables: Mapping[str, pl.DataFrame]) -> Reading:
     return {"convergence_s": next(iter(convergence(Tables({"rates": rates}.get)).values()), None)}
 
 
-def rows(readings: Readings, own: str, names: list[str]) -> list[Row]:
+def rows(readings: Readings, own: str, names: list[str]) -> list[CardRow]:
     """One row a measure."""
 
     def of(course: str, key: str, name: str) -> list[float | None]:
         return [reading[key] for reading in readings[course, name]]
 
-    def row(course: str, key: str, label: str, unit: str = "", claim: Claim | None = None) -> Row:
+    def row(course: str, key: str, label: str, unit: str = "", claim: Claim | None = None) -> CardRow:
         values = {name: interval(of(course, key, name)) for name in names}
-        return Row("fairness", f"{course}_{key}", label, unit, values, claim=claim)
+        return CardRow("fairness", f"{course}_{key}", label, unit, values, claim=claim)
 
     least = f"least share of {FLOWS} flows, of an equal one"
     fed = not_starved("RFC 9743 §5.1.4", least, of("four", "least", own))
@@ -108,7 +108,7 @@ def not_starved(asked_by: str, quantity: str, shares: Sequence[float | None]) ->
     return at_least(asked_by, quantity, SHARE, least, "in every repetition")
 
 
-def _with_reasons(row: Row, times: Mapping[str, Sequence[float | None]]) -> Row:
+def _with_reasons(row: CardRow, times: Mapping[str, Sequence[float | None]]) -> CardRow:
     """The row of convergence, with how often it was seen where it was not in each repetition: then it has no mean."""
     seen = {name: sum(time is not None for time in own) for name, own in times.items()}
     some = {name: number for name, number in seen.items() if number < len(times[name])}

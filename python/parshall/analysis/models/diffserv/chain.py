@@ -1,4 +1,4 @@
-"""What a TCP session with SACK sends at given losses: a Markov chain of its window and its token bucket.
+"""Packets that a TCP session with SACK sends at given losses: a Markov chain of its window and its token bucket.
 
 The formulas of `response` count every lost packet as the end of a period of equal periods, and 3/W of them as timeouts.
 Here losses are random, those of one window are one event, and a timeout is what SACK leaves of them: a lost

@@ -30,10 +30,10 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parshall.analysis.models.diffserv.network import Network, Round, Rows, batch_shape
+from parshall.analysis.models.diffserv.network import Round, RouterNetwork, Rows, batch_shape
 from parshall.analysis.models.diffserv.response import TABLES, Formulas
 from parshall.analysis.models.diffserv.router import Router
-from parshall.analysis.models.diffserv.solver import Point, solve
+from parshall.analysis.models.diffserv.solver import SolverPoint, solve
 from parshall.analysis.models.diffserv.traffic import Datagrams, Sessions
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
 
@@ -74,7 +74,7 @@ class FixedPoint:
 
     @property
     def session_delivered_per_s(self) -> FloatArray:
-        """What of it arrives."""
+        """Return the packets of the sessions that arrive, 1/s."""
         arriving_in = self.session_in_per_s * (1.0 - self.session_loss_in)
         return np.asarray(arriving_in + self.session_out_per_s * (1.0 - self.session_loss_out))
 
@@ -85,7 +85,7 @@ class FixedPoint:
 
     @property
     def carried_per_s(self) -> FloatArray:
-        """What each router lets pass."""
+        """Return the traffic that each router lets pass."""
         arriving_in = self.load_in_per_s * (1.0 - self.loss_in)
         return np.asarray(arriving_in + self.load_out_per_s * (1.0 - self.loss_out))
 
@@ -168,7 +168,7 @@ def fixed_point(
     begin = None if start is None else _given(start, batch, len(listed))
     parts = []
     for rows in _chunks(prod(batch), _width(sessions, listed)):
-        network = Network.of(sessions, listed, datagrams, batch=batch, rows=rows, formulas=formulas)
+        network = RouterNetwork.of(sessions, listed, datagrams, batch=batch, rows=rows, formulas=formulas)
         first = (
             _first(network, rows.size, len(listed)) if begin is None else _unknowns(network, *(b[rows] for b in begin))
         )
@@ -188,7 +188,7 @@ def _width(sessions: Sessions, routers: list[Router]) -> int:
     return max(sessions.count * len(routers), *(int(np.max(router.in_max)) + 1 for router in routers))
 
 
-def _first(network: Network, rows: int, routers: int) -> FloatArray:
+def _first(network: RouterNetwork, rows: int, routers: int) -> FloatArray:
     """Begin a little below the capacity, with all reservations used; or with what the access links let pass."""
     booked = np.minimum(network.reserved, network.access).sum(axis=1) + network.udp_in.sum(axis=1)
     given = network.udp_in.sum(axis=1) + network.udp_out.sum(axis=1)
@@ -216,7 +216,7 @@ def _given(start: tuple[ArrayLike, ArrayLike], batch: tuple[int, ...], routers: 
     return arrays[0], arrays[1]
 
 
-def _unknowns(network: Network, in_per_s: FloatArray, out_per_s: FloatArray) -> FloatArray:
+def _unknowns(network: RouterNetwork, in_per_s: FloatArray, out_per_s: FloatArray) -> FloatArray:
     total = in_per_s + out_per_s
     unknowns = np.empty((total.shape[0], 2 * total.shape[1]))
     unknowns[:, 0::2], unknowns[:, 1::2] = np.log(total / network.capacity), in_per_s / total
@@ -232,7 +232,9 @@ def _all_crossed(sessions: Sessions, datagrams: Datagrams | None, routers: int) 
         raise ModelInputError(f"routers: nobody crosses router {int(np.flatnonzero(~crossed)[0])}")
 
 
-def _assembled(parts: list[tuple[Point, Network, Round]], batch: tuple[int, ...], tolerance: float) -> FixedPoint:
+def _assembled(
+    parts: list[tuple[SolverPoint, RouterNetwork, Round]], batch: tuple[int, ...], tolerance: float
+) -> FixedPoint:
     rows = [point.iterations.size for point, _, _ in parts]
 
     def joined(arrays: list[FloatArray]) -> FloatArray:

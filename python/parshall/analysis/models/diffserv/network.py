@@ -22,7 +22,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What follows from offered loads; shapes (rows, routers) and (rows, sessions)."""
+    """Consequences of offered loads; shapes (rows, routers) and (rows, sessions)."""
 
     loss_in: FloatArray
     loss_out: FloatArray
@@ -38,7 +38,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class RouterNetwork:
     """Sessions, datagrams and routers as rows."""
 
     capacity: FloatArray
@@ -65,7 +65,7 @@ class Network:
         batch: tuple[int, ...],
         rows: Rows,
         formulas: Formulas,
-    ) -> Network:
+    ) -> RouterNetwork:
         """Take some rows of a batch; what does not vary over the batch keeps one row."""
 
         def each(value: object, width: int) -> FloatArray:
@@ -101,14 +101,14 @@ class Network:
             formulas=formulas,
         )
 
-    def rows(self, chosen: Rows) -> Network:
+    def rows(self, chosen: Rows) -> RouterNetwork:
         """Some rows, of those that there are; a row may be taken several times."""
 
         def of(array: FloatArray) -> FloatArray:
             return array if array.shape[0] == 1 else array[chosen]
 
         curves = tuple(curve if curve.drop_in.shape[0] == 1 else curve.rows(chosen) for curve in self.curves)
-        return Network(
+        return RouterNetwork(
             of(self.capacity),
             curves,
             of(self.base_rtt),
@@ -125,7 +125,7 @@ class Network:
         )
 
     def round(self, log_load: FloatArray, mix: FloatArray) -> Round:
-        """What follows from loads T/C and shares T_in/T; shapes (rows, routers). Source: figure 3."""
+        """Return the state at loads T/C and shares T_in/T; shapes (rows, routers). Source: figure 3."""
         states = []
         for r, curve in enumerate(self.curves):
             states.append(curve.means(curve.weights(log_load[:, r], mix[:, r])))
@@ -160,7 +160,7 @@ class Network:
         )
 
     def _sent(self, loss_in: FloatArray, loss_out: FloatArray, rtt: FloatArray) -> SessionRates:
-        """What sessions send at the losses of their paths."""
+        """Return the rates at which sessions send at the losses of their paths."""
         if self.formulas.random:
             return chain_rates(
                 loss_in,
@@ -191,7 +191,7 @@ def _together(fields: list[FloatArray]) -> list[FloatArray]:
 
 
 def _offered(sent: FloatArray, routes: NDArray[np.bool_], loss: FloatArray) -> FloatArray:
-    """What reaches each router of what was sent: routers before it have lost some; shape (rows, routers)."""
+    """Return the part of the sent traffic that reaches each router, after losses on the way; shape (rows, routers)."""
     if loss.shape[1] == 1:
         return np.broadcast_to(sent.sum(axis=1, keepdims=True), loss.shape)
     left = np.broadcast_to(sent, (loss.shape[0], sent.shape[1]))

@@ -64,10 +64,10 @@ class Formulas:
 
 
 TABLES = Formulas()
-"""What reproduces the source's tables."""
+"""Formulas that reproduce the source's tables."""
 
 PRINTED = Formulas(continuous=False, count_timeouts=True)
-"""What the source prints."""
+"""Formulas as the source prints them."""
 
 REFINED = Formulas(random=True)
 """Not the source's: what SACK senders do with random losses, see `chain`."""
@@ -75,7 +75,7 @@ REFINED = Formulas(random=True)
 
 @dataclass(frozen=True, slots=True)
 class SessionRates:
-    """What sessions send; each field has the shape of the arguments broadcast together."""
+    """Rates at which sessions send; each field has the shape of the arguments broadcast together."""
 
     in_per_s: FloatArray
     out_per_s: FloatArray
@@ -218,7 +218,7 @@ def _chosen(
 
 
 def _rest(window: FloatArray, sent_in: FloatArray) -> FloatArray:
-    """What is sent *out* of the 3 W^2/8 packets of a period."""
+    """Return the packets sent *out*, of the 3 W^2/8 packets of a period."""
     return np.maximum(0.375 * window * window - sent_in, 0.0)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall.analysis.models.diffserv.network import Network, Rows
+from parshall.analysis.models.diffserv.network import RouterNetwork, Rows
 from parshall.analysis.models.inputs import FloatArray
 
 _LEAST_LOAD = 1e-12
@@ -31,7 +31,7 @@ _OTHER_STARTS = ((0.5, 0.5), (1.2, 0.1), (0.9, 0.9))
 
 
 @dataclass
-class Point:
+class SolverPoint:
     """Where the rows are: unknowns of shape (rows, 2 routers), what is wrong with them, iterations made."""
 
     unknowns: FloatArray
@@ -44,10 +44,10 @@ class Point:
         return np.asarray(np.abs(self.wrong).max(axis=1))
 
 
-def solve(network: Network, start: FloatArray, *, tolerance: float, most_iterations: int) -> Point:
+def solve(network: RouterNetwork, start: FloatArray, *, tolerance: float, most_iterations: int) -> SolverPoint:
     """Find the unknowns, (log(T/C), T_in/T) of each router in turn, that reproduce themselves."""
     start = np.array(start, dtype=np.float64)
-    point = Point(start, mismatch(network, start), np.zeros(start.shape[0]))
+    point = SolverPoint(start, mismatch(network, start), np.zeros(start.shape[0]))
     _newton(network, point, tolerance, most_iterations)
     if (left := _left(point, tolerance)).size:
         part = _part(point, left)
@@ -58,7 +58,7 @@ def solve(network: Network, start: FloatArray, *, tolerance: float, most_iterati
         if (left := _left(point, tolerance)).size:
             other = np.tile([np.log(load), share], (left.size, start.shape[1] // 2))
             here = network.rows(left)
-            part = Point(other, mismatch(here, other), point.iterations[left])
+            part = SolverPoint(other, mismatch(here, other), point.iterations[left])
             _newton(here, part, tolerance, most_iterations)
             _put(point, left, part)
     if start.shape[1] == 2 and (left := _left(point, tolerance)).size:
@@ -69,7 +69,7 @@ def solve(network: Network, start: FloatArray, *, tolerance: float, most_iterati
     return point
 
 
-def mismatch(network: Network, unknowns: FloatArray) -> FloatArray:
+def mismatch(network: RouterNetwork, unknowns: FloatArray) -> FloatArray:
     """How far each unknown is from the one that it leads to."""
     log_load, mix = unknowns[:, 0::2], unknowns[:, 1::2]
     answer = network.round(log_load, mix)
@@ -80,22 +80,22 @@ def mismatch(network: Network, unknowns: FloatArray) -> FloatArray:
     return wrong
 
 
-def _left(point: Point, tolerance: float) -> Rows:
+def _left(point: SolverPoint, tolerance: float) -> Rows:
     return np.flatnonzero(~(point.residual <= tolerance))
 
 
-def _part(point: Point, rows: Rows) -> Point:
-    return Point(point.unknowns[rows], point.wrong[rows], point.iterations[rows])
+def _part(point: SolverPoint, rows: Rows) -> SolverPoint:
+    return SolverPoint(point.unknowns[rows], point.wrong[rows], point.iterations[rows])
 
 
-def _put(point: Point, rows: Rows, part: Point) -> None:
+def _put(point: SolverPoint, rows: Rows, part: SolverPoint) -> None:
     better = (part.residual < point.residual[rows]) | np.isnan(point.residual[rows])
     point.unknowns[rows[better]] = part.unknowns[better]
     point.wrong[rows[better]] = part.wrong[better]
     point.iterations[rows] = part.iterations
 
 
-def _newton(network: Network, point: Point, tolerance: float, most: int) -> None:
+def _newton(network: RouterNetwork, point: SolverPoint, tolerance: float, most: int) -> None:
     active = np.arange(point.iterations.size)
     for _ in range(most):
         active = active[~(point.residual[active] <= tolerance)]
@@ -120,7 +120,7 @@ def _newton(network: Network, point: Point, tolerance: float, most: int) -> None
         active = np.delete(active, trying)  # no way down along the step: left for the next method
 
 
-def _step(network: Network, x: FloatArray, wrong: FloatArray) -> FloatArray:
+def _step(network: RouterNetwork, x: FloatArray, wrong: FloatArray) -> FloatArray:
     """Newton's step, at most `_LONGEST_STEP` long."""
     rows, unknowns = x.shape
     nudge = np.full_like(x, 1e-7)
@@ -149,7 +149,7 @@ def _squared_residual(wrong: FloatArray) -> FloatArray:
     return np.asarray(np.nan_to_num(wrong * wrong, nan=np.inf).sum(axis=1))
 
 
-def _substitute(network: Network, point: Point) -> None:
+def _substitute(network: RouterNetwork, point: SolverPoint) -> None:
     """Go a small part of the way to what the unknowns lead to, and keep the best."""
     x, wrong = point.unknowns.copy(), point.wrong.copy()
     best = _squared_residual(wrong)
@@ -162,7 +162,7 @@ def _substitute(network: Network, point: Point) -> None:
     point.iterations += _SUBSTITUTIONS
 
 
-def _bisect(network: Network, point: Point, tolerance: float) -> None:
+def _bisect(network: RouterNetwork, point: SolverPoint, tolerance: float) -> None:
     """Bracket the share of *in*, and for each share the load."""
     from scipy.optimize import elementwise  # noqa: PLC0415 - it takes a fifth of a second, and is seldom needed
 

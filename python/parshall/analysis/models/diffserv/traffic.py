@@ -1,4 +1,4 @@
-"""What enters the network: TCP sessions with token buckets, and datagrams of given rate.
+"""Traffic that enters the network: TCP sessions with token buckets, and datagrams of given rate.
 
 | symbol | field | unit |
 | --- | --- | --- |

@@ -1,4 +1,4 @@
-"""What in a series contradicts a stationary long-range dependent model: trend, level shift, change of variance.
+"""Signs that contradict a stationary long-range dependent model: trend, level shift, change of variance.
 
 Long-range dependence and non-stationarity look alike: a long-range dependent series has what seem trends and shifts at
 all scales, and a trend or a shift makes every estimator report a large H. So each finding is a test with fGn as its
@@ -46,7 +46,7 @@ Statistic = Callable[[FloatArray], FloatArray]
 
 
 def contradictions(z: FloatArray) -> tuple[str, ...]:
-    """What contradicts the model, a sentence each; empty if nothing does.
+    """Return the signs that contradict the model, a sentence each; empty if there are none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every estimator of the Hurst parameter answers with.
+"""The answer that every estimator of the Hurst parameter gives.
 
 | symbol | field | unit |
 | --- | --- | --- |

@@ -1,4 +1,4 @@
-"""What the slope of a scaling statistic would be, were the series fractional Gaussian noise: its mean and spread.
+"""The slope of a scaling statistic under the hypothesis of fractional Gaussian noise: its mean and spread.
 
 | symbol | name here | unit |
 | --- | --- | --- |
@@ -145,7 +145,7 @@ def scales_of(law: Law, n: int, asked: tuple[int, int] | None) -> tuple[tuple[in
 
 
 def slope_weights(m: tuple[int, ...]) -> FloatArray:
-    """What the slope of log S against log m gives to each point."""
+    """Return the weight of each point in the slope of log S against log m."""
     x = np.log(m) - np.log(m).mean()
     return np.asarray(x / (x @ x))
 
@@ -181,7 +181,7 @@ def slope_of_fgn(law: Law, m: tuple[int, ...], n: int, h: float) -> Slope:
 
 
 def _beyond(m: FloatArray, known: FloatArray, bias: FloatArray, h: float) -> FloatArray:
-    """What the bias at scales beyond the largest known one differs from that there: c m^-H, by its larger half."""
+    """Return the uncertainty of the bias at scales beyond the largest known one: c m^-H, by its larger half."""
     larger = known[known.size // 2 :]
     c = np.polyfit(larger**-h, bias[-larger.size :], 1)[0]
     return np.asarray(c * (np.maximum(m, known[-1]) ** -h - known[-1] ** -h))

@@ -1,4 +1,4 @@
-"""What a series must be before anything is estimated from it.
+"""Conditions on a series, which hold before anything is estimated from it.
 
 All estimators work on the standardised series (mean 0, standard deviation 1): the Hurst parameter depends on
 neither, and numbers far from 1 lose digits.

@@ -51,7 +51,7 @@ _SERIES, _SEED = 299, 19_510_402
 
 @dataclass(frozen=True, slots=True)
 class SurrogateTest:
-    """What the surrogates say.
+    """The result of a test by surrogates.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ _SURROGATES = 1.3
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a series is, and why.
+    """The verdict on a series, and its reasons.
 
     Parameters
     ----------

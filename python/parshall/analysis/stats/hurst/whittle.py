@@ -48,7 +48,7 @@ LOWEST, HIGHEST = 0.01, 0.999
 Normalisation = Literal["beran", "mean"]
 
 
-class Spectrum(Protocol):
+class SpectralModel(Protocol):
     """A family of spectral densities at fixed frequencies."""
 
     def __init__(self, frequency: FloatArray) -> None: ...
@@ -73,7 +73,7 @@ def periodogram(z: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def whittle(
     method: str,
-    family: type[Spectrum],
+    family: type[SpectralModel],
     series: ArrayLike | Sequence[float],
     level: float,
     *,

@@ -1,4 +1,4 @@
-"""What a sample must be before its tail is looked at."""
+"""Conditions on a sample, which hold before its tail is examined."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def flow_group(
 
 
 def _access_packets(group: FlowGroup, *, datagrams: bool) -> int | None:
-    """What the queue of the access link holds; None: everything."""
+    """Return the number of packets that the queue of the access link holds; None: no limit."""
     if group.access_queue is None:
         return None
     if datagrams:

@@ -35,7 +35,7 @@ class Contended:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What a link knows of a group that crosses it."""
+    """Facts of a group that a link needs, which the group crosses."""
 
     flows: int
     mean_rtt_s: float
@@ -86,7 +86,7 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
             raise ValueError('found "BDP", but no flow crosses this link; write "100 packets"')
         return mean_bps * sum(each.flows * each.mean_rtt_s for each in crossings) / flows
 
-    sized = replace(context, packet_bytes=packet_bytes, bdp_bits=bdp_bits)
+    sized = replace(context, packet_bytes=packet_bytes, bdp_bits=bdp_bits, rate_bps=mean_bps)
     return ResolvedLink(
         name=contended.name,
         rate=rate,

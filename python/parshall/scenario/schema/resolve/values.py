@@ -23,7 +23,7 @@ _UNITS = {"s": 1.0, "ms": 1e-3, "bytes": 1.0}
 
 @dataclass(frozen=True)
 class Context:
-    """What values are seen against."""
+    """Surroundings that values are resolved against."""
 
     folder: Path
     """Where relative paths start."""
@@ -31,6 +31,8 @@ class Context:
     """Bytes of one packet in sizes that are given in packets."""
     bdp_bits: Callable[[], float] | None = None
     """The bandwidth-delay product, where there is one."""
+    rate_bps: float | None = None
+    """The mean rate of the link, where there is one."""
 
 
 def configuration(chosen: Configuration, context: Context) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def refused(error: ValueError, *key: str | int) -> Problem:
 
 @contextmanager
 def within(*key: str | int) -> Iterator[None]:
-    """What is refused inside is seen from further outside: a `Problem`, or an error of the Rust crates (`refused`)."""
+    """Name a key further outside in what is refused inside: a `Problem`, or an error of the Rust crates (`refused`)."""
     try:
         yield
     except Problem as problem:
@@ -174,13 +176,24 @@ def _limit(limit: Buffer, context: Context) -> dict[str, int]:
         if not packets < _MOST_PACKETS:
             raise ValueError(f"found {shown(limit)}; accepted: {_MOST_PACKETS:.0e} packets or fewer")
         return {"packets": max(1, round(packets))}
+    if limit.seconds is not None:
+        if context.rate_bps is None:
+            raise ValueError(f'found "{limit}", but there is no link here at whose rate it is a size; write "150 kB"')
+        return {"bytes": _of_a_packet(round(limit.seconds * context.rate_bps / 8), limit, context)}
     if limit.in_packets:
         return {"packets": limit.base}
-    if limit.base < context.packet_bytes:
+    return {"bytes": _of_a_packet(limit.base, limit, context)}
+
+
+def _of_a_packet(size: int, limit: Buffer, context: Context) -> int:
+    """Return a size in bytes that holds a packet."""
+    if size < context.packet_bytes:
         raise ValueError(
             f'found "{limit}", which does not hold one packet of {context.packet_bytes} B; write that or more'
         )
-    return {"bytes": limit.base}
+    if size >= _MOST_PACKETS:
+        raise ValueError(f"found {shown(limit)}; accepted: {_MOST_PACKETS:.0e} bytes or fewer")
+    return size
 
 
 def _number(value: Size | Duration, context: Context) -> float:

@@ -15,9 +15,8 @@
 
 #include <stdint.h>
 
-/* Goes up when anything below changes. What a version adds stands at the end of its struct: libraries of older versions are loaded,
- * and lack what came after them. */
-#define PARSHALL_CONTROL_ABI 4
+/* Goes up when anything below changes; a library with another number is refused, and must be built again. */
+#define PARSHALL_CONTROL_ABI 1
 
 /* What a control may need of the endpoint: bits of `needs`. */
 #define PARSHALL_NEEDS_RATE_SAMPLES 1u    /* every ACK that reports deliveries, with a rate sample */
@@ -26,8 +25,8 @@
 #define PARSHALL_NEEDS_TIMESTAMPS 8u      /* an RTT sample with each ACK */
 #define PARSHALL_NEEDS_ACCURATE_ECN 16u   /* receivers echo the marks of each ACK's own packets; a loss is told after a mark too */
 #define PARSHALL_NEEDS_GROWTH_IN_CWR 32u  /* ACKs without a mark may grow the window after a mark, too */
-#define PARSHALL_NEEDS_L4S 64u            /* since version 3: packets carry ECT(1), unless the flow says l4s = false */
-#define PARSHALL_NEEDS_ONE_WAY_DELAY 128u /* since version 4: one_way_delay_s with each ACK */
+#define PARSHALL_NEEDS_L4S 64u            /* packets carry ECT(1), unless the flow says l4s = false */
+#define PARSHALL_NEEDS_ONE_WAY_DELAY 128u /* one_way_delay_s with each ACK */
 
 enum parshall_phase { PARSHALL_OPEN = 0, PARSHALL_RECOVERY = 1, PARSHALL_LOSS = 2 };
 enum parshall_signal { PARSHALL_SIGNAL_LOSS = 0, PARSHALL_SIGNAL_ECN = 1 };
@@ -63,7 +62,7 @@ struct parshall_ack {
     uint8_t ecn_echo;
     uint8_t app_limited;
     uint8_t reserved[3];
-    /* Since version 4. From the sending of the packet that the ACK answers, by the sender's clock, to that of the ACK, by the receiver's
+    /* From the sending of the packet that the ACK answers, by the sender's clock, to that of the ACK, by the receiver's
      * (timestamps): only differences mean something where the clocks are not one. A NaN unless it is needed. */
     double one_way_delay_s;
 };
@@ -112,11 +111,11 @@ struct parshall_control {
     void (*end_slow_start)(void *, struct parshall_says *);
     void (*variables)(const void *, parshall_reader, void *context);
 
-    /* Since version 2. With these, multiple_time_scale can steer the control. */
+    /* With these, multiple_time_scale can steer the control. */
     void (*set_slope)(void *, double slope, struct parshall_says *);       /* what congestion avoidance adds is multiplied by it from now on */
     void (*set_ssthresh)(void *, double ssthresh, struct parshall_says *); /* slow start ends at this window from now on */
 
-    /* Since version 4, may be NULL. The packets of the last reduction were only late (rules = "linux"); both are what they were before it. */
+    /* May be NULL. The packets of the last reduction were only late (rules = "linux"); both are what they were before it. */
     void (*on_undo)(void *, double cwnd, double ssthresh, struct parshall_says *);
 };
 

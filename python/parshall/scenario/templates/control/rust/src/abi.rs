@@ -4,7 +4,7 @@
 use std::ffi::{c_char, c_void};
 
 /// `PARSHALL_CONTROL_ABI`
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 1;
 /// The one symbol of a library.
 pub const SYMBOL: &str = "parshall_control";
 
@@ -47,7 +47,6 @@ pub struct Ack {
     pub ecn_echo: u8,
     pub app_limited: u8,
     pub reserved: [u8; 3],
-    /// Since version 4.
     pub one_way_delay_s: f64,
 }
 
@@ -92,9 +91,7 @@ pub struct Table {
     pub on_recovered: Option<unsafe extern "C" fn(*mut c_void, *mut Says)>,
     pub end_slow_start: Option<unsafe extern "C" fn(*mut c_void, *mut Says)>,
     pub variables: Option<unsafe extern "C" fn(*const c_void, Reader, *mut c_void)>,
-    /// Since version 2.
     pub set_slope: Option<unsafe extern "C" fn(*mut c_void, f64, *mut Says)>,
     pub set_ssthresh: Option<unsafe extern "C" fn(*mut c_void, f64, *mut Says)>,
-    /// Since version 4.
     pub on_undo: Option<unsafe extern "C" fn(*mut c_void, f64, f64, *mut Says)>,
 }
