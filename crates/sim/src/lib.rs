@@ -45,17 +45,21 @@
 mod build;
 mod capture;
 mod delivered;
+mod edge;
+mod endpoint_kind;
 mod endpoints;
-mod event;
-mod event_queue;
+mod error;
+mod groups;
 mod latency;
+mod measured;
 mod memory;
+mod monitor;
 mod network;
 mod output;
-mod packet;
+mod plan;
 mod probe;
 mod qlog;
-mod random;
+mod recorder;
 mod results;
 pub mod scenario;
 mod series;
@@ -64,82 +68,20 @@ mod simulation;
 mod stopwatch;
 #[cfg(test)]
 mod testing;
-mod waiting_packets;
+mod watching;
+mod wire;
 
 pub use build::Estimate;
 pub use capture::MOST_HEADERS;
-pub use endpoints::external::{Arrival, Delivery, Direction, ExternalFlowInfo, HostTotals};
+pub use endpoints::external::{Arrival, Delivery, ExternalFlowInfo, HostTotals};
+pub use error::SimError;
+pub use groups::Direction;
+pub use monitor::Monitor;
 pub use results::{LinkTotals, Summary};
 pub use scenario::Scenario;
 pub use simulation::Simulation;
 
-use parshall_congestion::external::Fault;
-use parshall_records::{RecordsError, Tables};
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use thiserror::Error;
-
-/// Why a simulation gave no result.
-#[derive(Debug, Error)]
-pub enum SimError {
-    /// The scenario contradicts itself; the Python schema should have said so first.
-    #[error("{key}: {problem}")]
-    Invalid {
-        /// Where in the resolved scenario.
-        key: String,
-        /// What is wrong there, and what is accepted.
-        problem: String,
-    },
-    /// A congestion control from outside failed.
-    #[error("control {}, flow {} of group {group}, {:.6} s: {}", fault.control, fault.flow, fault.at.as_secs_f64(), fault.what)]
-    Control {
-        /// The flow's group.
-        group: String,
-        /// What it did.
-        fault: Fault,
-    },
-    /// [`Monitor::cancel`] was set.
-    #[error("interrupted at {simulated_s:.3} s of simulated time")]
-    Interrupted {
-        /// How far it had come.
-        simulated_s: f64,
-    },
-    /// The records could not be written.
-    #[error(transparent)]
-    Records(#[from] RecordsError),
-}
-
-impl SimError {
-    pub(crate) fn invalid(key: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self::Invalid { key: key.into(), problem: problem.into() }
-    }
-}
-
-/// Watches, and stops, a running simulation from another thread.
-#[derive(Debug)]
-pub struct Monitor {
-    /// So many flows may be there at a time; open loops that need more are refused.
-    pub most_flows: AtomicU64,
-    /// Set it to stop the simulation.
-    pub cancel: AtomicBool,
-    /// Simulated time so far, ps.
-    pub simulated_ps: AtomicU64,
-    /// Packets that links have handled so far.
-    pub packets: AtomicU64,
-    /// Interrupts the simulation after about so many events, as `cancel` does.
-    pub most_events: Option<u64>,
-}
-
-impl Default for Monitor {
-    fn default() -> Self {
-        Self {
-            most_flows: AtomicU64::new(u64::MAX),
-            cancel: AtomicBool::new(false),
-            simulated_ps: AtomicU64::new(0),
-            packets: AtomicU64::new(0),
-            most_events: None,
-        }
-    }
-}
+use parshall_records::Tables;
 
 /// Refuses what [`simulate`] would refuse before its first event, without building a flow; gives the memory that it takes.
 ///

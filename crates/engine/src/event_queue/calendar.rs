@@ -23,7 +23,7 @@
 use super::heap::Heap;
 use super::{entity_of, time_of};
 use crate::event::Entity;
-use crate::memory::{in_large_pages, prefetch};
+use crate::memory::{bytes_of, prefetch, Advice};
 use parshall_units::Instant;
 
 /// Events a bucket should hold: their flows, and those of the next bucket, fit in the second cache.
@@ -104,13 +104,13 @@ fn shift_of(width_ps: f64) -> u32 {
 
 impl Calendar {
     /// An empty one for about so many events, none of which is before `now`.
-    pub(super) fn new(now: Instant, shift: u32, events: usize) -> Self {
+    pub(super) fn new(now: Instant, shift: u32, events: usize, advice: Advice) -> Self {
         let buckets = (3 * events / TARGET as usize).next_power_of_two().max(64);
         let mut heads = Vec::with_capacity(buckets);
-        in_large_pages(heads.spare_capacity_mut());
+        advice(bytes_of(heads.spare_capacity_mut()));
         heads.resize(buckets, Head::default());
         let mut pages = Vec::with_capacity(buckets + events / PAGE as usize);
-        in_large_pages(pages.spare_capacity_mut());
+        advice(bytes_of(pages.spare_capacity_mut()));
         pages.push(Page { keys: [0; PAGE as usize], before: 0 });
         let (current, season_shift) = (now.as_ps() >> shift, buckets.ilog2() - 2);
         Self {

@@ -3,9 +3,9 @@
 //! The marker stands behind the flow's own access link, so it sees packets when they enter the network. A
 //! flow without one pays a test for a null pointer: what the others do is kept out of its code.
 
-use crate::packet::Packet;
 use crate::probe::MarkerProbe;
 use crate::shared::Core;
+use parshall_engine::Packet;
 use parshall_net::markers::{Class, Marker, MarkerConfig};
 use parshall_units::Instant;
 
@@ -58,14 +58,14 @@ impl Edge {
     pub(crate) fn delivered(&mut self, core: &mut Core, packet: &Packet, measured: bool) {
         self.of(packet.class()).delivered += u64::from(measured);
         if let Some(probe) = &mut self.probe {
-            probe.write(core);
+            probe.write(&mut core.sink.recorder, core.end);
         }
     }
 
     /// The simulation ended.
     pub(crate) fn end(&mut self, core: &mut Core) {
         if let Some(probe) = &mut self.probe {
-            probe.end(core, &self.marker);
+            probe.end(&mut core.sink.recorder, core.end, &self.marker);
         }
     }
 

@@ -21,7 +21,7 @@ impl AckOptions {
 
 /// What ACKs carry that are under way on contended links.
 #[derive(Debug, Default)]
-pub(crate) struct SackSlots {
+pub(crate) struct AckSlots {
     slots: Vec<AckOptions>,
     free: Vec<u32>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct SackSlots {
 /// An ACK without them takes no slot.
 const NO_SLOT: u32 = u32::MAX;
 
-impl SackSlots {
+impl AckSlots {
     /// `timed`: somebody reads when the ACK was sent.
     pub(crate) fn store(&mut self, ack: &Ack, timed: bool) -> u32 {
         if ack.sack[0].is_empty() && !timed {

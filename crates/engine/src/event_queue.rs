@@ -4,9 +4,9 @@
 //! kept. Few events are kept in a [`Heap`], those of few flows' transit queues in a [`Tournament`] beside it. Of many, the heap has
 //! only those of the next moment; a [`Calendar`] keeps the rest, and says whose turn is soon.
 //!
-//! Key: 64 bits of time, 34 bits of sequence, 30 bits of entity. The end of the warm-up and then the end of a bin come
-//! before all else of their moment: a packet of that moment counts in what begins. Long before the sequence has no more
-//! bits, after 8 * 10^9 schedulings, the events that wait are numbered anew in the order that they have.
+//! Key: 64 bits of time, 34 bits of sequence, 30 bits of entity. Boundaries come before all else of their moment: a packet of that
+//! moment counts in what begins. Long before the sequence has no more bits, after 8 * 10^9 schedulings, the events that wait
+//! are numbered anew in the order that they have.
 //!
 //! Packets of two flows meet at the same picosecond only where no host takes a random time (`processing_time = "0 s"`).
 //! The order of scheduling is what other event-driven simulators have there, and what they find hangs on it: ON/OFF
@@ -17,8 +17,8 @@ mod calendar;
 mod heap;
 mod tournament;
 
-use crate::endpoints::TransitKind;
-use crate::event::{self, Entity};
+use crate::event::{self, Entity, BOUNDARIES};
+use crate::memory::{no_advice, Advice};
 use calendar::Calendar;
 use heap::{Heap, EMPTY};
 use parshall_units::Instant;
@@ -28,7 +28,7 @@ const ENTITY_BITS: u32 = event::BITS;
 const SEQUENCE_BITS: u32 = 64 - ENTITY_BITS;
 
 /// The sequence begins behind the events that are first of their moment.
-const FIRST: u64 = 2;
+const FIRST: u64 = BOUNDARIES as u64;
 
 /// Beyond this the events are numbered anew; what is scheduled before that is noticed has room in the bits.
 const MOST_SEQUENCE: u64 = 1 << (SEQUENCE_BITS - 1);
@@ -37,8 +37,8 @@ const MOST_SEQUENCE: u64 = 1 << (SEQUENCE_BITS - 1);
 const MANY: usize = 1 << 14;
 
 /// What happens next.
-pub(crate) struct EventQueue {
-    /// The first packet of each flow in transit and the first one of its ACKs, if there are few flows.
+pub struct EventQueue {
+    /// The first packets of the first two transit queues of each flow, if there are few flows.
     transits: Tournament,
     /// Of the other events those before `horizon`, and never none if there are any.
     near: Heap,
@@ -46,30 +46,39 @@ pub(crate) struct EventQueue {
     /// The events from `horizon` on; absent while a heap serves all.
     far: Option<Box<Calendar>>,
     sequence: u64,
+    advice: Advice,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl EventQueue {
-    pub(crate) fn new() -> Self {
+    /// No events.
+    pub fn new() -> Self {
         Self {
             transits: Tournament::new(),
             near: Heap::new(),
             horizon: Instant::MAX,
             far: None,
             sequence: FIRST,
+            advice: no_advice,
         }
     }
 
-    /// Makes room for so many events.
-    pub(crate) fn reserve(&mut self, events: usize) {
-        self.near.reserve(events);
+    /// Makes room for so many events. The advice is given about this memory, and about what the queue takes later.
+    pub fn reserve(&mut self, events: usize, advice: Advice) {
+        self.advice = advice;
+        self.near.reserve(events, advice);
     }
 
     #[allow(clippy::inline_always)] // with a kind of entity that is known, next to nothing
     #[inline(always)]
     fn key(&mut self, at: Instant, entity: Entity) -> u128 {
         let place = match entity {
-            Entity::WarmUp => 0,
-            Entity::Bin => 1,
+            Entity::Boundary(number) => u64::from(number),
             _ => {
                 self.sequence += 1;
                 self.sequence
@@ -78,22 +87,21 @@ impl EventQueue {
         (u128::from(at.as_ps()) << 64) | u128::from(place << ENTITY_BITS | u64::from(entity.bits()))
     }
 
-    /// The place of an event in the tournament, if it has one: the two transit queues of TCP flows, which are most of the events.
+    /// The place of an event in the tournament, if it has one: the first two transit queues of the list have, which should be those
+    /// of most packets.
     #[allow(clippy::inline_always)] // as `key`
     #[inline(always)]
     fn place(&self, entity: Entity) -> Option<usize> {
         match entity {
-            Entity::Transit(TransitKind::Data, index) if self.transits.is_on() => Some(2 * index as usize),
-            Entity::Transit(TransitKind::Acks, index) if self.transits.is_on() => {
-                Some(2 * index as usize + 1)
-            }
+            Entity::Transit(0, index) if self.transits.is_on() => Some(2 * index as usize),
+            Entity::Transit(1, index) if self.transits.is_on() => Some(2 * index as usize + 1),
             _ => None,
         }
     }
 
     /// The earliest event, if it is before `limit`.
     #[inline]
-    pub(crate) fn next_before(&self, limit: Instant) -> Option<(Instant, Entity)> {
+    pub fn next_before(&self, limit: Instant) -> Option<(Instant, Entity)> {
         let key = self.transits.least().min(self.near.least());
         let at = Instant::from_ps(time_of(key)); // of no event: later than any limit
         if at < limit {
@@ -104,7 +112,7 @@ impl EventQueue {
     }
 
     /// The earliest event.
-    pub(crate) fn peek(&self) -> Option<(Instant, Entity)> {
+    pub fn peek(&self) -> Option<(Instant, Entity)> {
         let key = self.transits.least().min(self.near.least());
         (key != EMPTY).then(|| (Instant::from_ps(time_of(key)), entity_of(key)))
     }
@@ -115,7 +123,7 @@ impl EventQueue {
     }
 
     /// Schedules an event. A transit queue has one at a time.
-    pub(crate) fn push(&mut self, at: Instant, entity: Entity) {
+    pub fn push(&mut self, at: Instant, entity: Entity) {
         let key = self.key(at, entity);
         while let Some(place) = self.place(entity) {
             if place < self.transits.places() {
@@ -133,7 +141,7 @@ impl EventQueue {
     /// The earliest event, which is of `entity`, happens again.
     #[allow(clippy::inline_always)] // as `key`
     #[inline(always)]
-    pub(crate) fn replace_top(&mut self, at: Instant, entity: Entity) {
+    pub fn replace_top(&mut self, at: Instant, entity: Entity) {
         debug_assert!(self.is_top(entity), "{entity:?}, not {:?}", self.peek());
         let key = self.key(at, entity);
         if let Some(place) = self.place(entity) {
@@ -149,7 +157,7 @@ impl EventQueue {
     /// The earliest event, which is of `entity`, happens again at `next`, or no more.
     #[allow(clippy::inline_always)] // as `key`
     #[inline(always)]
-    pub(crate) fn top_again_at(&mut self, next: Option<Instant>, entity: Entity) {
+    pub fn top_again_at(&mut self, next: Option<Instant>, entity: Entity) {
         match next {
             Some(at) => self.replace_top(at, entity),
             None => self.pop(entity),
@@ -157,7 +165,7 @@ impl EventQueue {
     }
 
     /// Removes the earliest event, which is of `entity`.
-    pub(crate) fn pop(&mut self, entity: Entity) {
+    pub fn pop(&mut self, entity: Entity) {
         debug_assert!(self.is_top(entity), "{entity:?}, not {:?}", self.peek());
         if let Some(place) = self.place(entity) {
             self.transits.set(place, EMPTY);
@@ -197,7 +205,7 @@ impl EventQueue {
     }
 
     /// Keeps the events in the way that suits their number and density; now and then is often enough.
-    pub(crate) fn adapt(&mut self) {
+    pub fn adapt(&mut self) {
         if self.sequence > MOST_SEQUENCE {
             self.number_anew();
         }
@@ -233,7 +241,7 @@ impl EventQueue {
     fn keep_in_buckets(&mut self, shift: u32) {
         let Some((now, _)) = self.peek() else { return };
         let room = self.near.len() + self.far.as_ref().map_or(0, |calendar| calendar.len());
-        let mut calendar = Box::new(Calendar::new(now, shift, room));
+        let mut calendar = Box::new(Calendar::new(now, shift, room, self.advice));
         self.near.end().chain(self.transits.end()).for_each(|key| calendar.insert(key));
         if let Some(mut old) = self.far.take() {
             old.drain(|key| calendar.insert(key));
@@ -267,7 +275,6 @@ fn entity_of(key: u128) -> Entity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoints::Kind;
     use proptest::prelude::*;
 
     /// What is done to a queue between two steps that must change no order.
@@ -297,10 +304,9 @@ mod tests {
                 }
                 _ => {
                     let waits = |entity: Entity| model.iter().any(|&(.., other)| other == entity);
-                    let queues =
-                        [TransitKind::Data, TransitKind::Acks].map(|kind| Entity::Transit(kind, flow));
+                    let queues = [0, 1].map(|queue| Entity::Transit(queue, flow));
                     let idle = queues.into_iter().find(|&entity| !waits(entity));
-                    let entity = idle.unwrap_or(Entity::Own(Kind::Tcp, 0, order as u32));
+                    let entity = idle.unwrap_or(Entity::Own(0, 0, order as u32));
                     queue.push(at, entity);
                     model.push((time, order, entity));
                 }
@@ -353,18 +359,18 @@ mod tests {
         }
 
         #[test]
-        fn the_warm_up_and_bins_end_before_the_packets_of_that_moment(
+        fn boundaries_come_before_the_packets_of_their_moment(
             time in 1u64..1 << 50, packets in prop::collection::vec(0u32..1000, 0..20),
         ) {
             let mut queue = EventQueue::new();
             let at = Instant::from_ps(time);
             let packets = packets.into_iter().map(Entity::Link);
-            let pushed: Vec<Entity> = packets.chain([Entity::Bin, Entity::WarmUp]).collect();
+            let pushed: Vec<Entity> = packets.chain([Entity::Boundary(1), Entity::Boundary(0)]).collect();
             for &entity in &pushed {
                 queue.push(at, entity);
             }
-            let [packets @ .., bin, warm_up] = &pushed[..] else { unreachable!() };
-            for &entity in [warm_up, bin].into_iter().chain(packets) {
+            let [packets @ .., second, first] = &pushed[..] else { unreachable!() };
+            for &entity in [first, second].into_iter().chain(packets) {
                 prop_assert_eq!(queue.peek(), Some((at, entity)));
                 queue.pop(entity);
             }

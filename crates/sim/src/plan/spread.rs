@@ -1,8 +1,8 @@
 //! A value for each flow of a group, such as its RTT.
 
 use super::{problem, Problem};
-use crate::random::Streams;
 use crate::scenario::{FlowGroup, Spread};
+use parshall_engine::random::Streams;
 use parshall_units::Duration;
 use parshall_workload::Distribution;
 

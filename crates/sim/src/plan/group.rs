@@ -2,13 +2,14 @@
 
 use super::spread::SpreadValues;
 use super::{at_key, problem, Problem};
-use crate::endpoints::{AccessLink, Edge, Propagation};
-use crate::event::MAX_INDEX;
-use crate::network::LinkState;
+use crate::edge::Edge;
+use crate::groups::{AccessLink, Propagation};
 use crate::probe::MarkerProbe;
-use crate::random::{Stream, Streams};
 use crate::scenario::{FlowGroup, Probes, Sampling, Scenario};
 use crate::series::Interval;
+use crate::shared::LinkState;
+use parshall_engine::random::{Stream, Streams};
+use parshall_engine::MAX_INDEX;
 use parshall_net::markers;
 use parshall_units::{Duration, Instant, Rate};
 use parshall_workload::Source;
@@ -30,7 +31,7 @@ pub(crate) struct GroupPlan<'a> {
 
 impl<'a> GroupPlan<'a> {
     /// The group number `index` of a scenario, over these links.
-    pub(super) fn new(scenario: &'a Scenario, repetition: u32, index: usize, links: &'a [LinkState]) -> Self {
+    pub(crate) fn new(scenario: &'a Scenario, repetition: u32, index: usize, links: &'a [LinkState]) -> Self {
         let spec = &scenario.flows[index];
         Self {
             spec,
@@ -45,7 +46,7 @@ impl<'a> GroupPlan<'a> {
     }
 
     /// Refuses what no kind of flow can do; `flows`: those of the groups before.
-    pub(super) fn check(&self, flows: u32) -> Result<(), Problem> {
+    pub(crate) fn check(&self, flows: u32) -> Result<(), Problem> {
         let spec = self.spec;
         if spec.count == 0 {
             return Err(problem("count", "must be at least 1"));
@@ -167,11 +168,11 @@ impl<'a> GroupPlan<'a> {
 
     /// Propagation delay of the links of a path.
     pub(crate) fn path_delay(&self, path: &[u32]) -> Duration {
-        crate::network::path_delay(self.links, path)
+        parshall_engine::path_delay(self.links, path)
     }
 
     /// Whether its flows have markers, so that the links of their path count classes apart.
-    pub(super) fn is_marked(&self) -> bool {
+    pub(crate) fn is_marked(&self) -> bool {
         self.spec.marker.build().is_some()
     }
 

@@ -1,6 +1,6 @@
 //! Where a flow stands: its place in the lists, and the propagation segments that are its own.
 
-use crate::random::SmallStream;
+use parshall_engine::random::SmallStream;
 use parshall_units::Duration;
 
 /// The propagation segments of a flow's path that it shares with none.

@@ -3,7 +3,7 @@
 //! The four children of a node fill one cache line, and empty places hold a key later than all, so the
 //! inner loop has no bounds to test.
 
-use crate::memory::in_large_pages;
+use crate::memory::{bytes_of, Advice};
 
 /// No key: later than all.
 pub(super) const EMPTY: u128 = u128::MAX;
@@ -30,9 +30,9 @@ impl Heap {
     }
 
     /// Makes room for so many keys.
-    pub(super) fn reserve(&mut self, keys: usize) {
+    pub(super) fn reserve(&mut self, keys: usize, advice: Advice) {
         self.families.reserve_exact(keys / 4);
-        in_large_pages(self.families.spare_capacity_mut());
+        advice(bytes_of(self.families.spare_capacity_mut()));
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,29 +1,28 @@
 //! A contended link of the running network: what `parshall_net::link` knows, and the packets themselves.
 
+use crate::core::Core;
 use crate::event::Entity;
-use crate::packet::{Packet, Transit};
-use crate::probe::LinkProbe;
+use crate::packet::{Owner, Packet, Transit};
 use crate::random::Stream;
-use crate::shared::Core;
+use crate::sink::Sink;
 use crate::waiting_packets::WaitingPackets;
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Link, Offered, Outcome};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// A contended link.
-pub(crate) struct LinkState {
-    pub(crate) name: Arc<str>,
-    pub(crate) link: Link,
-    /// Whether records count the classes of packets apart: the queue does, or a marked flow crosses the link.
-    pub(crate) classed: bool,
-    pub(crate) random: Stream,
+pub struct LinkState<S: Sink> {
+    /// Its transmitter, queue, medium and propagation.
+    pub link: Link,
+    /// What its queue and its medium draw from.
+    pub random: Stream,
+    /// What the sink notes of it.
+    pub notes: S::OfLink,
     /// Packets that propagate towards another contended link.
     pub(super) in_transit: VecDeque<Transit>,
     /// Packets that wait for their turn, if the queue decides at departure.
     pub(super) waiting: WaitingPackets,
-    pub(crate) probe: LinkProbe,
 }
 
 /// Why a packet does not go on at once.
@@ -34,45 +33,42 @@ pub(super) enum Stopped {
     Waits,
 }
 
-impl LinkState {
-    pub(crate) fn new(name: Arc<str>, link: Link, random: Stream, probe: LinkProbe) -> Self {
-        let classed = link.differentiates();
-        Self {
-            name,
-            link,
-            classed,
-            random,
-            in_transit: VecDeque::new(),
-            waiting: WaitingPackets::default(),
-            probe,
-        }
+impl<S: Sink> LinkState<S> {
+    /// An idle link.
+    pub fn new(link: Link, random: Stream, notes: S::OfLink) -> Self {
+        Self { link, random, notes, in_transit: VecDeque::new(), waiting: WaitingPackets::default() }
     }
 
     /// A packet is offered. If it goes on: when it will have propagated to the link's end.
     #[inline]
     pub(super) fn pass(
         &mut self,
+        core: &mut Core<S>,
         now: Instant,
-        packet: &mut Packet,
+        (packet, owner): (&mut Packet, Owner),
         ecn: Ecn,
-        warm_up: Instant,
     ) -> Result<Instant, Stopped> {
         let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
         match self.link.offer(now, offered, &mut self.random) {
             Outcome::Forwarded { departure, waiting, marked } => {
-                self.probe.waited(waiting, now >= warm_up);
+                core.sink.enqueued(&mut self.notes, now, packet);
+                core.sink.forwarded(&mut self.notes, packet, (departure, waiting), now >= core.warm_up);
                 if marked {
                     packet.mark();
+                    core.sink.marked(&mut self.notes, packet);
                 }
                 Ok(departure + self.link.delay())
             }
-            Outcome::Dropped | Outcome::LostOnMedium => Err(Stopped::Lost),
+            Outcome::Dropped | Outcome::LostOnMedium => {
+                core.sink.dropped(&mut self.notes, owner, packet);
+                Err(Stopped::Lost)
+            }
             Outcome::Waits => Err(Stopped::Waits),
         }
     }
 
     /// A packet propagates towards the next contended link and will be there `at`.
-    pub(crate) fn propagate(&mut self, core: &mut Core, index: u32, at: Instant, mut transit: Transit) {
+    pub(super) fn propagate(&mut self, core: &mut Core<S>, index: u32, at: Instant, mut transit: Transit) {
         transit.packet.at = at;
         if self.in_transit.is_empty() {
             core.queue.push(at, Entity::Link(index));
@@ -82,6 +78,6 @@ impl LinkState {
 }
 
 /// Propagation delay of the links of a path.
-pub(crate) fn path_delay(links: &[LinkState], path: &[u32]) -> Duration {
+pub fn path_delay<S: Sink>(links: &[LinkState<S>], path: &[u32]) -> Duration {
     path.iter().fold(Duration::ZERO, |sum, &link| sum + links[link as usize].link.delay())
 }

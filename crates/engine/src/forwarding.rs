@@ -1,43 +1,39 @@
 //! How packets go from link to link, from the first one of a transit queue to that queue, which hears what became of them.
 
-use super::link_state::Stopped;
-use super::{LinkState, Network};
-use crate::endpoints::{Hop, TransitKind, TransitQueue};
+use crate::core::Core;
 use crate::event::Entity;
+use crate::kinds::Endpoints;
+use crate::link::{LinkState, Stopped};
+use crate::network::Network;
 use crate::packet::{Owner, Packet, Transit};
-use crate::shared::Core;
+use crate::sink::Sink;
+use crate::transit::{Hop, Rest, TransitQueue};
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Label, Offered, Transmission};
 use parshall_units::Instant;
-
-/// What is left to do with a packet that came to its first link, where that is more than usual.
-#[derive(Clone, Copy)]
-pub(crate) enum Rest {
-    /// The packet will be at the end of the link at this time, and links are captured.
-    Crossed(Instant),
-    /// The queue decides when its turn comes.
-    Waits(Ecn),
-}
 
 /// The first packet in transit reaches the first link of its path; what is left to do. This is the whole way of a packet through a
 /// dumbbell, so it is code of each transit queue's own.
 #[allow(clippy::inline_always)] // one call for each kind of transit queue
 #[inline(always)]
-pub(crate) fn meet_first_link<L: TransitQueue>(
-    core: &mut Core,
-    links: &mut [LinkState],
+pub fn meet_first_link<S: Sink, Q: TransitQueue<S>>(
+    core: &mut Core<S>,
+    links: &mut [LinkState<S>],
     now: Instant,
-    (kind, flow): (TransitKind, u32),
-    mut sender: L,
+    (kind, flow): (u8, u32),
+    mut sender: Q,
 ) -> Option<(Rest, Transit)> {
     let (mut packet, tag) = sender.first();
     let link = sender.path()[0];
     let state = &mut links[link as usize];
     let ecn = sender.ecn(&packet);
     let owner = Owner { transit: kind, flow, tag };
-    match state.pass(now, &mut packet, ecn, core.warm_up) {
-        Ok(at) if sender.ends_at_first_link() => sender.deliver(core, at, &packet, tag),
-        Ok(at) if core.captures.is_none() => {
+    match state.pass(core, now, (&mut packet, owner), ecn) {
+        Ok(at) if sender.ends_at_first_link() => {
+            core.sink.delivered(at, owner, &packet);
+            sender.deliver(core, at, &packet, tag);
+        }
+        Ok(at) if !core.sink.watches_crossings() => {
             state.propagate(core, link, at, Transit { packet, owner, hop: 1 });
         }
         Ok(at) => return Some((Rest::Crossed(at), Transit { packet, owner, hop: 1 })),
@@ -49,10 +45,10 @@ pub(crate) fn meet_first_link<L: TransitQueue>(
     None
 }
 
-impl Network {
+impl<E: Endpoints> Network<E> {
     /// The first packet in transit reaches the first link of its path.
     #[inline]
-    pub(super) fn on_transit(&mut self, now: Instant, kind: TransitKind, flow: u32) {
+    pub(super) fn on_transit(&mut self, now: Instant, kind: u8, flow: u32) {
         let Self { core, links, endpoints, .. } = self;
         if let Some((rest, transit)) = endpoints.meet_first_link(core, links, now, (kind, flow)) {
             self.finish_meeting(now, rest, transit);
@@ -66,7 +62,7 @@ impl Network {
         let Transit { owner, packet, .. } = transit;
         let Hop { link, is_last, .. } = self.endpoints.hop(owner, 0, &packet);
         match rest {
-            Rest::Crossed(at) => self.go_on_captured(now, link, at, (transit, is_last)),
+            Rest::Crossed(at) => self.go_on_watched(now, link, at, (transit, is_last)),
             Rest::Waits(ecn) => self.hold(now, link, ecn, transit),
         }
         let next = self.endpoints.next(&mut self.core, (owner.transit, owner.flow));
@@ -87,7 +83,7 @@ impl Network {
     fn offer(&mut self, now: Instant, owner: Owner, hop: u8, mut packet: Packet) {
         let Hop { link, is_last, ecn } = self.endpoints.hop(owner, hop, &packet);
         let state = &mut self.links[link as usize];
-        match state.pass(now, &mut packet, ecn, self.core.warm_up) {
+        match state.pass(&mut self.core, now, (&mut packet, owner), ecn) {
             Ok(at) => self.go_on(now, link, at, (Transit { packet, owner, hop: hop + 1 }, is_last)),
             Err(Stopped::Lost) => self.endpoints.lose(&mut self.core, owner, &packet),
             Err(Stopped::Waits) => {
@@ -99,29 +95,33 @@ impl Network {
     /// A packet has crossed a link, the last of those it counts, and will be at the link's end `at`.
     #[inline]
     fn go_on(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
-        if self.core.captures.is_some() {
-            self.go_on_captured(now, link, at, (transit, is_last));
+        if self.core.sink.watches_crossings() {
+            self.go_on_watched(now, link, at, (transit, is_last));
         } else if is_last {
-            self.endpoints.deliver(&mut self.core, transit.owner, at, &transit.packet);
+            self.deliver(at, &transit);
         } else {
             self.links[link as usize].propagate(&mut self.core, link, at, transit);
         }
     }
 
-    /// The same, where the packet is captured first.
+    /// The same, where crossings are watched.
     #[cold]
     #[inline(never)]
-    fn go_on_captured(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
+    fn go_on_watched(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
         let Transit { packet, owner, hop } = transit;
-        self.endpoints.capture(&mut self.core, owner, usize::from(hop) - 1, at, &packet);
-        if let Some(captures) = &mut self.core.captures {
-            captures.write_before(now);
-        }
+        self.endpoints.crossed(&mut self.core, owner, usize::from(hop) - 1, at, &packet);
+        self.core.sink.crossed(now);
         if is_last {
-            self.endpoints.deliver(&mut self.core, owner, at, &packet);
+            self.deliver(at, &transit);
         } else {
             self.links[link as usize].propagate(&mut self.core, link, at, transit);
         }
+    }
+
+    #[inline]
+    fn deliver(&mut self, at: Instant, transit: &Transit) {
+        self.core.sink.delivered(at, transit.owner, &transit.packet);
+        self.endpoints.deliver(&mut self.core, transit.owner, at, &transit.packet);
     }
 
     // --- queues that decide at departure ---
@@ -131,10 +131,11 @@ impl Network {
     fn hold(&mut self, now: Instant, index: u32, ecn: Ecn, transit: Transit) {
         let Transit { packet, owner, .. } = transit;
         let dscp = self.endpoints.dscp(owner, &packet);
-        let LinkState { link, waiting, random, .. } = &mut self.links[index as usize];
+        let LinkState { link, waiting, random, notes, .. } = &mut self.links[index as usize];
         let offered = Offered { bytes: packet.bytes(), ecn, class: packet.class() };
         let label = Label { flow: owner.flow_number(), dscp, ticket: waiting.store(transit) };
         link.hold(now, offered, label, random);
+        self.core.sink.enqueued(notes, now, &packet);
         if link.is_busy() {
             self.lose_dropped(index);
         } else if let Some(next) = self.transmit(now, index) {
@@ -160,9 +161,10 @@ impl Network {
         };
         let state = &mut self.links[index as usize];
         let mut transit = state.waiting.take(ticket);
-        state.probe.waited(waiting, counted);
+        self.core.sink.forwarded(&mut state.notes, &transit.packet, (departure, waiting), counted);
         if marked {
             transit.packet.mark();
+            self.core.sink.marked(&mut state.notes, &transit.packet);
         }
         let at = departure + state.link.delay();
         let Hop { is_last, .. } = self.endpoints.hop(transit.owner, transit.hop - 1, &transit.packet);
@@ -173,7 +175,9 @@ impl Network {
     /// What the queue of a link has dropped is lost.
     fn lose_dropped(&mut self, index: u32) {
         while let Some(ticket) = self.links[index as usize].link.take_dropped() {
-            let Transit { packet, owner, .. } = self.links[index as usize].waiting.take(ticket);
+            let state = &mut self.links[index as usize];
+            let Transit { packet, owner, .. } = state.waiting.take(ticket);
+            self.core.sink.dropped(&mut state.notes, owner, &packet);
             self.endpoints.lose(&mut self.core, owner, &packet);
         }
     }

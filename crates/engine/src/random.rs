@@ -1,7 +1,7 @@
 //! Named random streams.
 //!
 //! Every entity draws from a stream of its own, derived from the seed, the repetition and the entity's name: adding a
-//! probe, a link or a group of flows moves nobody else's draws, and two variants of a scenario can be compared on common
+//! link or a group of flows moves nobody else's draws, and two variants of a scenario can be compared on common
 //! random numbers.
 
 use parshall_units::Duration;
@@ -9,26 +9,27 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers.
-pub(crate) type Stream = Xoshiro256PlusPlus;
+pub type Stream = Xoshiro256PlusPlus;
 
 /// Where streams come from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Streams {
+pub struct Streams {
     root: u64,
 }
 
 impl Streams {
-    pub(crate) fn new(seed: u64, repetition: u32) -> Self {
+    /// The streams of a repetition.
+    pub fn new(seed: u64, repetition: u32) -> Self {
         Self { root: mix(mix(seed) ^ u64::from(repetition)) }
     }
 
     /// The stream of the `index`-th `entity` (e.g. a group's name), for one `purpose`.
-    pub(crate) fn stream(self, entity: &str, purpose: &str, index: u64) -> Stream {
+    pub fn stream(self, entity: &str, purpose: &str, index: u64) -> Stream {
         Stream::seed_from_u64(self.seed(entity, purpose, index))
     }
 
     /// What [`Self::stream`] begins from: of whoever has the same generator, the same stream.
-    pub(crate) fn seed(self, entity: &str, purpose: &str, index: u64) -> u64 {
+    pub fn seed(self, entity: &str, purpose: &str, index: u64) -> u64 {
         let name = fnv(fnv(FNV_BASIS, entity.as_bytes()) ^ 0xff, purpose.as_bytes());
         mix(self.root ^ mix(name ^ mix(index)))
     }
@@ -41,17 +42,17 @@ impl Streams {
 ///
 /// Reference: D. E. Knuth, The Art of Computer Programming 2, §3.3.4 (the multiplier's spectral test).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SmallStream(u64);
+pub struct SmallStream(u64);
 
 impl SmallStream {
     /// The stream that begins at the next number of another one.
-    pub(crate) fn of(random: &mut Stream) -> Self {
+    pub fn of(random: &mut Stream) -> Self {
         Self(random.next_u64())
     }
 
     /// Uniform over `[0, range)`.
     #[inline]
-    pub(crate) fn below(&mut self, range: Duration) -> Duration {
+    pub fn below(&mut self, range: Duration) -> Duration {
         let drawn = (u128::from(self.0) * u128::from(range.as_ps())) >> 64;
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         Duration::from_ps(drawn as u64)
@@ -69,7 +70,7 @@ fn fnv(mut hash: u64, bytes: &[u8]) -> u64 {
 }
 
 /// The finaliser of `SplitMix64`: a bijection that scatters neighbouring values.
-pub(crate) fn mix(value: u64) -> u64 {
+pub fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

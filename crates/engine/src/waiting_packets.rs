@@ -4,14 +4,14 @@ use crate::packet::Transit;
 
 /// Packets by ticket.
 #[derive(Debug, Default)]
-pub(crate) struct WaitingPackets {
+pub struct WaitingPackets {
     places: Vec<Transit>,
     free: Vec<u32>,
 }
 
 impl WaitingPackets {
     /// Keeps a packet; its `hop` counts the link at which it waits. Returns its ticket.
-    pub(crate) fn store(&mut self, transit: Transit) -> u32 {
+    pub fn store(&mut self, transit: Transit) -> u32 {
         if let Some(ticket) = self.free.pop() {
             self.places[ticket as usize] = transit;
             return ticket;
@@ -21,7 +21,7 @@ impl WaitingPackets {
     }
 
     /// Gives a packet back; its ticket can be used again.
-    pub(crate) fn take(&mut self, ticket: u32) -> Transit {
+    pub fn take(&mut self, ticket: u32) -> Transit {
         self.free.push(ticket);
         self.places[ticket as usize]
     }

@@ -1,14 +1,21 @@
 //! What the TCP flows of a group have in common.
 
-use super::exchanges::Role;
-use crate::endpoints::access::AccessLink;
-use crate::packet::{Flags, Packet};
+use super::AccessLink;
+use crate::wire::SYN;
 use parshall_congestion::{Control, ControlConfig, Knowledge, Start};
+use parshall_engine::Packet;
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
 use parshall_tcp::TcpConfig;
 use parshall_units::{Duration, Instant};
 use std::sync::Arc;
+
+/// Which end of exchanges the flows of a group are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Server,
+    Client,
+}
 
 /// What the flows of a group have in common.
 #[derive(Debug)]
@@ -61,7 +68,7 @@ impl TcpGroup {
     /// Whether a packet is an ACK without data, of the handshake.
     #[inline]
     pub(crate) fn is_bare(&self, packet: &Packet) -> bool {
-        packet.bytes() == self.header_bytes && !packet.flags().has(Flags::SYN)
+        packet.bytes() == self.header_bytes && !packet.flags().has(SYN)
     }
 
     /// Size on the wire of the last packet of a transfer of `bytes`.
