@@ -33,7 +33,7 @@ pub fn meet_first_link<S: Sink, Q: TransitQueue<S>>(
             core.sink.delivered(at, owner, &packet);
             sender.deliver(core, at, &packet, tag);
         }
-        Ok(at) if !core.sink.watches_crossings() => {
+        Ok(at) if !core.sink.watches_crossings() && sender.path().len() > 1 => {
             state.propagate(core, link, at, Transit { packet, owner, hop: 1 });
         }
         Ok(at) => return Some((Rest::Crossed(at), Transit { packet, owner, hop: 1 })),
@@ -62,7 +62,7 @@ impl<E: Endpoints> Network<E> {
         let Transit { owner, packet, .. } = transit;
         let Hop { link, is_last, .. } = self.endpoints.hop(owner, 0, &packet);
         match rest {
-            Rest::Crossed(at) => self.go_on_watched(now, link, at, (transit, is_last)),
+            Rest::Crossed(at) => self.go_on(now, link, at, (transit, is_last)),
             Rest::Waits(ecn) => self.hold(now, link, ecn, transit),
         }
         let next = self.endpoints.next(&mut self.core, (owner.transit, owner.flow));

@@ -267,10 +267,6 @@ impl<S, E: Endpoint> TransitQueue<S> for Packets<'_, E> {
         &self.host().way.links
     }
 
-    fn ends_at_first_link(&self) -> bool {
-        false
-    }
-
     fn ecn(&self, packet: &Packet) -> Ecn {
         packet.ecn(Ecn::ALL[packet.seq() as usize & 3])
     }

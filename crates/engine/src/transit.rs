@@ -23,9 +23,11 @@ pub trait TransitQueue<S> {
     /// The links that the packets cross, in order; not empty.
     fn path(&self) -> &[u32];
 
-    /// Whether a packet is delivered as soon as its first link has accepted it: there is no other link, and no sink
-    /// [watches crossings](crate::Sink::watches_crossings).
-    fn ends_at_first_link(&self) -> bool;
+    /// A shortcut for queues whose path has one link, where no sink [watches crossings](crate::Sink::watches_crossings): a packet is
+    /// delivered as soon as this link has accepted it, without a look at anything else. `false` is always right.
+    fn ends_at_first_link(&self) -> bool {
+        false
+    }
 
     /// What a packet says about ECN.
     fn ecn(&self, packet: &Packet) -> Ecn;
@@ -67,7 +69,7 @@ impl Hop {
 /// What is left to do with a packet that came to its first link, where that is more than usual.
 #[derive(Clone, Copy)]
 pub enum Rest {
-    /// The packet will be at the end of the link at this time, and the sink watches crossings.
+    /// The packet will be at the end of the link at this time, and the sink watches crossings or there is no other link.
     Crossed(Instant),
     /// The queue decides when its turn comes.
     Waits(Ecn),
