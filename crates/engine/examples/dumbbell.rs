@@ -66,6 +66,7 @@ impl Endpoint for Host {
 codes! { pub Code: Forth, Back }
 
 endpoints! {
+    #[derive(Default)]
     pub struct Ends for () { hosts: Hosts<Host> = Code::Forth { Code::Forth => forth, Code::Back => back } }
 }
 

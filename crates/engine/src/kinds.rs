@@ -107,7 +107,7 @@ macro_rules! codes {
 /// }
 /// ```
 ///
-/// The sink is what stands behind `for`. Codes are below [`MOST_KINDS`](crate::event::MOST_KINDS) and
+/// The sink is what stands behind `for`; attributes, such as `derive`, are kept. Codes are below [`MOST_KINDS`](crate::event::MOST_KINDS) and
 /// [`MOST_TRANSITS`](crate::event::MOST_TRANSITS), and no two are the same; the transit queues of codes 0 and 1 are served
 /// fastest.
 #[macro_export]
@@ -118,7 +118,6 @@ macro_rules! endpoints {
         }
     ) => {
         $(#[$doc])*
-        #[derive(Default)]
         $visibility struct $Name { $(#[allow(missing_docs)] $visibility $kind: $Flows),+ }
 
         $crate::endpoints!(@check [$($code)+] [$($($transit)+)+]);

@@ -2,45 +2,28 @@
 //!
 //! [`simulate`] runs one repetition. The same scenario, seed and repetition give the same records on any machine.
 //!
-//! # Time, and why a packet costs one event
+//! [`parshall_engine`] has the event queue, links and packets, and says why a packet through a dumbbell costs one event. Here are the
+//! endpoints that use that: after its last contended link a packet's arrival at the receiver, the ACK's arrival at the sender and the
+//! sender's answer are computed at once, in the flow's own time ([`endpoints::tcp`]). Where the way back is contended too,
+//! ACKs are packets with events of their own. Timers are lazy: an event fires at the earliest deadline once armed, looks whether the
+//! deadline has moved, and is armed again.
 //!
-//! Only *contended* places need a global order of events: the links that several flows share. Everything else is
-//! private to one flow, so it is run as soon as its inputs are known, in the flow's own time, which may be ahead of
-//! the global clock:
-//!
-//! * a link tells at a packet's arrival when it will have left (first come, first served), so there is no
-//!   'transmission complete' event (but where the queue decides at departure);
-//! * after its last contended link a packet's arrival at the receiver, the ACK's arrival at the sender and
-//!   the sender's answer follow without anybody else's say, so they are computed at once ([`endpoints::tcp`]);
-//! * packets of a flow reach the first link in order, so only the first of each [`TransitQueue`](endpoints::TransitQueue) is in the event queue.
-//!
-//! A packet through the dumbbell is thus one `replace_top` of the event queue, and one visit to its flow's memory. Where
-//! the way back is contended too, ACKs are packets with events of their own.
-//!
-//! Timers are lazy: an event fires at the earliest deadline once armed, looks whether the deadline has moved, and is
-//! armed again.
+//! A part uses those that stand above it:
 //!
 //! | file | what |
 //! | --- | --- |
-//! | [`scenario`] | what is simulated |
+//! | [`scenario`], [`error`], [`monitor`] | what is simulated; why it gives no result; how another thread watches it |
+//! | [`memory`], [`stopwatch`] | large pages; CPU and wall-clock time of the event loop |
+//! | [`recorder`], [`output`] | where tables and the files beside them go |
+//! | [`series`], [`latency`], [`delivered`], [`probe`] | series that fit a run of unknown length; delays from end to end; payload over time; what is sampled |
+//! | [`wire`], [`groups`] | segments and ACKs as packets; what the flows of a group have in common |
+//! | [`capture`], [`qlog`] | captures of links, which Wireshark reads; logs of flows, which qvis reads |
+//! | [`shared`] | what flows share beside the event queue: the sinks |
+//! | [`edge`], [`plan`], [`measured`] | markers; what flows are made from; what their totals refer to |
+//! | [`endpoint_kind`], [`endpoints`] | what a kind of flows does; the one list of kinds, in their own time |
+//! | [`network`], [`build`] | the engine's network with bins and the limits of a run; from scenario to network |
+//! | [`results`], [`watching`] | what is written when it ends; how captures and logs begin |
 //! | [`simulation`] | a simulation that is stepped, by who owns the clock |
-//! | [`build`] | from scenario to network |
-//! | [`event_queue`], [`event`] | a 4-ary heap; with few flows a tournament of their transit queues beside it, with very many events a calendar before it |
-//! | [`network`] | links, and the way of packets from one to the next |
-//! | [`endpoints`] | what a flow is to the network, and the one list of the kinds of flows |
-//! | [`endpoints::tcp`], [`endpoints::datagram`], [`endpoints::external`] | these kinds, in their own time |
-//! | [`random`] | named random streams |
-//! | [`waiting_packets`] | packets whose link has not decided on them |
-//! | [`memory`] | hints about the memory of many flows |
-//! | [`shared`] | what all parts use: event queue, limits of time, records |
-//! | [`latency`] | delays from end to end |
-//! | [`probe`] | what is sampled while it runs |
-//! | [`capture`] | captures of links, which Wireshark reads |
-//! | [`qlog`] | logs of flows, which qvis reads |
-//! | [`output`] | files beside the tables |
-//! | [`series`] | series that fit a run of unknown length |
-//! | [`results`] | what is written when it ends |
-//! | [`stopwatch`] | CPU and wall-clock time of the event loop |
 
 mod build;
 mod capture;

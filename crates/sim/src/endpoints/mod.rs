@@ -22,6 +22,7 @@ use tcp::TcpFlows;
 
 parshall_engine::endpoints! {
     /// The flows of a network.
+    #[derive(Default)]
     pub(crate) struct Endpoints for Shared {
         tcp: TcpFlows = Kind::Tcp { TransitKind::Data => data, TransitKind::Acks => acks },
         datagrams: DatagramFlows = Kind::Datagrams { TransitKind::Datagrams => packets },
