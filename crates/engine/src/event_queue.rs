@@ -77,12 +77,11 @@ impl EventQueue {
     #[allow(clippy::inline_always)] // with a kind of entity that is known, next to nothing
     #[inline(always)]
     fn key(&mut self, at: Instant, entity: Entity) -> u128 {
-        let place = match entity {
-            Entity::Boundary(number) => u64::from(number),
-            _ => {
-                self.sequence += 1;
-                self.sequence
-            }
+        let place = if let Entity::Boundary(number) = entity {
+            u64::from(number)
+        } else {
+            self.sequence += 1;
+            self.sequence
         };
         (u128::from(at.as_ps()) << 64) | u128::from(place << ENTITY_BITS | u64::from(entity.bits()))
     }

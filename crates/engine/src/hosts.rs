@@ -80,7 +80,7 @@ impl Way {
 pub struct Hosts<E: Endpoint> {
     /// The kind's code, and those of the transit queues of first and second hosts.
     codes: (u8, [u8; 2]),
-    hosts: Vec<Host<E>>,
+    ends: Vec<Host<E>>,
     /// Of packets under way, by their tags.
     payloads: Slots<Datagram<E::Payload>>,
     out: Outbox<E::Payload>,
@@ -114,7 +114,7 @@ impl<E: Endpoint> Default for Hosts<E> {
 impl<E: Endpoint> Hosts<E> {
     /// None, of a kind with these codes.
     pub fn new(kind: u8, queues: [u8; 2]) -> Self {
-        Self { codes: (kind, queues), hosts: Vec::new(), payloads: Slots::default(), out: Outbox(Vec::new()) }
+        Self { codes: (kind, queues), ends: Vec::new(), payloads: Slots::default(), out: Outbox(Vec::new()) }
     }
 
     /// Adds a pair of hosts, each with its way to the other one. Returns the pair's number.
@@ -122,15 +122,15 @@ impl<E: Endpoint> Hosts<E> {
         for (endpoint, way) in [first, second] {
             let (in_transit, arriving) = Default::default();
             let (timer, arrival) = (Instant::MAX, Instant::MAX);
-            self.hosts.push(Host { endpoint, way, in_transit, arriving, timer, arrival });
-            self.arm(core, self.hosts.len() - 1);
+            self.ends.push(Host { endpoint, way, in_transit, arriving, timer, arrival });
+            self.arm(core, self.ends.len() - 1);
         }
-        self.hosts.len() as u32 / 2 - 1
+        self.ends.len() as u32 / 2 - 1
     }
 
     /// The hosts, pair after pair.
     pub fn iter(&self) -> impl Iterator<Item = &E> {
-        self.hosts.iter().map(|host| &host.endpoint)
+        self.ends.iter().map(|host| &host.endpoint)
     }
 
     /// The packets of a pair's first host.
@@ -154,7 +154,7 @@ impl<E: Endpoint> Hosts<E> {
     }
 
     fn send<S>(&mut self, core: &mut Core<S>, now: Instant, index: usize, packet: Datagram<E::Payload>) {
-        let host = &mut self.hosts[index];
+        let host = &mut self.ends[index];
         let bytes = packet.bytes.min(MAX_BYTES);
         let sent = Packet::new(now + host.way.before, now, packet.ecn as u64, bytes, Flags::default());
         let tag = self.payloads.store(packet);
@@ -175,8 +175,8 @@ impl<E: Endpoint> Hosts<E> {
         (left, marked, tag): (Instant, bool, u32),
         from: usize,
     ) {
-        let at = left + self.hosts[from].way.behind;
-        let arriving = &mut self.hosts[index].arriving;
+        let at = left + self.ends[from].way.behind;
+        let arriving = &mut self.ends[index].arriving;
         let place = arriving.partition_point(|&(earlier, ..)| earlier <= at);
         arriving.insert(place, (at, marked, tag));
         self.expect(core, index);
@@ -184,7 +184,7 @@ impl<E: Endpoint> Hosts<E> {
 
     /// Schedules the next arrival, unless an event that is early enough is.
     fn expect<S>(&mut self, core: &mut Core<S>, index: usize) {
-        let host = &mut self.hosts[index];
+        let host = &mut self.ends[index];
         let Some(&(at, ..)) = host.arriving.front().filter(|first| first.0 < host.arrival) else { return };
         host.arrival = at;
         core.queue.push(at, Entity::Own(self.codes.0, ARRIVAL, index as u32));
@@ -192,25 +192,25 @@ impl<E: Endpoint> Hosts<E> {
 
     /// The packets that are due arrive.
     fn on_arrival<S>(&mut self, core: &mut Core<S>, now: Instant, index: usize) {
-        if self.hosts[index].arrival > now {
+        if self.ends[index].arrival > now {
             return; // a packet overtook the one that this event was scheduled for, and another event is
         }
-        self.hosts[index].arrival = Instant::MAX;
-        while let Some(&(at, marked, tag)) = self.hosts[index].arriving.front().filter(|first| first.0 <= now)
+        self.ends[index].arrival = Instant::MAX;
+        while let Some(&(at, marked, tag)) = self.ends[index].arriving.front().filter(|first| first.0 <= now)
         {
-            self.hosts[index].arriving.pop_front();
+            self.ends[index].arriving.pop_front();
             let Some(mut packet) = self.payloads.take(tag) else { continue };
             if marked {
                 packet.ecn = Ecn::Ce;
             }
-            self.hosts[index].endpoint.on_packet(at, packet, &mut self.out);
+            self.ends[index].endpoint.on_packet(at, packet, &mut self.out);
             self.follow(core, now, index);
         }
         self.expect(core, index);
     }
 
     fn on_timer<S>(&mut self, core: &mut Core<S>, now: Instant, index: usize) {
-        let host = &mut self.hosts[index];
+        let host = &mut self.ends[index];
         if host.timer > now {
             return; // an earlier time was wanted after this one was scheduled, and has passed
         }
@@ -223,7 +223,7 @@ impl<E: Endpoint> Hosts<E> {
 
     /// Timers are lazy: one that was put off fires at the earlier time, and is scheduled again.
     fn arm<S>(&mut self, core: &mut Core<S>, index: usize) {
-        let host = &mut self.hosts[index];
+        let host = &mut self.ends[index];
         let Some(next) = host.endpoint.next().filter(|&next| next < host.timer) else { return };
         host.timer = next;
         core.queue.push(next, Entity::Own(self.codes.0, TIMER, index as u32));
@@ -248,7 +248,7 @@ pub struct Packets<'a, E: Endpoint> {
 
 impl<E: Endpoint> Packets<'_, E> {
     fn host(&self) -> &Host<E> {
-        &self.hosts.hosts[self.host]
+        &self.hosts.ends[self.host]
     }
 }
 
@@ -258,7 +258,7 @@ impl<S, E: Endpoint> TransitQueue<S> for Packets<'_, E> {
     }
 
     fn next(&mut self, _: &mut Core<S>) -> Option<Instant> {
-        let in_transit = &mut self.hosts.hosts[self.host].in_transit;
+        let in_transit = &mut self.hosts.ends[self.host].in_transit;
         in_transit.pop_front();
         in_transit.front().map(|(packet, _)| packet.at)
     }
