@@ -1,8 +1,8 @@
 //! The event queue: what happens next, in the order of time; of events at the same time, in the order of scheduling.
 //!
 //! A key is one 128-bit number, so a comparison is one subtraction, and the order of events does not depend on how they are
-//! kept. Few events are kept in a [`Heap`], those of few flows' transit queues in a [`Tournament`] beside it. Of many, the heap has
-//! only those of the next moment; a [`Calendar`] keeps the rest, and says whose turn is soon.
+//! kept. Few events are kept in a heap, those of few flows' transit queues in a tournament beside it. Of many, the heap has
+//! only those of the next moment; a calendar keeps the rest, and says whose turn is soon.
 //!
 //! Key: 64 bits of time, 34 bits of sequence, 30 bits of entity. Boundaries come before all else of their moment: a packet of that
 //! moment counts in what begins. Long before the sequence has no more bits, after 8 * 10^9 schedulings, the events that wait

@@ -23,7 +23,7 @@ pub enum SimError {
         /// What it did.
         fault: Fault,
     },
-    /// [`Monitor::cancel`] was set.
+    /// [`Monitor::cancel`](crate::Monitor::cancel) was set.
     #[error("interrupted at {simulated_s:.3} s of simulated time")]
     Interrupted {
         /// How far it had come.

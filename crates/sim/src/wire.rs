@@ -61,3 +61,30 @@ pub(crate) fn ack(packet: &Packet, options: &AckOptions) -> Ack {
         window: options.window,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parshall_net::ecn::Ecn;
+    use parshall_units::Instant;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_segment_survives_its_packet(
+            seq in 0u64..1 << 39, sent in 0u64..1 << 50, bits in any::<[bool; 5]>(), marked in any::<bool>(),
+        ) {
+            let [retransmission, syn, push, ecn_capable, cwr] = bits;
+            let sent = Instant::from_ps(sent);
+            let before = Segment { retransmission, syn, push, ecn_capable, cwr, ..Segment::plain(seq, sent) };
+            let mut packet = waiting(&before, 1500).arriving(Instant::MAX);
+            prop_assert_eq!(packet.ecn(Ecn::Ect0), if ecn_capable { Ecn::Ect0 } else { Ecn::NotCapable });
+            if marked {
+                packet.mark();
+            }
+            let after = segment(&packet);
+            let expected = Segment { congestion_experienced: marked, ..before };
+            prop_assert_eq!(format!("{after:?}"), format!("{expected:?}"));
+        }
+    }
+}

@@ -3,13 +3,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`flow`] | a flow: receiver, way back and sender, and below it its transit queues, its transfers, what is measured, captured and logged |
-//! | [`group`] | what the flows of a group have in common |
 //! | [`application`] | what drives a flow |
 //! | [`arrivals`] | open loops: transfers that arrive on their own |
 //! | [`exchanges`] | requests and responses: two flows that take turns |
 //! | [`build`] | from a group of the scenario to its flows |
 //! | [`probe`], [`totals`] | what is recorded while it runs, and when it ends |
-//! | [`sack_slots`] | what few ACKs carry while they are under way: SACK blocks, windows, timestamps |
 
 mod application;
 mod arrivals;
