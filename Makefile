@@ -155,7 +155,7 @@ docs-site: setup $(SIMULATOR)
 
 # A workspace of its own, beside the gate: its stacks take minutes to build.
 quic: ## QUIC stacks that ship, in virtual time beside TCP: the tables of docs/own_endpoint.md
-	cargo run --release --quiet --locked --manifest-path examples/quic/Cargo.toml
+	cd examples/quic && cargo run --release --quiet --locked
 
 docs-crates:
 	$(STEP) docs-crates env RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \
