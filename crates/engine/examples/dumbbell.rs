@@ -1,4 +1,4 @@
-//! Own endpoints on the engine: senders with an AIMD window share a drop-tail bottleneck, in about 60 lines.
+//! Own endpoints on the engine: senders with an AIMD window share a drop-tail bottleneck, in some 80 lines.
 //!
 //! `cargo run -p parshall-engine --example dumbbell`
 

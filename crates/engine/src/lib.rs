@@ -8,7 +8,7 @@
 //!
 //! A host is an [`Endpoint`]: [`on_packet`](Endpoint::on_packet), [`on_timer`](Endpoint::on_timer), and
 //! [`next`](Endpoint::next), the time at which it wants to be woken. [`Hosts`] puts pairs of them at the ends of paths;
-//! `examples/dumbbell.rs` is a whole network in 60 lines. An endpoint that simulates both of its ends itself implements
+//! `examples/dumbbell.rs` is a whole network in 80 lines. An endpoint that simulates both of its ends itself implements
 //! [`TransitQueue`] and [`Flows`] instead, and then a packet costs one event (below). [`endpoints!`] joins any kinds into one
 //! type, so that each kind's way through the network is code of its own, without a dynamic call.
 //!
