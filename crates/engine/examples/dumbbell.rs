@@ -9,7 +9,7 @@ use parshall_net::{ecn::Ecn, link::Link, loss, queues, rate::Transmitter};
 use parshall_units::Rate;
 
 /// A sender, or the receiver that answers each packet with its number.
-pub enum Host {
+enum Host {
     Sender { window: f64, next: u64, awaited: u64, recovered: u64, patience: Instant },
     Receiver { packets: u64 },
 }
@@ -63,14 +63,15 @@ impl Endpoint for Host {
     }
 }
 
-codes! { pub Code: Forth, Back }
+codes! { Code: Forth, Back }
 
 endpoints! {
     #[derive(Default)]
-    pub struct Ends for () { hosts: Hosts<Host> = Code::Forth { Code::Forth => forth, Code::Back => back } }
+    struct Ends for () { hosts: Hosts<Host> = Code::Forth { Code::Forth => forth, Code::Back => back } }
 }
 
-/// The packets that reach the receivers of so many flows in a minute: 10 Mbit/s, 50 packets of buffer, RTTs from 20 ms on.
+/// The packets that reach the receivers of so many flows in a minute: 10 Mbit/s, 50 packets of buffer, RTTs from 20 ms
+/// on.
 pub fn run(flows: u64) -> Vec<u64> {
     let queue = queues::QueueConfig::DropTail(queues::DropTailConfig { limit: queues::Limit::Packets(50) });
     let rate = Transmitter::constant(Rate::from_bps(10_000_000).expect("a rate above 0"));

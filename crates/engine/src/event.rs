@@ -7,8 +7,8 @@
 pub enum Entity {
     /// The first packet of a flow's transit queue reaches its first link: the queue's code, and the flow.
     Transit(u8, u32),
-    /// Something of a kind's own, such as a timer: the kind's code, an event below [`OWN_EVENTS`] and an index, of which the kind
-    /// knows the meaning.
+    /// Something of a kind's own, such as a timer: the kind's code, an event below [`OWN_EVENTS`] and an index, of
+    /// which the kind knows the meaning.
     Own(u8, u8, u32),
     /// The first of a link's packets in transit reaches the next link.
     Link(u32),

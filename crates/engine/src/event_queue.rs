@@ -1,17 +1,17 @@
 //! The event queue: what happens next, in the order of time; of events at the same time, in the order of scheduling.
 //!
-//! A key is one 128-bit number, so a comparison is one subtraction, and the order of events does not depend on how they are
-//! kept. Few events are kept in a heap, those of few flows' transit queues in a tournament beside it. Of many, the heap has
-//! only those of the next moment; a calendar keeps the rest, and says whose turn is soon.
+//! A key is one 128-bit number, so a comparison is one subtraction, and the order of events does not depend on how they
+//! are kept. Few events are kept in a heap, those of few flows' transit queues in a tournament beside it. Of many, the
+//! heap has only those of the next moment; a calendar keeps the rest, and says whose turn is soon.
 //!
-//! Key: 64 bits of time, 34 bits of sequence, 30 bits of entity. Boundaries come before all else of their moment: a packet of that
-//! moment counts in what begins. Long before the sequence has no more bits, after 8 * 10^9 schedulings, the events that wait
-//! are numbered anew in the order that they have.
+//! Key: 64 bits of time, 34 bits of sequence, 30 bits of entity. Boundaries come before all else of their moment: a
+//! packet of that moment counts in what begins. Long before the sequence has no more bits, after 8 * 10^9 schedulings,
+//! the events that wait are numbered anew in the order that they have.
 //!
 //! Packets of two flows meet at the same picosecond only where no host takes a random time (`processing_time = "0 s"`).
 //! The order of scheduling is what other event-driven simulators have there, and what they find hangs on it: ON/OFF
-//! sources of equal RTTs and of access links as fast as the bottleneck meet in nearly every packet, and carry a tenth less
-//! over a small buffer if these ties are drawn (tests/crosscheck/test_on_off.py).
+//! sources of equal RTTs and of access links as fast as the bottleneck meet in nearly every packet, and carry a tenth
+//! less over a small buffer if these ties are drawn (tests/crosscheck/test_on_off.py).
 
 mod calendar;
 mod heap;
@@ -86,8 +86,8 @@ impl EventQueue {
         (u128::from(at.as_ps()) << 64) | u128::from(place << ENTITY_BITS | u64::from(entity.bits()))
     }
 
-    /// The place of an event in the tournament, if it has one: the first two transit queues of the list have, which should be those
-    /// of most packets.
+    /// The place of an event in the tournament, if it has one: the first two transit queues of the list have, which
+    /// should be those of most packets.
     #[allow(clippy::inline_always)] // as `key`
     #[inline(always)]
     fn place(&self, entity: Entity) -> Option<usize> {

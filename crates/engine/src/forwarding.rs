@@ -1,4 +1,5 @@
-//! How packets go from link to link, from the first one of a transit queue to that queue, which hears what became of them.
+//! How packets go from link to link, from the first one of a transit queue to that queue, which hears what became of
+//! them.
 
 use crate::core::Core;
 use crate::event::Entity;
@@ -12,8 +13,8 @@ use parshall_net::ecn::Ecn;
 use parshall_net::link::{Label, Offered, Transmission};
 use parshall_units::Instant;
 
-/// The first packet in transit reaches the first link of its path; what is left to do. This is the whole way of a packet through a
-/// dumbbell, so it is code of each transit queue's own.
+/// The first packet in transit reaches the first link of its path; what is left to do. This is the whole way of a
+/// packet through a dumbbell, so it is code of each transit queue's own.
 #[allow(clippy::inline_always)] // one call for each kind of transit queue
 #[inline(always)]
 pub fn meet_first_link<S: Sink, Q: TransitQueue<S>>(
@@ -150,8 +151,8 @@ impl<E: Endpoints> Network<E> {
         self.core.queue.top_again_at(next, Entity::Transmission(index));
     }
 
-    /// The link is free: the packet whose turn it is begins to leave, and what follows from that is done. Returns when the link is to be
-    /// asked again.
+    /// The link is free: the packet whose turn it is begins to leave, and what follows from that is done. Returns when
+    /// the link is to be asked again.
     fn transmit(&mut self, now: Instant, index: u32) -> Option<Instant> {
         let LinkState { link, random, .. } = &mut self.links[index as usize];
         let transmission = link.transmit(now, random);

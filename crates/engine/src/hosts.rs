@@ -29,7 +29,8 @@ pub trait Endpoint {
     /// The time has come that [`next`](Self::next) named.
     fn on_timer(&mut self, now: Instant, out: &mut Outbox<Self::Payload>);
 
-    /// When the host wants to be woken: asked after each of the other two, and once at the beginning. `None`: by a packet only.
+    /// When the host wants to be woken: asked after each of the other two, and once at the beginning. `None`: by a
+    /// packet only.
     fn next(&self) -> Option<Instant>;
 }
 
@@ -167,7 +168,8 @@ impl<E: Endpoint> Hosts<E> {
         host.in_transit.push_back((sent, tag));
     }
 
-    /// A packet of host `from` will arrive at a host, behind the last propagation segment. (Packets may overtake each other.)
+    /// A packet of host `from` will arrive at a host, behind the last propagation segment. (Packets may overtake each
+    /// other.)
     fn arrives<S>(
         &mut self,
         core: &mut Core<S>,

@@ -1,9 +1,9 @@
 //! Kinds of endpoints, and all endpoints of a network.
 //!
-//! A kind is a type for all its flows, which implements [`Flows`], with functions that give a [`TransitQueue`](crate::TransitQueue)
-//! of a flow. [`codes!`](crate::codes) numbers kinds and queues, and [`endpoints!`](crate::endpoints) joins kinds into one
-//! type that implements [`Endpoints`]. Queues and events are dispatched by a `match` over the codes, so each kind's way through the
-//! network is code of its own.
+//! A kind is a type for all its flows, which implements [`Flows`], with functions that give a
+//! [`TransitQueue`](crate::TransitQueue) of a flow. [`codes!`](crate::codes) numbers kinds and queues, and
+//! [`endpoints!`](crate::endpoints) joins kinds into one type that implements [`Endpoints`]. Queues and events are
+//! dispatched by a `match` over the codes, so each kind's way through the network is code of its own.
 
 use crate::core::Core;
 use crate::event::Entity;
@@ -74,7 +74,8 @@ pub trait Endpoints {
     fn prefetch_beyond(&self, entity: Entity);
 }
 
-/// Numbers names from 0: `codes! { pub Kind: Tcp, Datagrams }` gives `Kind::Tcp` = 0 and `Kind::Datagrams` = 1, of type `u8`.
+/// Numbers names from 0: `codes! { pub Kind: Tcp, Datagrams }` gives `Kind::Tcp` = 0 and `Kind::Datagrams` = 1, of type
+/// `u8`.
 #[macro_export]
 macro_rules! codes {
     ($(#[$doc:meta])* $visibility:vis $Name:ident: $($Entry:ident),+ $(,)?) => {
@@ -107,9 +108,9 @@ macro_rules! codes {
 /// }
 /// ```
 ///
-/// The sink is what stands behind `for`; attributes, such as `derive`, are kept. Codes are below [`MOST_KINDS`](crate::event::MOST_KINDS) and
-/// [`MOST_TRANSITS`](crate::event::MOST_TRANSITS), and no two are the same; the transit queues of codes 0 and 1 are served
-/// fastest.
+/// The sink is what stands behind `for`; attributes, such as `derive`, are kept. Codes are below
+/// [`MOST_KINDS`](crate::event::MOST_KINDS) and [`MOST_TRANSITS`](crate::event::MOST_TRANSITS), and no two are the
+/// same; the transit queues of codes 0 and 1 are served fastest.
 #[macro_export]
 macro_rules! endpoints {
     (

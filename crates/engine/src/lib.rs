@@ -1,27 +1,27 @@
 //! A network of links and endpoints in virtual time.
 //!
-//! The engine knows packets, queues, links and time. It knows no TCP, no table and no operating system: it reads no clock, opens no
-//! file and draws no random number but from the seed that it is given, so a run gives the same bytes on any machine, and it
-//! builds for `wasm32-unknown-unknown`.
+//! The engine knows packets, queues, links and time. It knows no TCP, no table and no operating system: it reads no
+//! clock, opens no file and draws no random number but from the seed that it is given, so a run gives the same bytes on
+//! any machine, and it builds for `wasm32-unknown-unknown`.
 //!
 //! # Endpoints
 //!
 //! A host is an [`Endpoint`]: [`on_packet`](Endpoint::on_packet), [`on_timer`](Endpoint::on_timer), and
 //! [`next`](Endpoint::next), the time at which it wants to be woken. [`Hosts`] puts pairs of them at the ends of paths;
 //! `examples/dumbbell.rs` is a whole network in 80 lines. An endpoint that simulates both of its ends itself implements
-//! [`TransitQueue`] and [`Flows`] instead, and then a packet costs one event (below). [`endpoints!`] joins any kinds into one
-//! type, so that each kind's way through the network is code of its own, without a dynamic call.
+//! [`TransitQueue`] and [`Flows`] instead, and then a packet costs one event (below). [`endpoints!`] joins any kinds
+//! into one type, so that each kind's way through the network is code of its own, without a dynamic call.
 //!
 //! # Sinks
 //!
-//! A [`Sink`] is told what links do with packets: accepted, forwarded, marked, dropped, delivered. What it does not look at costs
-//! nothing, and `()` looks at nothing.
+//! A [`Sink`] is told what links do with packets: accepted, forwarded, marked, dropped, delivered. What it does not
+//! look at costs nothing, and `()` looks at nothing.
 //!
 //! # Time, and why a packet costs one event
 //!
-//! Only *contended* places need a global order of events: the links that several flows share. Everything else is private to one
-//! flow, so a kind of endpoint may run it as soon as its inputs are known, in the flow's own time, which may be ahead of the
-//! global clock:
+//! Only *contended* places need a global order of events: the links that several flows share. Everything else is
+//! private to one flow, so a kind of endpoint may run it as soon as its inputs are known, in the flow's own time, which
+//! may be ahead of the global clock:
 //!
 //! * a link says at a packet's arrival when it will have left (first come, first served), so there is no
 //!   'transmission complete' event (but where the queue decides at departure);
@@ -29,8 +29,8 @@
 //!   then follow without anybody else's say, so they can be computed at once;
 //! * packets of a flow reach the first link in order, so only the first of each [`TransitQueue`] is in the event queue.
 //!
-//! A packet through a dumbbell is thus one [`replace_top`](EventQueue::replace_top) of the event queue, and one visit to its
-//! flow's memory.
+//! A packet through a dumbbell is thus one [`replace_top`](EventQueue::replace_top) of the event queue, and one visit
+//! to its flow's memory.
 //!
 //! | file | what |
 //! | --- | --- |

@@ -1,9 +1,10 @@
 //! The memory of many flows: hints, which change no value.
 //!
-//! A hundred thousand flows do not fit in any cache, and a packet would wait for memory five times in a row: for its flow, for what
-//! the flow points to, for the levels of the event queue; and as often for the tables that say where memory is. What is asked for
-//! some events ahead is there in time, and large pages need few tables. The same is true of few flows of a high
-//! bandwidth-delay product, by their lines. The engine knows the processor; advice to a kernel is a function that it is given.
+//! A hundred thousand flows do not fit in any cache, and a packet would wait for memory five times in a row: for its
+//! flow, for what the flow points to, for the levels of the event queue; and as often for the tables that say where
+//! memory is. What is asked for some events ahead is there in time, and large pages need few tables. The same is true
+//! of few flows of a high bandwidth-delay product, by their lines. The engine knows the processor; advice to a kernel
+//! is a function that it is given.
 
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
@@ -26,7 +27,8 @@ pub fn prefetch_bytes<T>(place: &T, bytes: Range<usize>) {
     }
 }
 
-/// Asks for what comes a cache line after the first in a queue. Lines are served in turn, in which no processor sees a sequence.
+/// Asks for what comes a cache line after the first in a queue. Lines are served in turn, in which no processor sees a
+/// sequence.
 #[inline]
 pub fn prefetch_ahead<T>(queue: &VecDeque<T>) {
     if let Some(later) = queue.get(LINE_BYTES / size_of::<T>()) {

@@ -1,7 +1,7 @@
 //! The running network: links, the flows at their ends, and what happens to them in the order of time.
 //!
-//! Who owns the clock says how far it goes ([`Network::run`]): to the end at once, as a simulation does, or step by step up to a
-//! clock of the real world.
+//! Who owns the clock says how far it goes ([`Network::run`]): to the end at once, as a simulation does, or step by
+//! step up to a clock of the real world.
 
 use crate::core::Core;
 use crate::event::Entity;

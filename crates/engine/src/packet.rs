@@ -6,9 +6,10 @@ use parshall_units::Instant;
 
 /// A packet between two events.
 ///
-/// What it carries is its endpoint's business: the network knows size, class and marks, and hands back the tag by which the endpoint
-/// finds the rest ([`Owner::tag`]). Number, size and flags share a word, because packets in flight are most of what a large
-/// simulation remembers. A number has 39 bits: the 5 * 10^11th packet of one flow is days of computing away.
+/// What it carries is its endpoint's business: the network knows size, class and marks, and hands back the tag by which
+/// the endpoint finds the rest ([`Owner::tag`]). Number, size and flags share a word, because packets in flight are
+/// most of what a large simulation remembers. A number has 39 bits: the 5 * 10^11th packet of one flow is days of
+/// computing away.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     /// When it arrives where it is going.
@@ -24,7 +25,8 @@ const SIZE_BITS: u32 = 18;
 /// Largest size of a packet, bytes.
 pub const MAX_BYTES: u32 = (1 << SIZE_BITS) - 1;
 
-/// A packet in transit from its flow to the first link. When it arrives there is computed when it comes first: 16 bytes.
+/// A packet in transit from its flow to the first link. When it arrives there is computed when it comes first: 16
+/// bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting {
     /// When it was sent.
@@ -122,8 +124,8 @@ impl Packet {
         self.word |= u64::from(Flags::CONGESTION_EXPERIENCED.0);
     }
 
-    /// What it says about ECN if its flow's packets say `codepoint`: nothing if it is of those that do not, and CE once it is
-    /// marked.
+    /// What it says about ECN if its flow's packets say `codepoint`: nothing if it is of those that do not, and CE once
+    /// it is marked.
     #[inline]
     pub fn ecn(&self, codepoint: Ecn) -> Ecn {
         if codepoint == Ecn::NotCapable || self.flags().has(Flags::NOT_ECN_CAPABLE) {

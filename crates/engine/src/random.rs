@@ -37,8 +37,8 @@ impl Streams {
 
 /// A stream in one word, for a draw with every packet: a linear congruential generator modulo 2^64.
 ///
-/// The word itself is the draw, as a fraction of 2^64 (of which the upper bits are the random ones), and the next one is computed
-/// after it is used: a draw is one multiplication away when a packet's time is needed.
+/// The word itself is the draw, as a fraction of 2^64 (of which the upper bits are the random ones), and the next one
+/// is computed after it is used: a draw is one multiplication away when a packet's time is needed.
 ///
 /// Reference: D. E. Knuth, The Art of Computer Programming 2, §3.3.4 (the multiplier's spectral test).
 #[derive(Clone, Copy, Debug)]

@@ -106,7 +106,8 @@ fn drop_tail(packets: u64) -> QueueConfig {
 
 const CLEAN: LossConfig = LossConfig::None(NoLossConfig {});
 
-/// Runs a pair for ten seconds, whose first host crosses all links in order, with 10 ms of propagation; that of the other one is 5 ms.
+/// Runs a pair for ten seconds, whose first host crosses all links in order, with 10 ms of propagation; that of the
+/// other one is 5 ms.
 fn run(links: Vec<LinkState<Counts>>, first: Noting, second: Noting) -> Network<Ends> {
     let path: Vec<u32> = (0..links.len() as u32).collect();
     let mut network = Network::new(Core::new(at(0), at(10_000), Counts::default()), links, Ends::default());
@@ -139,7 +140,8 @@ fn a_packet_puts_a_timer_forward() {
     let first = Noting { sends: vec![at(0), at(9000)], answers: Some(1000), ..Noting::default() };
     let second = Noting { answers: Some(0), ..Noting::default() };
     let network = run(vec![link(&drop_tail(10), &CLEAN)], first, second);
-    // Packet 0 arrives at 13 ms; its answer at 18 ms has the first host answer and send at once, before what was due at 9 s.
+    // Packet 0 arrives at 13 ms; its answer at 18 ms has the first host answer and send at once, before what was due at
+    // 9 s.
     let [first, second] = hosts(&network);
     assert_eq!(first.heard[0], (at(18), 1000, false));
     assert_eq!(first.woken, [at(0), at(18), at(9000)]);

@@ -1,5 +1,5 @@
-//! Kinds of endpoints in a simulation: their codes, and what the flows of a kind do together beside what the engine asks of them
-//! ([`Flows`]). They are checked and built, end, and have totals.
+//! Kinds of endpoints in a simulation: their codes, and what the flows of a kind do together beside what the engine
+//! asks of them ([`Flows`]). They are checked and built, end, and have totals.
 
 use crate::capture::{Captures, Wires};
 use crate::measured::Measured;
@@ -19,7 +19,8 @@ codes! {
 }
 
 codes! {
-    /// Directions in which kinds of endpoints send. Those of most packets stand first: the event queue serves these fastest.
+    /// Directions in which kinds of endpoints send. Those of most packets stand first: the event queue serves these
+    /// fastest.
     pub(crate) TransitKind: Data, Acks, Datagrams, ExternalData, ExternalAcks
 }
 
@@ -61,7 +62,8 @@ pub(crate) trait EndpointKind: Flows<Shared> {
 
     // --- ending ---
 
-    /// The longest time that a packet and its answer take outside the links, and the longest that a host takes with one.
+    /// The longest time that a packet and its answer take outside the links, and the longest that a host takes with
+    /// one.
     fn longest_delays(&self) -> (Duration, Duration);
 
     /// Brings the flows to the end of the simulated time.

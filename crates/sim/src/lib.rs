@@ -2,11 +2,11 @@
 //!
 //! [`simulate`] runs one repetition. The same scenario, seed and repetition give the same records on any machine.
 //!
-//! [`parshall_engine`] has the event queue, links and packets, and says why a packet through a dumbbell costs one event. Here are the
-//! endpoints that use that: after its last contended link a packet's arrival at the receiver, the ACK's arrival at the sender and the
-//! sender's answer are computed at once, in the flow's own time ([`endpoints::tcp`]). Where the way back is contended too,
-//! ACKs are packets with events of their own. Timers are lazy: an event fires at the earliest deadline once armed, looks whether the
-//! deadline has moved, and is armed again.
+//! [`parshall_engine`] has the event queue, links and packets, and says why a packet through a dumbbell costs one
+//! event. Here are the endpoints that use that: after its last contended link a packet's arrival at the receiver, the
+//! ACK's arrival at the sender and the sender's answer are computed at once, in the flow's own time
+//! ([`endpoints::tcp`]). Where the way back is contended too, ACKs are packets with events of their own. Timers are
+//! lazy: an event fires at the earliest deadline once armed, looks whether the deadline has moved, and is armed again.
 //!
 //! A part uses those that stand above it:
 //!
@@ -66,7 +66,8 @@ pub use simulation::Simulation;
 
 use parshall_records::Tables;
 
-/// Refuses what [`simulate`] would refuse before its first event, without building a flow; gives the memory that it takes.
+/// Refuses what [`simulate`] would refuse before its first event, without building a flow; gives the memory that it
+/// takes.
 ///
 /// # Errors
 /// [`SimError::Invalid`]: the scenario contradicts itself.
@@ -77,8 +78,8 @@ pub fn check(scenario: &Scenario) -> Result<Estimate, SimError> {
 /// Runs one repetition of a scenario and writes its records.
 ///
 /// # Errors
-/// [`SimError`]: the scenario contradicts itself or has flows from outside, the run was cancelled, or records could not be written. What had been written
-/// by then is incomplete, and `tables` discards all that follows.
+/// [`SimError`]: the scenario contradicts itself or has flows from outside, the run was cancelled, or records could not
+/// be written. What had been written by then is incomplete, and `tables` discards all that follows.
 pub fn simulate(
     scenario: &Scenario,
     repetition: u32,

@@ -40,8 +40,8 @@ impl<'a> Measured<'a> {
         bytes as f64 * 8.0 / self.span_s
     }
 
-    /// What is written of every flow alike: what became of its packets by class, if it has a marker, and their delays, if they
-    /// were measured.
+    /// What is written of every flow alike: what became of its packets by class, if it has a marker, and their delays,
+    /// if they were measured.
     pub(crate) fn common_row(&self, flow: u32, edge: Option<&Edge>) -> FlowRow {
         let (within, beyond) = (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond));
         let latency = self.latency.map(|all| all.of(flow));

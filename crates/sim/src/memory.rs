@@ -1,6 +1,7 @@
 //! Large pages for the memory of many flows: a hint to the kernel, which changes no value.
 //!
-//! A hundred thousand flows fit in no cache, nor do the tables that say where their memory is; large pages need few tables.
+//! A hundred thousand flows fit in no cache, nor do the tables that say where their memory is; large pages need few
+//! tables.
 
 use std::mem::MaybeUninit;
 

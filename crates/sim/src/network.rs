@@ -103,8 +103,8 @@ impl Network {
 
     /// By when everything will have reached its end that has passed its last link by `now`.
     ///
-    /// Flows run in their own time, ahead of the event queue, but never further than this: a simulation that ends then has
-    /// the records of one that was asked to last so long.
+    /// Flows run in their own time, ahead of the event queue, but never further than this: a simulation that ends then
+    /// has the records of one that was asked to last so long.
     pub(crate) fn all_delivered(&self, now: Instant) -> Instant {
         let links = self.links.iter().map(|state| state.link.delivers_until());
         let delays = self.endpoints.kinds().map(EndpointKind::longest_delays);

@@ -1,8 +1,8 @@
 //! From a group of the scenario to what its flows are made from, whatever their kind, and what can be wrong with it.
 //!
-//! The private delay of a flow (its RTT less the links of its path, both ways) is split evenly between four propagation segments:
-//! sender to first link, last link to receiver, and the same two on the way back. Where the way back is uncontended it is as long as
-//! the way there.
+//! The private delay of a flow (its RTT less the links of its path, both ways) is split evenly between four propagation
+//! segments: sender to first link, last link to receiver, and the same two on the way back. Where the way back is
+//! uncontended it is as long as the way there.
 
 mod group;
 mod spread;

@@ -84,8 +84,8 @@ impl Shared {
         self.recorder.record(write);
     }
 
-    /// Keeps the SACK blocks of an ACK that a flow sends to contended links, and what goes with them; `timed`: also of one without
-    /// them, when it was sent.
+    /// Keeps the SACK blocks of an ACK that a flow sends to contended links, and what goes with them; `timed`: also of
+    /// one without them, when it was sent.
     pub(crate) fn store_options(&mut self, flow: u32, ack: &Ack, timed: bool) -> u32 {
         let Some(captures) = &mut self.captures else { return self.acks.store(ack, timed) };
         let slot = self.acks.store_any(ack);
@@ -119,7 +119,8 @@ impl Shared {
     }
 }
 
-/// A flow that the end waits for is done at `now` of its own time. (Of two flows, the one that is done later may say so first.)
+/// A flow that the end waits for is done at `now` of its own time. (Of two flows, the one that is done later may say so
+/// first.)
 pub(crate) fn awaited_is_done(core: &mut Core, now: Instant) {
     let (missing, last) = &mut core.sink.awaited;
     *missing -= 1;

@@ -1,5 +1,5 @@
-//! How captures and logs begin. Without captures nothing of them is reached: flags of a group (`TcpGroup::one_link` and its like) stand
-//! in the place of comparisons that are made anyway.
+//! How captures and logs begin. Without captures nothing of them is reached: flags of a group (`TcpGroup::one_link` and
+//! its like) stand in the place of comparisons that are made anyway.
 
 use crate::capture::{Captures, Wires};
 use crate::network::Network;

@@ -46,7 +46,8 @@ pub(crate) fn waiting(segment: &Segment, bytes: u32) -> Waiting {
     Waiting::new(segment.sent, segment.seq, bytes, flags)
 }
 
-/// The ACK that a packet is: its number is the cumulative acknowledgement, its time the echo. `options`: what few ACKs carry.
+/// The ACK that a packet is: its number is the cumulative acknowledgement, its time the echo. `options`: what few ACKs
+/// carry.
 #[inline]
 pub(crate) fn ack(packet: &Packet, options: &AckOptions) -> Ack {
     let flags = packet.flags();

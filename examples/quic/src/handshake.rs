@@ -1,4 +1,5 @@
-//! A handshake without cryptography: each side sends its transport parameters, then a byte that says that it has those of the other.
+//! A handshake without cryptography: each side sends its transport parameters, then a byte that says that it has those
+//! of the other.
 
 /// What a stack's session does with it.
 pub struct Handshake {

@@ -162,7 +162,8 @@ fn read(connection: &mut Connection) -> u64 {
     bytes
 }
 
-/// Cryptography that changes nothing. Tags and tokens are not zero: a payload of zeros would look like a stateless reset.
+/// Cryptography that changes nothing. Tags and tokens are not zero: a payload of zeros would look like a stateless
+/// reset.
 struct Null;
 
 const TAG: usize = 16;

@@ -1,7 +1,7 @@
 //! The random numbers that the stacks ask the operating system for: the same ones in each run.
 //!
-//! BBR of both stacks draws the phase of its cycle from `rand::rng()`, which begins from the system's generator. `getrandom` lets
-//! a program put its own in that place (`.cargo/config.toml`), so the stacks stay as they are.
+//! BBR of both stacks draws the phase of its cycle from `rand::rng()`, which begins from the system's generator.
+//! `getrandom` lets a program put its own in that place (`.cargo/config.toml`), so the stacks stay as they are.
 
 use parshall_engine::random::mix;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! A calendar queue: what happens later, in buckets of equal time.
 //!
-//! With a million flows a heap's path from root to leaf is twenty lines of memory that no cache has. A bucket takes an event
-//! with a single store, and is looked at again when its time has come. Because a bucket's events are known before
+//! With a million flows a heap's path from root to leaf is twenty lines of memory that no cache has. A bucket takes an
+//! event with a single store, and is looked at again when its time has come. Because a bucket's events are known before
 //! they happen, the memory of their flows can be asked for in time.
 //!
 //! | | |
@@ -12,13 +12,13 @@
 //! | `dealt` | the first season whose events are not dealt out to buckets yet |
 //! | `later` | events too late for the seasons there are: a heap |
 //!
-//! A bucket's width follows the density of events, so that a bucket holds about [`TARGET`] of them. Then the buckets of a
-//! million flows reach no further than a round trip time, and timers would all go through the heap: seasons take them
+//! A bucket's width follows the density of events, so that a bucket holds about [`TARGET`] of them. Then the buckets of
+//! a million flows reach no further than a round trip time, and timers would all go through the heap: seasons take them
 //! with a single store too, and each is dealt out when its buckets come within reach.
 //!
-//! References: R. Brown, Calendar queues, Communications of the ACM 31(10), 1988. There a bucket is a sorted list and comes
-//! round every year; here it is unsorted, and what is more than a year ahead waits elsewhere. G. Varghese, T. Lauck, Hashed and
-//! hierarchical timing wheels, SOSP 1987, scheme 7: what is far ahead in coarser units.
+//! References: R. Brown, Calendar queues, Communications of the ACM 31(10), 1988. There a bucket is a sorted list and
+//! comes round every year; here it is unsorted, and what is more than a year ahead waits elsewhere. G. Varghese, T.
+//! Lauck, Hashed and hierarchical timing wheels, SOSP 1987, scheme 7: what is far ahead in coarser units.
 
 use super::heap::Heap;
 use super::{entity_of, time_of};
@@ -289,8 +289,8 @@ impl Calendar {
         Some(shift_of(width)).filter(|&shift| shift != self.shift)
     }
 
-    /// Something that happens in the bucket that comes next, each time another; if its events are not all known yet, not
-    /// all of them.
+    /// Something that happens in the bucket that comes next, each time another; if its events are not all known yet,
+    /// not all of them.
     #[inline]
     pub(crate) fn look_ahead(&mut self) -> Option<Entity> {
         if self.unseen.is_empty() {

@@ -1,11 +1,11 @@
 //! A tournament: the earliest of a moderate number of events, always the same ones.
 //!
-//! Of a flow's packets only the first one in transit is an event, so each transit queue can have a place of its own: a leaf of a complete
-//! 4-ary tree in which every node holds the earliest of its four children. An event that replaces another one at its place
-//! changes the nodes on the way to the root. This way is known beforehand, so the processor reads all of it at once, and no
-//! test has an outcome that it could not guess; in a heap one level's outcome says where the next one is, and how
-//! many there are. With more than [`MOST`] places the way is so long, and so little of it in the first cache, that a heap is
-//! faster.
+//! Of a flow's packets only the first one in transit is an event, so each transit queue can have a place of its own: a
+//! leaf of a complete 4-ary tree in which every node holds the earliest of its four children. An event that replaces
+//! another one at its place changes the nodes on the way to the root. This way is known beforehand, so the processor
+//! reads all of it at once, and no test has an outcome that it could not guess; in a heap one level's outcome says
+//! where the next one is, and how many there are. With more than [`MOST`] places the way is so long, and so little of
+//! it in the first cache, that a heap is faster.
 //!
 //! | | |
 //! | --- | --- |
@@ -88,7 +88,8 @@ impl Tournament {
         }
     }
 
-    /// Of a known number of levels, so that they stand one after another: in a loop the compiler would branch to choose.
+    /// Of a known number of levels, so that they stand one after another: in a loop the compiler would branch to
+    /// choose.
     #[inline(never)]
     fn climb<const LEVELS: usize>(&mut self, place: usize, key: u128) {
         let (mut family, mut member) = (self.leaves + (place >> 2), place & 3);

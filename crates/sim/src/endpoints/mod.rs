@@ -1,13 +1,13 @@
 //! Endpoints: the one list of kinds.
 //!
-//! A flow sends packets in one direction or in two; each direction is a [`TransitQueue`](parshall_engine::TransitQueue) of the
-//! engine. Timers and the like are events of the kind's own. Network, build, results and probes do not know which kinds
-//! there are. (Captures and logs know how TCP looks.) A new one is a directory or file here, with a type for all its flows
-//! that implements [`EndpointKind`] and one for each of its transit queues, codes in [`endpoint_kind`](crate::endpoint_kind), and an
-//! entry in the list below.
+//! A flow sends packets in one direction or in two; each direction is a [`TransitQueue`](parshall_engine::TransitQueue)
+//! of the engine. Timers and the like are events of the kind's own. Network, build, results and probes do not know
+//! which kinds there are. (Captures and logs know how TCP looks.) A new one is a directory or file here, with a type
+//! for all its flows that implements [`EndpointKind`] and one for each of its transit queues, codes in
+//! [`endpoint_kind`](crate::endpoint_kind), and an entry in the list below.
 //!
-//! A kind whose packets come from outside ([`external`]) gives its packets the times at which they came, puts the first of them
-//! into the event queue, keeps what is delivered, and gives it out when its time has come.
+//! A kind whose packets come from outside ([`external`]) gives its packets the times at which they came, puts the first
+//! of them into the event queue, keeps what is delivered, and gives it out when its time has come.
 
 pub(crate) mod datagram;
 pub(crate) mod external;

@@ -45,7 +45,9 @@ impl Network {
                 let kept = links.iter_mut().map(|state| state.notes.keep_bin(&mut state.link, now)).max();
                 if kept == Some(FULL) {
                     let factor = widths.widen();
-                    links.iter_mut().for_each(|state| state.notes.join_bins(factor));
+                    for state in links {
+                        state.notes.join_bins(factor);
+                    }
                 }
             }
         }
