@@ -25,7 +25,7 @@ WITHOUT_BPF := .venv/.without-bpf
 
 .PHONY: help setup lock demo test test-rust test-python test-slow test-random test-studies packetdrill build-rust-tests check check-all
 .PHONY: check-emulation check-beside check-python lint types docs docs-tables docs-site docs-crates bench bench-emulation
-.PHONY: simulator fuzz fuzz-build fuzz-briefly fuzz/seeds/scenario wheel release clean
+.PHONY: quic simulator fuzz fuzz-build fuzz-briefly fuzz/seeds/scenario wheel release clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -155,6 +155,10 @@ $(SIMULATOR): $(RUST)
 docs-site: setup $(SIMULATOR)
 	$(STEP) docs-site $(BIN)/sphinx-build --builder html --conf-dir docs --fail-on-warning --keep-going --quiet . build/docs/html
 	@touch build/docs/.complete
+
+# A workspace of its own, beside the gate: its stacks take minutes to build.
+quic: ## QUIC stacks that ship, in virtual time beside TCP: the tables of docs/own_endpoint.md
+	cd examples/quic && cargo run --release --quiet --locked
 
 docs-crates:
 	$(STEP) docs-crates env RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" \

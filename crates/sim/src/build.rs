@@ -1,31 +1,26 @@
 //! From a scenario to a network ready to run.
-//!
-//! The private delay of a flow (its RTT less the links of its path, both ways) is split evenly between four propagation segments:
-//! sender to first link, last link to receiver, and the same two on the way back. Where the way back is
-//! uncontended it is as long as the way there.
 
 mod checks;
-mod group;
-mod spread;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use group::GroupPlan;
-
 use crate::delivered::Delivered;
-use crate::endpoints::{EndpointKind, Endpoints};
-use crate::event::{Entity, MAX_INDEX};
+use crate::endpoint_kind::EndpointKind;
+use crate::endpoints::Endpoints;
 use crate::latency::Latency;
-use crate::network::{Bins, LinkState, Network};
+use crate::memory::in_large_pages;
+use crate::network::{Bins, Network};
+use crate::plan::{at_key, problem, GroupPlan, Problem};
 use crate::probe::LinkProbe;
-use crate::random::Streams;
 use crate::scenario::{LinkSpec, RateSpec, Sampling, Scenario};
 use crate::series::Widths;
-use crate::shared::Core;
+use crate::shared::{Core, LinkState, Shared, BIN, WARM_UP};
 use crate::SimError;
+use parshall_engine::random::Streams;
+use parshall_engine::MAX_INDEX;
 use parshall_net::link::Link;
 use parshall_net::rate::Transmitter;
-use parshall_units::{ConfigError, Duration, Instant, Rate};
+use parshall_units::{Duration, Instant, Rate};
 
 /// How much memory a scenario takes when it begins.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
@@ -78,30 +73,31 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
     if scenario.probes.latency {
         let names = scenario.flows.iter().map(|group| group.name.as_str());
         let flows = scenario.flows.iter().map(|group| u64::from(group.count)).sum();
-        network.core.latency = Some(Box::new(Latency::of_groups(names, flows)));
+        network.core.sink.latency = Some(Box::new(Latency::of_groups(names, flows)));
     }
     if let Some(bins) = network.bins {
         let simulated = scenario.flows.iter().any(|group| !group.external);
         let names = scenario.flows.iter().map(|group| group.name.as_str().into()).collect();
-        network.core.delivered = simulated.then(|| Box::new(Delivered::of_groups(names, bins.width())));
+        network.core.sink.delivered = simulated.then(|| Box::new(Delivered::of_groups(names, bins.width())));
     }
     make_room(&mut network, scenario)?;
     for index in 0..scenario.flows.len() {
-        let Network { core, links, endpoints, .. } = &mut network;
+        let parshall_engine::Network { core, links, endpoints, .. } = &mut network.engine;
         let group = GroupPlan::new(scenario, repetition, index, links);
-        checked(&group, core.flows, endpoints)?;
+        checked(&group, core.sink.flows, endpoints)?;
         let kind = endpoints.kind_of(group.spec);
         let added = endpoints.kinds_mut()[kind].add(core, &group);
         added.map_err(|problem| at(index, "flows", problem))?;
         if group.is_marked() {
-            scenario.flows[index].path.iter().for_each(|&link| links[link as usize].classed = true);
+            scenario.flows[index].path.iter().for_each(|&link| links[link as usize].notes.classed = true);
         }
     }
     if network.core.warm_up > Instant::ZERO {
-        network.core.queue.push(network.core.warm_up, Entity::WarmUp);
+        let warm_up = network.core.warm_up;
+        network.core.queue.push(warm_up, WARM_UP);
     }
     if let Some(bins) = network.bins {
-        network.core.queue.push(Instant::ZERO + bins.width(), Entity::Bin);
+        network.core.queue.push(Instant::ZERO + bins.width(), BIN);
     }
     Ok(network)
 }
@@ -110,19 +106,17 @@ pub(crate) fn network(scenario: &Scenario, repetition: u32) -> Result<Network, S
 fn links_of(scenario: &Scenario, repetition: u32) -> Result<Network, SimError> {
     checks::check(scenario)?;
     let streams = Streams::new(scenario.seed, repetition);
+    let core = Core::new(
+        Instant::from_ps(scenario.warm_up_ps),
+        Instant::from_ps(scenario.duration_ps),
+        Shared::new(repetition),
+    );
     let mut network = Network {
-        core: Core::new(
-            Instant::from_ps(scenario.warm_up_ps),
-            Instant::from_ps(scenario.duration_ps),
-            repetition,
-        ),
-        links: Vec::new(),
-        endpoints: Endpoints::default(),
+        engine: parshall_engine::Network::new(core, Vec::new(), Endpoints::default()),
         bins: scenario.probes.link_samples.map(|sampling| match sampling {
             Sampling::Every(width) => Bins::Fixed(Duration::from_ps(width)),
             Sampling::Fitted(finest) => Bins::Fitted(Widths::new(Duration::from_ps(finest))),
         }),
-        events: 0,
     };
     for (index, spec) in scenario.links.iter().enumerate() {
         network.links.push(
@@ -134,7 +128,7 @@ fn links_of(scenario: &Scenario, repetition: u32) -> Result<Network, SimError> {
 
 /// The flows of each kind in one piece of memory, and their events.
 fn make_room(network: &mut Network, scenario: &Scenario) -> Result<(), SimError> {
-    let Network { core, endpoints, .. } = network;
+    let parshall_engine::Network { core, endpoints, .. } = &mut network.engine;
     let mut flows = endpoints.kinds().map(|_| 0);
     for spec in &scenario.flows {
         flows[endpoints.kind_of(spec)] += spec.count as usize;
@@ -144,27 +138,10 @@ fn make_room(network: &mut Network, scenario: &Scenario) -> Result<(), SimError>
             if kind.reserve(flows).is_err() {
                 return Err(SimError::invalid("flows", format!("there is no memory for {flows} flows")));
             }
-            core.queue.reserve(2 * flows); // a packet and a timer each
+            core.queue.reserve(2 * flows, in_large_pages); // a packet and a timer each
         }
     }
     Ok(())
-}
-
-/// A problem inside one link or group: key within it, and what is wrong.
-pub(crate) type Problem = (String, String);
-
-pub(crate) fn problem(key: &str, what: impl std::fmt::Display) -> Problem {
-    (key.to_owned(), what.to_string())
-}
-
-/// A refusal of a configuration's own checks.
-pub(crate) fn refused(error: &ConfigError) -> Problem {
-    problem(&error.key, format!("found {}; write {}", error.found, error.accepted))
-}
-
-/// The same of a part, seen from the link or group.
-pub(crate) fn at_key(part: &str, error: ConfigError) -> Problem {
-    refused(&error.within(part))
 }
 
 fn at(index: usize, table: &str, (key, what): Problem) -> SimError {
@@ -184,5 +161,6 @@ fn link(spec: &LinkSpec, streams: Streams, internals: bool) -> Result<LinkState,
     spec.loss.check().map_err(|error| at_key("loss", error))?;
     let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
     let random = streams.stream(&spec.name, "link", 0);
-    Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new(internals)))
+    let probe = LinkProbe::new(spec.name.as_str().into(), link.differentiates(), internals);
+    Ok(LinkState::new(link, random, probe))
 }

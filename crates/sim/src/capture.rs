@@ -32,13 +32,13 @@ pub(crate) use frame::{Ends, DISCARD};
 pub(crate) use hooks::{check, Wires};
 pub(crate) use numbering::Numbering;
 
-use crate::endpoints::tcp::AckOptions;
 use crate::output::Output;
-use crate::packet::{Flags, Packet};
+use crate::wire::{self, AckOptions};
 use crate::SimError;
 use etherparse::{IpDscp, IpEcn, TcpHeader, TcpOptionElement};
 use external::External;
 use frame::{identification, tcp, udp, Frame, Length, Marks};
+use parshall_engine::Packet;
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::Class;
 use parshall_tcp::Ack;
@@ -167,7 +167,7 @@ impl Captures {
         let sent = (options.sent, self.identifications[slot as usize]);
         let hop = &self.tcp[flow.group as usize].back[hop];
         if hop.is_captured() {
-            self.files.keep(hop, at, &self.ack_frame(flow, sent, &packet.ack(options)));
+            self.files.keep(hop, at, &self.ack_frame(flow, sent, &wire::ack(packet, options)));
         }
         if hop.is_last {
             self.flow(flow.index).heard.push_back((at + to_sender, timestamp(options.sent)));
@@ -193,12 +193,12 @@ impl Captures {
         let route = &self.tcp[flow.group as usize];
         let state = &self.flows[flow.index as usize];
         let flags = packet.flags();
-        let syn = flags.has(Flags::SYN);
+        let syn = flags.has(wire::SYN);
         let position = state.numbering.position(packet.seq(), route.payload);
         let mut header = TcpHeader::new(position.port, DISCARD, sequence(position.byte, syn), u16::MAX);
         header.syn = syn;
-        header.cwr = flags.has(Flags::CWR);
-        header.psh = flags.has(Flags::PUSH);
+        header.cwr = flags.has(wire::CWR);
+        header.psh = flags.has(wire::PUSH);
         header.ece = syn && header.cwr; // RFC 3168 §6.1.1
         if !syn {
             header.ack = true;

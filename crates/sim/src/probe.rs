@@ -10,8 +10,8 @@ mod tests;
 pub(crate) use link::LinkProbe;
 pub(crate) use marker::MarkerProbe;
 
+use crate::recorder::Recorder;
 use crate::series::{Interval, Sampled};
-use crate::shared::Core;
 use parshall_congestion::{CongestionControl, Control};
 use parshall_records::{FlowSampleRow, InternalRow};
 use parshall_units::{Duration, Instant};
@@ -48,28 +48,28 @@ impl Samples {
     }
 
     /// Takes the sample that was due.
-    pub(crate) fn take(&mut self, core: &mut Core, row: FlowSampleRow, control: &Control) {
+    pub(crate) fn take(&mut self, recorder: &mut Recorder, row: FlowSampleRow, control: &Control) {
         let variables = self.internals.as_ref().map_or_else(Vec::new, |_| variables_of(control));
         if let Some(sample) = self.series.take(FlowSample { row, variables }) {
-            sample.write(core, self.internals.as_ref());
+            sample.write(recorder, self.internals.as_ref());
         }
     }
 
     /// Writes what was kept.
-    pub(crate) fn end(&mut self, core: &mut Core) {
+    pub(crate) fn end(&mut self, recorder: &mut Recorder) {
         for sample in self.series.end(|_| true) {
-            sample.write(core, self.internals.as_ref());
+            sample.write(recorder, self.internals.as_ref());
         }
     }
 }
 
 impl FlowSample {
-    fn write(self, core: &mut Core, group: Option<&Arc<str>>) {
+    fn write(self, recorder: &mut Recorder, group: Option<&Arc<str>>) {
         let Self { row, variables } = self;
         let (flow, time_s) = (row.flow, row.time_s);
-        core.record(|tables| tables.flow_samples.push(row));
+        recorder.record(|tables| tables.flow_samples.push(row));
         if let Some(group) = group {
-            write_internals(core, group, Some(flow), time_s, &variables);
+            write_internals(recorder, group, Some(flow), time_s, &variables);
         }
     }
 }
@@ -81,7 +81,7 @@ fn variables_of(control: &Control) -> Vec<(&'static str, f64)> {
 }
 
 fn write_internals(
-    core: &mut Core,
+    recorder: &mut Recorder,
     owner: &Arc<str>,
     flow: Option<u32>,
     time_s: f64,
@@ -89,7 +89,7 @@ fn write_internals(
 ) {
     for &(variable, value) in variables.iter().filter(|(_, value)| value.is_finite()) {
         let row = InternalRow { owner: owner.clone(), flow, time_s, variable: variable.into(), value };
-        core.record(|tables| tables.internals.push(row));
+        recorder.record(|tables| tables.internals.push(row));
     }
 }
 

@@ -19,13 +19,13 @@
 mod event;
 
 use crate::capture::{Ends, Numbering};
-use crate::endpoints::tcp::TcpGroup;
-use crate::network::Network;
+use crate::groups::TcpGroup;
 use crate::output::{check_name, Output};
-use crate::packet::{Flags, Packet};
+use crate::wire;
 use crate::{Scenario, SimError};
 use event::Text;
 use parshall_congestion::CongestionControl;
+use parshall_engine::Packet;
 use parshall_records::Tables;
 use parshall_tcp::ranges::{Range, RangeSet};
 use parshall_tcp::sender::Phase;
@@ -38,7 +38,7 @@ use std::path::Path;
 const MOST_LOGS: u64 = 500;
 
 /// The logs of a simulation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Logs(Vec<FlowLog>);
 
 /// The log of one flow.
@@ -105,21 +105,6 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), SimError> {
         check_name(&format!("flows.{index}.name"), &group.name)?;
     }
     Ok(())
-}
-
-impl Network {
-    /// Logs the flows that are sampled, in files beside the tables; nothing, if there are no such files.
-    pub(crate) fn log_flows(&mut self, scenario: &Scenario, tables: &Tables) -> Result<(), SimError> {
-        if tables.directory().is_none() || !scenario.probes.qlog {
-            return Ok(());
-        }
-        let mut logs = Logs(Vec::new());
-        for kind in self.endpoints.kinds_mut() {
-            kind.log(scenario.probes.flows_sampled, tables, &mut logs)?;
-        }
-        self.core.logs = Some(Box::new(logs));
-        Ok(())
-    }
 }
 
 impl Logs {
@@ -275,11 +260,11 @@ impl FlowLog {
         let number = self.next_sent;
         self.next_sent += 1;
         let bytes = packet.bytes();
-        if flags.has(Flags::SYN) {
+        if flags.has(wire::SYN) {
             self.syn = number;
             return self.text.sent(now, (number, true), bytes, None, None);
         }
-        let again = flags.has(Flags::RETRANSMISSION);
+        let again = flags.has(wire::RETRANSMISSION);
         let place = seq.saturating_sub(self.first) as usize;
         if self.copies.len() <= place {
             self.copies.resize(place + 1, number);

@@ -1,11 +1,11 @@
 //! What is written when a simulation ends: the rows of `flows`, `links` and `delay_histogram`, and a summary.
 
-use crate::endpoints::Edge;
-use crate::latency::{FlowLatency, Latency};
-use crate::network::{path_delay, LinkState, Network};
+use crate::measured::Measured;
+use crate::network::Network;
+use crate::shared::LinkState;
 use crate::stopwatch::Spent;
 use crate::SimError;
-use parshall_records::{DelayHistogramRow, FlowRow, LinkRow, Tables};
+use parshall_records::{DelayHistogramRow, LinkRow, Tables};
 use parshall_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -49,12 +49,12 @@ pub struct LinkTotals {
 
 pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -> Result<Summary, SimError> {
     let (warm_up, end) = (network.core.warm_up, network.core.end);
-    let repetition = network.core.repetition;
+    let repetition = network.core.sink.repetition;
     if tables.flows.is_active() {
         write_flows(network, tables)?;
     }
     write_latency(network, tables)?;
-    if let Some(delivered) = network.core.delivered.take() {
+    if let Some(delivered) = network.core.sink.delivered.take() {
         delivered.write(end, tables)?;
     }
     let mut links = Vec::new();
@@ -69,9 +69,9 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
                 - (row.forwarded_packets + row.dropped_packets + row.medium_losses_packets).cast_signed(),
         });
         tables.links.push(row)?;
-        for (low, high, packets) in state.probe.delays.buckets() {
+        for (low, high, packets) in state.notes.delays.buckets() {
             tables.delay_histogram.push(DelayHistogramRow {
-                link: state.name.clone(),
+                link: state.notes.name.clone(),
                 low_s: low.as_secs_f64(),
                 high_s: high.as_secs_f64(),
                 packets,
@@ -84,7 +84,7 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
         cpu_s: spent.cpu_s,
         wall_s: spent.wall_s,
         events: network.events,
-        flows: network.core.flows,
+        flows: network.core.sink.flows,
         packets_forwarded: links.iter().map(|link| link.forwarded).sum(),
         packets_dropped: links.iter().map(|link| link.dropped).sum(),
         links,
@@ -93,7 +93,7 @@ pub(crate) fn write(network: &mut Network, tables: &mut Tables, spent: &Spent) -
 
 /// Writes the flows in the order of their numbers: those of each kind are in that order.
 fn write_flows(network: &Network, tables: &mut Tables) -> Result<(), SimError> {
-    let measured = Measured::of(network);
+    let measured = Measured::of(&network.core, &network.links);
     let kinds = network.endpoints.kinds();
     let mut places = kinds.map(|_| 0);
     let next = |places: &[usize]| {
@@ -110,83 +110,22 @@ fn write_flows(network: &Network, tables: &mut Tables) -> Result<(), SimError> {
 }
 
 fn write_latency(network: &mut Network, tables: &mut Tables) -> Result<(), SimError> {
-    let Some(latency) = network.core.latency.take() else { return Ok(()) };
+    let Some(latency) = network.core.sink.latency.take() else { return Ok(()) };
     latency.write(tables).map_err(SimError::from)
-}
-
-/// What the totals of flows refer to.
-pub(crate) struct Measured<'a> {
-    links: &'a [LinkState],
-    latency: Option<&'a Latency>,
-    end: Instant,
-    /// From the end of the warm-up to the end.
-    span_s: f64,
-}
-
-impl<'a> Measured<'a> {
-    pub(crate) fn of(network: &'a Network) -> Self {
-        let core = &network.core;
-        Self {
-            links: &network.links,
-            latency: core.latency.as_deref(),
-            end: core.end,
-            span_s: core.end.since(core.warm_up).as_secs_f64(),
-        }
-    }
-
-    /// Propagation delay of the links of a path.
-    pub(crate) fn path_delay(&self, path: &[u32]) -> Duration {
-        path_delay(self.links, path)
-    }
-
-    pub(crate) fn started_s(&self, started: Instant) -> f64 {
-        started.min(self.end).as_secs_f64()
-    }
-
-    /// The rate of so many bytes.
-    pub(crate) fn rate_bps(&self, bytes: u64) -> f64 {
-        bytes as f64 * 8.0 / self.span_s
-    }
-
-    /// What is written of every flow alike: what became of its packets by class, if it has a marker, and their delays, if they
-    /// were measured.
-    pub(crate) fn common_row(&self, flow: u32, edge: Option<&Edge>) -> FlowRow {
-        let (within, beyond) = (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond));
-        let latency = self.latency.map(|all| all.of(flow));
-        let (one_way, round_trip) = self.latency.map(|all| all.percentiles(all.of(flow))).unwrap_or_default();
-        FlowRow {
-            rtt_p50_s: round_trip[0],
-            rtt_p95_s: round_trip[1],
-            rtt_p99_s: round_trip[2],
-            mean_one_way_delay_s: latency.and_then(FlowLatency::mean_s),
-            one_way_delay_p50_s: one_way[0],
-            one_way_delay_p95_s: one_way[1],
-            one_way_delay_p99_s: one_way[2],
-            max_one_way_delay_s: latency.and_then(FlowLatency::max_s),
-            jitter_s: latency.and_then(FlowLatency::jitter_s),
-            sent_in_packets: within.map(|class| class.sent),
-            sent_out_packets: beyond.map(|class| class.sent),
-            dropped_in_packets: within.map(|class| class.dropped),
-            dropped_out_packets: beyond.map(|class| class.dropped),
-            delivered_in_packets: within.map(|class| class.delivered),
-            delivered_out_packets: beyond.map(|class| class.delivered),
-            ..FlowRow::default()
-        }
-    }
 }
 
 pub(crate) fn link_row(state: &mut LinkState, warm_up: Instant, end: Instant) -> LinkRow {
     let capacity_bits = state.link.capacity_bits(warm_up, end);
     let span_s = end.since(warm_up).as_secs_f64();
-    let delays = &state.probe.delays;
+    let delays = &state.notes.delays;
     let percentile = |q: f64| delays.percentile(q).map(Duration::as_secs_f64);
-    let classed = state.classed;
+    let classed = state.notes.classed;
     let (counts, occupancy) = state.link.measured(end);
     let reached = counts.arrivals - counts.medium_losses;
     let within = classed.then_some(counts.within);
     let beyond = classed.then(|| counts.beyond());
     LinkRow {
-        link: state.name.clone(),
+        link: state.notes.name.clone(),
         rate_bps: capacity_bits / span_s,
         arrivals_packets: counts.arrivals,
         arrivals_bytes: counts.arrivals_bytes,

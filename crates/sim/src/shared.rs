@@ -1,32 +1,34 @@
-//! What all parts of a running network use.
+//! What the flows of a simulation share, and what is told of events: the sinks.
 
 use crate::capture::Captures;
 use crate::delivered::Delivered;
-use crate::endpoints::tcp::SackSlots;
-use crate::event::Entity;
-use crate::event_queue::EventQueue;
 use crate::latency::Latency;
+use crate::probe::LinkProbe;
 use crate::qlog::Logs;
+use crate::recorder::Recorder;
+use crate::wire::AckSlots;
 use crate::SimError;
+use parshall_engine::{Entity, Packet, Sink};
 use parshall_records::{RecordsError, Tables};
 use parshall_tcp::Ack;
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
 
-/// What flows share: the event queue, the clock's limits, and the records.
-pub(crate) struct Core {
-    pub(crate) queue: EventQueue,
-    pub(crate) sack_slots: SackSlots,
-    pub(crate) warm_up: Instant,
-    pub(crate) end: Instant,
-    /// Flows that the end waits for, and when the last of those that are done was.
-    awaited: (u32, Instant),
-    pub(crate) repetition: u32,
-    /// Flows so far, and whether others come while the simulation runs.
-    pub(crate) flows: u32,
-    pub(crate) flows_come: bool,
-    /// Connections of open loops that finished: arrival process, when, flow.
-    pub(crate) freed: Vec<(u32, Instant, u32)>,
-    pub(crate) tables: Tables,
+/// The event queue, the limits of time, and what else flows share.
+pub(crate) type Core = parshall_engine::Core<Shared>;
+
+/// A contended link, and its samples.
+pub(crate) type LinkState = parshall_engine::LinkState<Shared>;
+
+/// The warm-up ends.
+pub(crate) const WARM_UP: Entity = Entity::Boundary(0);
+/// A bin of the link samples ends.
+pub(crate) const BIN: Entity = Entity::Boundary(1);
+/// The transfers that the end waits for are done.
+pub(crate) const ALL_DONE: Entity = Entity::Notice(0);
+
+/// What the flows of a simulation share beside the event queue.
+pub(crate) struct Shared {
+    pub(crate) recorder: Recorder,
     /// Delays from end to end, if they are measured.
     pub(crate) latency: Option<Box<Latency>>,
     /// Payload that each group delivered over time, if that is recorded.
@@ -35,7 +37,16 @@ pub(crate) struct Core {
     pub(crate) captures: Option<Box<Captures>>,
     /// Logs of flows.
     pub(crate) logs: Option<Box<Logs>>,
-    error: Option<RecordsError>,
+    /// What few ACKs carry that are under way on contended links.
+    pub(crate) acks: AckSlots,
+    /// Connections of open loops that finished: arrival process, when, flow.
+    pub(crate) freed: Vec<(u32, Instant, u32)>,
+    /// Flows that the end waits for, and when the last of those that are done was.
+    awaited: (u32, Instant),
+    pub(crate) repetition: u32,
+    /// Flows so far, and whether others come while the simulation runs.
+    pub(crate) flows: u32,
+    pub(crate) flows_come: bool,
     standstill: (Instant, u32),
     pub(crate) stuck: bool,
 }
@@ -43,24 +54,20 @@ pub(crate) struct Core {
 /// Transfers that may follow each other without time passing before a workload counts as stuck.
 const MAX_STANDSTILL: u32 = 100_000;
 
-impl Core {
-    pub(crate) fn new(warm_up: Instant, end: Instant, repetition: u32) -> Self {
+impl Shared {
+    pub(crate) fn new(repetition: u32) -> Self {
         Self {
-            queue: EventQueue::new(),
-            sack_slots: SackSlots::default(),
-            warm_up,
-            end,
-            awaited: (0, Instant::ZERO),
-            repetition,
-            flows: 0,
-            flows_come: false,
-            freed: Vec::new(),
-            tables: Tables::none(),
+            recorder: Recorder::new(),
             latency: None,
             delivered: None,
             captures: None,
             logs: None,
-            error: None,
+            acks: AckSlots::default(),
+            freed: Vec::new(),
+            awaited: (0, Instant::ZERO),
+            repetition,
+            flows: 0,
+            flows_come: false,
             standstill: (Instant::ZERO, 0),
             stuck: false,
         }
@@ -72,18 +79,16 @@ impl Core {
         self.flows - 1
     }
 
-    /// Writes to the records; the first error ends the run at the next check.
+    /// Writes to the records.
     pub(crate) fn record(&mut self, write: impl FnOnce(&mut Tables) -> Result<(), RecordsError>) {
-        if let Err(error) = write(&mut self.tables) {
-            self.error.get_or_insert(error);
-        }
+        self.recorder.record(write);
     }
 
-    /// Keeps the SACK blocks of an ACK that a flow sends to contended links, and what goes with them; `timed`: also of one without them, when it
-    /// was sent.
+    /// Keeps the SACK blocks of an ACK that a flow sends to contended links, and what goes with them; `timed`: also of
+    /// one without them, when it was sent.
     pub(crate) fn store_options(&mut self, flow: u32, ack: &Ack, timed: bool) -> u32 {
-        let Some(captures) = &mut self.captures else { return self.sack_slots.store(ack, timed) };
-        let slot = self.sack_slots.store_any(ack);
+        let Some(captures) = &mut self.captures else { return self.acks.store(ack, timed) };
+        let slot = self.acks.store_any(ack);
         captures.ack_queued(flow, slot);
         slot
     }
@@ -94,30 +99,15 @@ impl Core {
         self.logs.as_mut().map_or(Ok(()), |logs| logs.check(now))
     }
 
-    /// Completes captures and logs.
-    pub(crate) fn finish_files(&mut self) -> Result<(), SimError> {
-        self.captures.take().map_or(Ok(()), |captures| captures.finish(self.end))?;
-        self.logs.take().map_or(Ok(()), |logs| logs.finish(self.end))
-    }
-
-    pub(crate) fn take_error(&mut self) -> Result<(), RecordsError> {
-        self.error.take().map_or(Ok(()), Err)
+    /// Completes captures and logs of a simulation that ended at `end`.
+    pub(crate) fn finish_files(&mut self, end: Instant) -> Result<(), SimError> {
+        self.captures.take().map_or(Ok(()), |captures| captures.finish(end))?;
+        self.logs.take().map_or(Ok(()), |logs| logs.finish(end))
     }
 
     /// The end waits for so many more flows.
     pub(crate) fn wait_for(&mut self, flows: u32) {
         self.awaited.0 += flows;
-    }
-
-    /// A flow that the end waits for is done at `now` of its own time. (Of two flows, the one that is done later may
-    /// say so first.)
-    pub(crate) fn awaited_is_done(&mut self, now: Instant) {
-        let (missing, last) = &mut self.awaited;
-        *missing -= 1;
-        *last = now.max(*last);
-        if *missing == 0 {
-            self.queue.push(*last, Entity::AllDone);
-        }
     }
 
     /// Notes a transfer that took no time and is followed by another at once; whether that goes on for ever.
@@ -126,5 +116,42 @@ impl Core {
         self.standstill = (now, count);
         self.stuck |= count > MAX_STANDSTILL;
         self.stuck
+    }
+}
+
+/// A flow that the end waits for is done at `now` of its own time. (Of two flows, the one that is done later may say so
+/// first.)
+pub(crate) fn awaited_is_done(core: &mut Core, now: Instant) {
+    let (missing, last) = &mut core.sink.awaited;
+    *missing -= 1;
+    *last = now.max(*last);
+    if *missing == 0 {
+        core.queue.push(*last, ALL_DONE);
+    }
+}
+
+impl Sink for Shared {
+    type OfLink = LinkProbe;
+
+    #[inline]
+    fn forwarded(
+        &mut self,
+        link: &mut LinkProbe,
+        _: &Packet,
+        (_, waiting): (Instant, Duration),
+        measured: bool,
+    ) {
+        link.waited(waiting, measured);
+    }
+
+    #[inline]
+    fn watches_crossings(&self) -> bool {
+        self.captures.is_some()
+    }
+
+    fn crossed(&mut self, now: Instant) {
+        if let Some(captures) = &mut self.captures {
+            captures.write_before(now);
+        }
     }
 }

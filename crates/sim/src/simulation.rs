@@ -29,7 +29,7 @@ impl Simulation {
         let mut network = build::network(scenario, repetition)?;
         network.capture(&scenario.probes.pcap, &tables)?;
         network.log_flows(scenario, &tables)?;
-        network.core.tables = tables;
+        network.core.sink.recorder.tables = tables;
         network.core.queue.adapt();
         Ok(Self {
             network,
@@ -63,7 +63,7 @@ impl Simulation {
         network.check(network.core.end, monitor)?;
         network.end()?;
         let spent = self.clock.stop();
-        let mut tables = std::mem::replace(&mut network.core.tables, Tables::none());
+        let mut tables = std::mem::replace(&mut network.core.sink.recorder.tables, Tables::none());
         let summary = results::write(network, &mut tables, &spent)?;
         Ok((summary, tables))
     }

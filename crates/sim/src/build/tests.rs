@@ -1,7 +1,7 @@
 //! What is refused, and what flows are made from.
 
 use super::{check, network, GroupPlan};
-use crate::endpoints::EndpointKind;
+use crate::endpoint_kind::EndpointKind;
 use crate::testing::{datagram_group, drop_tail, everything, link, read, scenario, tcp_group, MS};
 use crate::Scenario;
 use parshall_units::Duration;
@@ -74,14 +74,14 @@ fn flows_are_numbered_in_the_order_of_the_scenario_whatever_their_kind() {
         [vec![0, 1, 2, 7, 8, 9, 9, 10, 10], vec![3, 4, 5, 6]],
         "a client has its server's number"
     );
-    assert_eq!(network.core.flows, 11);
-    assert!(network.core.flows_come, "there is an open loop");
+    assert_eq!(network.core.sink.flows, 11);
+    assert!(network.core.sink.flows_come, "there is an open loop");
 }
 
 #[test]
 fn links_count_classes_where_marked_flows_cross_them() {
     let network = network(&read(&everything()), 0).unwrap();
-    let classed: Vec<bool> = network.links.iter().map(|state| state.classed).collect();
+    let classed: Vec<bool> = network.links.iter().map(|state| state.notes.classed).collect();
     assert_eq!(classed, [true, true, false]);
 }
 

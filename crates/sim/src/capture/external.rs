@@ -5,8 +5,8 @@
 use super::frame::Frame;
 use super::route::ExternalRoute;
 use super::{Captures, Wires};
-use crate::endpoints::external::{Direction, ExternalGroup};
-use crate::packet::{Flags, Packet};
+use crate::groups::{Direction, ExternalGroup};
+use parshall_engine::{Flags, Packet};
 use parshall_units::Instant;
 
 /// What is known of packets from outside.

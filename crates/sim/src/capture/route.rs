@@ -1,9 +1,7 @@
 //! Which captures see the packets of a group, and what their headers have in common.
 
 use super::{Ends, Wires};
-use crate::endpoints::datagram::DatagramGroup;
-use crate::endpoints::external::ExternalGroup;
-use crate::endpoints::tcp::{Role, TcpGroup};
+use crate::groups::{DatagramGroup, ExternalGroup, Role, TcpGroup};
 use etherparse::{IpDscp, TcpHeader, TcpOptionElement};
 use parshall_net::ecn::Ecn;
 use parshall_net::markers::MarkerConfig;
@@ -193,7 +191,7 @@ fn hops(wires: &Wires<'_>, path: &[u32], other: &[u32]) -> Vec<Hop> {
     let hops = path.iter().enumerate().map(|(index, &link)| {
         let beside = other.iter().enumerate().filter(|&(hop, _)| beside(hop, path.len()) == index);
         Hop {
-            delay: wires.links[link as usize].link.delay(),
+            delay: wires.delays[link as usize],
             leaving: wires.file_of[link as usize],
             arriving: beside.filter_map(|(_, &link)| wires.file_of[link as usize]).collect(),
             is_last: index + 1 == path.len(),
@@ -212,7 +210,7 @@ fn passed(wires: &Wires<'_>, path: &[u32]) -> Vec<(u32, Duration)> {
     let mut after = Duration::ZERO;
     let mut passed = Vec::new();
     for &link in path.iter().rev() {
-        after += wires.links[link as usize].link.delay();
+        after += wires.delays[link as usize];
         passed.extend(wires.file_of[link as usize].map(|file| (file, after)));
     }
     passed

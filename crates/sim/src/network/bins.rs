@@ -1,8 +1,9 @@
 //! The bins of the link samples.
 
-use super::{LinkState, Network};
-use crate::event::Entity;
+use super::Network;
 use crate::series::{Widths, FULL};
+use crate::shared::{LinkState, BIN};
+use parshall_engine::Network as Engine;
 use parshall_units::{Duration, Instant};
 
 /// The widths of the link samples' bins.
@@ -27,24 +28,26 @@ impl Network {
     /// A bin ends.
     pub(super) fn on_bin(&mut self, now: Instant) {
         let Some(bins) = self.end_bins(now) else { return };
-        self.core.queue.replace_top(now + bins.width(), Entity::Bin);
+        self.core.queue.push(now + bins.width(), BIN);
     }
 
     /// A bin of each link ends at `now`.
     pub(super) fn end_bins(&mut self, now: Instant) -> Option<Bins> {
         match self.bins.as_mut()? {
             Bins::Fixed(_) => {
-                for LinkState { name, link, classed, probe, .. } in &mut self.links {
-                    probe.write_bin(&mut self.core, name, *classed, link, now);
+                let Engine { core, links, .. } = &mut self.engine;
+                for LinkState { link, notes: probe, .. } in links {
+                    probe.write_bin(&mut core.sink.recorder, link, now);
                 }
             }
             Bins::Fitted(widths) => {
-                let probes =
-                    self.links.iter_mut().map(|state| (&mut state.probe, state.classed, &mut state.link));
-                let kept = probes.map(|(probe, classed, link)| probe.keep_bin(classed, link, now)).max();
+                let links = &mut self.engine.links;
+                let kept = links.iter_mut().map(|state| state.notes.keep_bin(&mut state.link, now)).max();
                 if kept == Some(FULL) {
                     let factor = widths.widen();
-                    self.links.iter_mut().for_each(|state| state.probe.join_bins(factor));
+                    for state in links {
+                        state.notes.join_bins(factor);
+                    }
                 }
             }
         }

@@ -5,15 +5,16 @@
 
 mod departure;
 
-use crate::event::Entity;
+use crate::measured::Measured;
 use crate::network::Network;
-use crate::random::Streams;
-use crate::results::{link_row, Measured};
-use crate::shared::Core;
+use crate::results::link_row;
+use crate::shared::{awaited_is_done, Core, Shared};
 use crate::testing::{
     datagram_group, drop_tail, everything, link, network, read, run, scenario, tcp_group, MS,
 };
 use crate::{build, Monitor};
+use parshall_engine::random::Streams;
+use parshall_engine::Entity;
 use parshall_net::link::{Label, Link, Offered, Outcome};
 use parshall_net::queues::QueueConfig;
 use parshall_net::rate::Transmitter;
@@ -73,7 +74,7 @@ fn the_times_of_one_packet() {
     // 12 ms of transmission, 1 ms of propagation, the second propagation segment; back: two segments, and the 1 ms of the way there.
     let (one_way, back) = (12 + 245 + 120 + 10 + 245, 245 + 10 + 245);
     assert_eq!(completed(&network), [at(one_way + back)]);
-    assert_eq!(network.core.latency.as_ref().unwrap().of(0).mean_s(), Some(one_way as f64 / 1e4));
+    assert_eq!(network.core.sink.latency.as_ref().unwrap().of(0).mean_s(), Some(one_way as f64 / 1e4));
     let rtt = network.endpoints.tcp.flows[0].sender.statistics().min_rtt();
     assert_eq!(rtt, Some(Duration::from_ps((one_way + back) * MS / 10)));
 }
@@ -153,7 +154,7 @@ fn two_flows_wait_in_the_order_in_which_they_come() {
         let after = 10 + 245 + 500;
         let expected = [at(365 + after), at(365 + 120 + after)];
         assert_eq!(order.map(|flow: usize| completed(&network)[flow]), expected);
-        let delays = &network.links[0].probe.delays;
+        let delays = &network.links[0].notes.delays;
         assert_eq!(
             (delays.count(), delays.max(), delays.mean_s()),
             (2, Some(Duration::from_millis(10)), Some(0.005))
@@ -185,11 +186,11 @@ fn acks_wait_in_the_queue_of_their_own_way() {
     assert_eq!(completed(&network), [at(left[1] + 10 + 245)]);
     let statistics = network.endpoints.tcp.flows[0].sender.statistics();
     assert_eq!(statistics.min_rtt(), Some(Duration::from_ps((left[0] + 10 + 245) * MS / 10)));
-    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network)).unwrap();
+    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network.core, &network.links)).unwrap();
     assert_eq!(row.rtt_base_s, Some(0.1), "the links of both ways are part of it");
     let back = link_row(&mut network.links[1], Instant::ZERO, at(10_000));
     assert_eq!((back.arrivals_packets, back.forwarded_bytes), (2, 80));
-    assert_eq!(network.links[1].probe.delays.max(), Some(Duration::from_millis(4)));
+    assert_eq!(network.links[1].notes.delays.max(), Some(Duration::from_millis(4)));
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn a_flow_that_starts_late() {
     advance(&mut network, Instant::MAX);
     assert_eq!(completed(&network), [at(12_340 + 1120)]);
     network.end().unwrap();
-    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network)).unwrap();
+    let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network.core, &network.links)).unwrap();
     assert_eq!((row.start_s, row.packets_sent), (1.234, Some(1)));
 }
 
@@ -231,7 +232,8 @@ fn a_flow_that_starts_after_the_end_sends_nothing() {
         assert!(network.next_event().is_none());
         network.end().unwrap();
         assert_eq!(network.links[0].link.measured(at(20_000)).0.arrivals, 0);
-        let row = network.endpoints.kinds()[0].totals(0, &Measured::of(&network)).unwrap();
+        let row =
+            network.endpoints.kinds()[0].totals(0, &Measured::of(&network.core, &network.links)).unwrap();
         assert_eq!(row.start_s, 2.0, "it had not come by the end");
     }
 }
@@ -269,10 +271,10 @@ fn acks_do_not_overtake_each_other_in_their_host() {
 
 #[test]
 fn the_end_waits_for_the_flow_that_is_done_last_whoever_says_so_first() {
-    let mut core = Core::new(at(0), at(10_000), 0);
-    core.wait_for(2);
-    core.awaited_is_done(at(50));
-    core.awaited_is_done(at(30));
+    let mut core = Core::new(at(0), at(10_000), Shared::new(0));
+    core.sink.wait_for(2);
+    awaited_is_done(&mut core, at(50));
+    awaited_is_done(&mut core, at(30));
     assert_eq!(core.queue.peek().map(|(when, _)| when), Some(at(50)));
 }
 
@@ -315,7 +317,7 @@ fn a_run_that_ends_with_its_transfers_is_one_that_was_asked_to_last_so_long() {
 
 /// Each number of each row, as text.
 fn totals(network: &mut Network) -> Vec<String> {
-    let measured = Measured::of(network);
+    let measured = Measured::of(&network.core, &network.links);
     let mut rows = Vec::new();
     for kind in network.endpoints.kinds() {
         let places = (0..).take_while(|&place| kind.id(place).is_some());
@@ -334,7 +336,7 @@ fn counted(warm_up_ms: u64, duration_ms: u64) -> Vec<u64> {
     (part["warm_up_ps"], part["duration_ps"]) = (json!(warm_up_ms * MS), json!(duration_ms * MS));
     let mut network = run(&part, 0);
     let span = (duration_ms - warm_up_ms) as f64 / 8e3;
-    let measured = Measured::of(&network);
+    let measured = Measured::of(&network.core, &network.links);
     let mut counts = Vec::new();
     for kind in network.endpoints.kinds() {
         // (An open loop adds flows; those of the groups before it are in all three runs.)
@@ -384,7 +386,7 @@ fn the_warm_up_ends_before_the_packets_of_that_moment() {
         let counted = network.links[0].link.measured(at(30_000)).0.arrivals;
         let flow = &network.endpoints.datagrams.flows[0];
         assert_eq!((flow.sent, counted, flow.delivered), (sent, arrivals, delivered * 472), "{warm_up}");
-        assert_eq!(network.links[0].probe.delays.count(), arrivals, "{warm_up}");
+        assert_eq!(network.links[0].notes.delays.count(), arrivals, "{warm_up}");
     }
     // A packet of TCP is received at 62 ms, and acknowledged at 112 ms.
     for (warm_up_ps, received, rtt) in [
@@ -406,7 +408,7 @@ fn the_warm_up_ends_before_the_packets_of_that_moment() {
 /// Where packets go that are offered to a link that stands alone.
 struct Alone {
     link: Link,
-    random: crate::random::Stream,
+    random: parshall_engine::random::Stream,
     /// When it is asked for its next packet.
     busy_until: Option<Instant>,
 }
@@ -484,6 +486,7 @@ fn a_queue_does_in_the_network_what_it_does_alone() {
             let (counts, expected) = (state.measured(now).0.clone(), alone.link.measured(now).0.clone());
             assert_eq!(format!("{counts:?}"), format!("{expected:?}"), "{name} at {now}");
         }
+        let network = &mut network.engine;
         let counts = network.links[0].link.measured(network.core.end).0;
         assert_eq!(counts.arrivals, u64::from(packets));
         assert!(counts.dropped > 20 && counts.forwarded > 600, "{name}: {counts:?}");
@@ -508,7 +511,7 @@ fn packets_are_conserved_at_any_moment() {
             let counts = state.link.measured(now).0.clone();
             let queued = state.link.queued();
             let gone = counts.forwarded + counts.dropped + counts.medium_losses;
-            assert_eq!(counts.arrivals, gone + queued, "{} at {now}: {counts:?}", state.name);
+            assert_eq!(counts.arrivals, gone + queued, "{} at {now}: {counts:?}", state.notes.name);
             *seen = counts.dropped;
         }
     }

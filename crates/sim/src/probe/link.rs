@@ -1,8 +1,8 @@
 //! Samples of a link, in bins.
 
 use super::write_internals;
+use crate::recorder::Recorder;
 use crate::series::{join_neighbours, last_factor};
-use crate::shared::Core;
 use parshall_net::link::{ClassCounts, Counts, Link};
 use parshall_records::{DelayHistogram, LinkSampleRow};
 use parshall_units::{Duration, Instant};
@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Samples one link.
 #[derive(Debug)]
 pub(crate) struct LinkProbe {
+    pub(crate) name: Arc<str>,
+    /// Whether the classes of packets are counted apart: the queue does, or a marked flow crosses the link.
+    pub(crate) classed: bool,
     /// Waiting times since the warm-up.
     pub(crate) delays: DelayHistogram,
     /// Where the bin under way began, and the link's counts there.
@@ -63,10 +66,10 @@ impl LinkBin {
         }
     }
 
-    fn write(&self, core: &mut Core, name: &Arc<str>) {
-        core.record(|tables| tables.link_samples.push(self.row(name)));
+    fn write(&self, recorder: &mut Recorder, name: &Arc<str>) {
+        recorder.record(|tables| tables.link_samples.push(self.row(name)));
         let end_s = self.start.as_secs_f64() + self.width_s;
-        write_internals(core, name, None, end_s, &self.variables);
+        write_internals(recorder, name, None, end_s, &self.variables);
     }
 
     fn row(&self, name: &Arc<str>) -> LinkSampleRow {
@@ -92,8 +95,10 @@ impl LinkBin {
 
 impl LinkProbe {
     /// `internals`: whether the inner variables of the queue are recorded with the bins.
-    pub(crate) fn new(internals: bool) -> Self {
+    pub(crate) fn new(name: Arc<str>, classed: bool, internals: bool) -> Self {
         Self {
+            name,
+            classed,
             delays: DelayHistogram::new(),
             bin_start: Instant::ZERO,
             counts: Counts::default(),
@@ -122,23 +127,16 @@ impl LinkProbe {
         self.packet_seconds = 0.0;
     }
 
-    /// A bin ends at `now` and is written. `classed`: whether the classes of packets are counted apart.
-    pub(crate) fn write_bin(
-        &mut self,
-        core: &mut Core,
-        name: &Arc<str>,
-        classed: bool,
-        link: &mut Link,
-        now: Instant,
-    ) {
-        if let Some(bin) = self.bin(classed, link, now) {
-            bin.write(core, name);
+    /// A bin ends at `now` and is written.
+    pub(crate) fn write_bin(&mut self, recorder: &mut Recorder, link: &mut Link, now: Instant) {
+        if let Some(bin) = self.bin(link, now) {
+            bin.write(recorder, &self.name);
         }
     }
 
     /// A bin ends at `now` and is kept; how many there are.
-    pub(crate) fn keep_bin(&mut self, classed: bool, link: &mut Link, now: Instant) -> usize {
-        let bin = self.bin(classed, link, now);
+    pub(crate) fn keep_bin(&mut self, link: &mut Link, now: Instant) -> usize {
+        let bin = self.bin(link, now);
         self.kept.extend(bin);
         self.kept.len()
     }
@@ -149,15 +147,15 @@ impl LinkProbe {
     }
 
     /// The simulation ended: writes the bins that were kept.
-    pub(crate) fn write_kept(&mut self, core: &mut Core, name: &Arc<str>) {
+    pub(crate) fn write_kept(&mut self, recorder: &mut Recorder) {
         self.join_bins(last_factor(self.kept.len()));
         for bin in std::mem::take(&mut self.kept) {
-            bin.write(core, name);
+            bin.write(recorder, &self.name);
         }
     }
 
     /// What happened since the last bin. (The one in which the warm-up ends holds only what came after.)
-    fn bin(&mut self, classed: bool, link: &mut Link, now: Instant) -> Option<LinkBin> {
+    fn bin(&mut self, link: &mut Link, now: Instant) -> Option<LinkBin> {
         let width_s = now.since(self.bin_start).as_secs_f64();
         if width_s <= 0.0 {
             return None;
@@ -183,7 +181,7 @@ impl LinkProbe {
             packet_seconds: (packet_seconds - self.packet_seconds).max(0.0),
             waited_ps: self.waited,
             waited_packets: self.waited_packets,
-            classes: classed.then(|| {
+            classes: self.classed.then(|| {
                 [of_class(counts.within, self.counts.within), of_class(counts.beyond(), self.counts.beyond())]
             }),
             variables,
@@ -231,7 +229,7 @@ mod tests {
     proptest! {
         #[test]
         fn joined_bins_hold_what_their_parts_held(bins in bins(), factor in prop::sample::select(vec![1, 2, 5])) {
-            let mut probe = LinkProbe::new(false);
+            let mut probe = LinkProbe::new("link".into(), false, false);
             probe.kept.clone_from(&bins);
             probe.join_bins(factor);
             prop_assert_eq!(probe.kept.len(), bins.len().div_ceil(factor));

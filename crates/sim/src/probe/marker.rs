@@ -1,8 +1,8 @@
 //! Samples of a marker, whose time is that at which packets enter the network: ahead of the flow's samples, or behind them.
 
 use super::write_internals;
+use crate::recorder::Recorder;
 use crate::series::{Interval, Sampled};
-use crate::shared::Core;
 use parshall_net::markers::Marker;
 use parshall_units::Instant;
 use std::sync::Arc;
@@ -39,17 +39,16 @@ impl MarkerProbe {
     }
 
     /// Writes what can be written. (A packet may enter when the simulation is over.)
-    pub(crate) fn write(&mut self, core: &mut Core) {
-        let end = core.end;
+    pub(crate) fn write(&mut self, recorder: &mut Recorder, end: Instant) {
         for Sample { at, variables } in self.due.drain(..).filter(|sample| sample.at < end) {
-            write_internals(core, &self.group, Some(self.flow), at.as_secs_f64(), &variables);
+            write_internals(recorder, &self.group, Some(self.flow), at.as_secs_f64(), &variables);
         }
     }
 
     /// The simulation ended: writes what was kept.
-    pub(crate) fn end(&mut self, core: &mut Core, marker: &Marker) {
-        self.sample_until(core.end, marker);
-        self.due.extend(self.series.end(|sample| sample.at < core.end));
-        self.write(core);
+    pub(crate) fn end(&mut self, recorder: &mut Recorder, end: Instant, marker: &Marker) {
+        self.sample_until(end, marker);
+        self.due.extend(self.series.end(|sample| sample.at < end));
+        self.write(recorder, end);
     }
 }

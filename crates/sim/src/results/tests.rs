@@ -1,7 +1,8 @@
 //! What the rows say, of whole simulations.
 
-use super::{link_row, Measured};
-use crate::endpoints::EndpointKind;
+use super::link_row;
+use crate::endpoint_kind::EndpointKind;
+use crate::measured::Measured;
 use crate::network::Network;
 use crate::testing::{datagram_group, drop_tail, exchanges, link, run, tcp_group, MS};
 use crate::{testing, Monitor, Scenario};
@@ -31,7 +32,7 @@ fn codel(packets: u64) -> Value {
 
 fn rows(network: &mut Network) -> (Vec<FlowRow>, LinkRow) {
     let (warm_up, end) = (network.core.warm_up, network.core.end);
-    let measured = Measured::of(network);
+    let measured = Measured::of(&network.core, &network.links);
     let of_kind = |kind: &&dyn EndpointKind| {
         let places = (0..).take_while(|&place| kind.id(place).is_some());
         places.filter_map(|place| kind.totals(place, &measured)).collect::<Vec<_>>()
@@ -56,7 +57,7 @@ fn syns_that_are_lost_were_sent() {
 fn the_delays_are_those_of_the_packets_accepted() {
     for queue in [drop_tail(20), codel(20)] {
         let network = &mut run(&scenario(&queue, 0.0, 500), 0);
-        let histogram: u64 = network.links[0].probe.delays.buckets().map(|(_, _, packets)| packets).sum();
+        let histogram: u64 = network.links[0].notes.delays.buckets().map(|(_, _, packets)| packets).sum();
         let asked = network.links[0].link.is_busy();
         let held = network.links[0].link.queued();
         let (_, link) = rows(network);

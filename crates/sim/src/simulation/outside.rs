@@ -7,6 +7,7 @@
 use super::Simulation;
 use crate::endpoints::external::{Arrival, Delivery, ExternalFlowInfo, HostTotals};
 use crate::SimError;
+use parshall_engine::Network;
 use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 
@@ -41,13 +42,13 @@ impl Simulation {
 
     /// Whether links are captured: then each packet is to be [shown](Self::show).
     pub fn is_captured(&self) -> bool {
-        self.network.core.captures.is_some()
+        self.network.core.sink.captures.is_some()
     }
 
     /// For captures of links: the packet that is about to be handed in with this slot begins like this. Bytes beyond
     /// [`MOST_HEADERS`](crate::MOST_HEADERS) are left out.
     pub fn show(&mut self, slot: u32, beginning: &[u8], wire_bytes: u32) {
-        if let Some(captures) = &mut self.network.core.captures {
+        if let Some(captures) = &mut self.network.core.sink.captures {
             captures.show(slot, beginning, wire_bytes);
         }
     }
@@ -58,12 +59,12 @@ impl Simulation {
     /// # Errors
     /// No thread can be had.
     pub fn capture_in_background(&mut self) -> Result<(), SimError> {
-        self.network.core.captures.as_mut().map_or(Ok(()), |captures| captures.write_in_background())
+        self.network.core.sink.captures.as_mut().map_or(Ok(()), |captures| captures.write_in_background())
     }
 
     /// Packets that captures left out so far.
     pub fn packets_left_out(&self) -> u64 {
-        self.network.core.captures.as_ref().map_or(0, |captures| captures.left_out())
+        self.network.core.sink.captures.as_ref().map_or(0, |captures| captures.left_out())
     }
 
     /// A packet comes from outside. A time that is past is now. Packets of a flow keep the order in which they are handed in; so do those of
@@ -73,9 +74,8 @@ impl Simulation {
         let wanted = at.max(self.now);
         let at = if wanted == self.last_in.0 { self.last_in.1 + Duration::from_ps(1) } else { wanted };
         self.last_in = (wanted, at);
-        let endpoints = &mut self.network.endpoints;
-        let mut packets = endpoints.external.packets(arrival.flow, arrival.direction);
-        packets.hand_in(&mut self.network.core, at, arrival);
+        let Network { core, endpoints, .. } = &mut self.network.engine;
+        endpoints.external.packets(arrival.flow, arrival.direction).hand_in(core, at, arrival);
     }
 
     /// When the next packet is due outside, of those whose fate is known so far.
@@ -105,7 +105,7 @@ impl Simulation {
     pub fn record_rtt(&mut self, flow: u32, rtt: Duration) {
         let id = self.external_flow(flow).number;
         let core = &mut self.network.core;
-        if let Some(latency) = core.latency.as_mut().filter(|_| self.now >= core.warm_up) {
+        if let Some(latency) = core.sink.latency.as_mut().filter(|_| self.now >= core.warm_up) {
             latency.round_trip(id, rtt);
         }
     }
@@ -113,11 +113,12 @@ impl Simulation {
     /// A flow has done all that it will do: when all that the scenario's `ends_with` names have, the simulation ends.
     pub fn finished(&mut self, flow: u32, at: Instant) {
         let at = at.max(self.now);
-        self.network.endpoints.external.finished(&mut self.network.core, at, flow);
+        let Network { core, endpoints, .. } = &mut self.network.engine;
+        endpoints.external.finished(core, at, flow);
     }
 
     /// The records, for the rows that only the hosts can write: `transfers`, `rounds`, `flow_samples`.
     pub fn tables(&mut self) -> &mut Tables {
-        &mut self.network.core.tables
+        &mut self.network.core.sink.recorder.tables
     }
 }

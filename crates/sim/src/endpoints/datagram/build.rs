@@ -1,15 +1,18 @@
 //! From a group of the scenario to its flows of datagrams.
 
 use super::feedback::{Delays, Feedback, Pace, FRESH_START};
-use super::flow::{DatagramFlow, DatagramGroup};
+use super::flow::DatagramFlow;
 use super::probe::DatagramProbe;
 use super::{DatagramFlows, REPORT};
-use crate::build::{at_key, problem, GroupPlan, Problem};
-use crate::endpoints::{Edge, Kind, Place, Propagation, TransitKind};
-use crate::event::Entity;
-use crate::random::SmallStream;
+use crate::edge::Edge;
+use crate::endpoint_kind::{Kind, TransitKind};
+use crate::groups::DatagramGroup;
+use crate::groups::{Place, Propagation};
+use crate::plan::{at_key, problem, GroupPlan, Problem};
 use crate::shared::Core;
 use parshall_congestion::{ControlConfig, Knowledge};
+use parshall_engine::random::SmallStream;
+use parshall_engine::Entity;
 use parshall_units::{Duration, Instant};
 use parshall_workload::{DatagramSource, Source};
 
@@ -49,7 +52,7 @@ pub(super) fn add(all: &mut DatagramFlows, core: &mut Core, group: &GroupPlan<'_
         let propagation = group.propagation(rtt)?;
         let started = group.start(index)?;
         let place = Place {
-            id: core.number_flow(),
+            id: core.sink.number_flow(),
             index: all.flows.len() as u32,
             group: number,
             processing: SmallStream::of(&mut group.stream("processing", index)),
@@ -79,7 +82,7 @@ pub(super) fn add(all: &mut DatagramFlows, core: &mut Core, group: &GroupPlan<'_
             core.queue.push(due, Entity::Own(Kind::Datagrams, REPORT, place.index));
         }
         all.flows.push(flow);
-        if let Some(latency) = &mut core.latency {
+        if let Some(latency) = &mut core.sink.latency {
             latency.add(group.number);
         }
     }

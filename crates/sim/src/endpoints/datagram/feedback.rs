@@ -14,10 +14,10 @@
 //! [`flow`](super::flow): a report that reaches it at t is an event at t + its first propagation segment. At that moment
 //! everything that arrived in the report's interval has passed its last link.
 
-use crate::random::Stream;
 use parshall_congestion::{
     AckEvent, CongestionControl, CongestionEvent, Control, Phase, RateSample, Signal, Start,
 };
+use parshall_engine::random::Stream;
 use parshall_units::{Duration, Instant};
 use parshall_workload::{Datagram, DatagramSource};
 use std::collections::VecDeque;

@@ -3,34 +3,14 @@
 
 use super::feedback::{Feedback, Pace};
 use super::probe::DatagramProbe;
-use crate::endpoints::access::AccessLink;
-use crate::endpoints::{Edge, Place};
-use crate::packet::{Flags, Packet, MAX_BYTES};
-use crate::random::SmallStream;
-use crate::results::Measured;
+use crate::edge::Edge;
+use crate::groups::{DatagramGroup, Place};
+use crate::measured::Measured;
 use crate::shared::Core;
-use parshall_net::markers::MarkerConfig;
+use parshall_engine::random::SmallStream;
+use parshall_engine::{Flags, Packet, MAX_BYTES};
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
-use std::sync::Arc;
-
-/// What the flows of a group have in common.
-#[derive(Debug)]
-pub(crate) struct DatagramGroup {
-    pub(crate) name: Arc<str>,
-    /// Its place among the groups of the scenario.
-    pub(crate) number: u32,
-    pub(crate) header_bytes: u32,
-    /// The DSCP of its packets.
-    pub(crate) dscp: u8,
-    /// Each datagram waits a random part of this before it leaves its host; zero: none does.
-    pub(crate) processing_time: Duration,
-    pub(crate) access: Option<AccessLink>,
-    pub(crate) marker: MarkerConfig,
-    /// Datagrams are received as soon as their first link has accepted them: there is no other, and no capture.
-    pub(crate) one_link: bool,
-    pub(crate) path: Box<[u32]>,
-}
 
 /// A flow of datagrams.
 #[derive(Debug)]
@@ -126,12 +106,12 @@ impl DatagramFlow {
         if let Some(probe) = self.probe.as_mut().filter(|_| at < core.end) {
             probe.arrive(at, payload);
         }
-        if let Some(delivered) = core.delivered.as_mut().filter(|_| at < core.end) {
+        if let Some(delivered) = core.sink.delivered.as_mut().filter(|_| at < core.end) {
             delivered.add(group.number, (at, self.to_receiver), payload);
         }
         if at >= core.warm_up && at < core.end {
             self.received += u64::from(packet.bytes());
-            if let Some(latency) = &mut core.latency {
+            if let Some(latency) = &mut core.sink.latency {
                 latency.arrived(self.id, at.since(packet.sent));
             }
             self.delivered += payload;

@@ -12,17 +12,18 @@ mod feedback;
 mod flow;
 mod probe;
 
-pub(crate) use flow::{DatagramFlow, DatagramGroup};
+pub(crate) use flow::DatagramFlow;
 
-use super::{EndpointKind, Kind, TransitQueue};
-use crate::build::{GroupPlan, Problem};
 use crate::capture::{Captures, Which, Wires};
-use crate::event::Entity;
-use crate::packet::Packet;
-use crate::results::Measured;
+use crate::endpoint_kind::{EndpointKind, Kind};
+use crate::groups::DatagramGroup;
+use crate::measured::Measured;
+use crate::plan::{GroupPlan, Problem};
 use crate::scenario::FlowGroup;
-use crate::shared::Core;
+use crate::shared::{Core, Shared};
 use crate::SimError;
+use parshall_engine::Packet;
+use parshall_engine::{Entity, Flows, TransitQueue};
 use parshall_net::ecn::Ecn;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
@@ -53,7 +54,7 @@ impl DatagramFlows {
     }
 }
 
-impl TransitQueue for Datagrams<'_> {
+impl TransitQueue<Shared> for Datagrams<'_> {
     #[inline]
     fn first(&self) -> (Packet, u32) {
         (self.flow.next, 0)
@@ -94,11 +95,18 @@ impl TransitQueue for Datagrams<'_> {
         self.flow.on_drop(core.warm_up, packet);
     }
 
-    fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, _: u32) {
+    fn crossed(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, _: u32) {
         let DatagramFlow { id, index, group, .. } = *self.flow;
-        if let Some(captures) = &mut core.captures {
+        if let Some(captures) = &mut core.sink.captures {
             captures.datagram(Which { index, group, id }, hop, at, packet);
         }
+    }
+}
+
+impl Flows<Shared> for DatagramFlows {
+    fn on_event(&mut self, core: &mut Core, _: Instant, _: u8, index: u32) {
+        let next = self.flows[index as usize].on_report(core);
+        core.queue.top_again_at(next, Entity::Own(Kind::Datagrams, REPORT, index));
     }
 }
 
@@ -121,11 +129,6 @@ impl EndpointKind for DatagramFlows {
 
     fn add(&mut self, core: &mut Core, group: &GroupPlan<'_>) -> Result<(), Problem> {
         build::add(self, core, group)
-    }
-
-    fn on_event(&mut self, core: &mut Core, _: Instant, _: u8, index: u32) {
-        let next = self.flows[index as usize].on_report(core);
-        core.queue.top_again_at(next, Entity::Own(Kind::Datagrams, REPORT, index));
     }
 
     fn capture(&mut self, captures: &mut Captures, wires: &Wires<'_>) {

@@ -69,13 +69,13 @@ impl DatagramProbe {
                 retransmissions: Some(0),
                 largest_slope: largest_slope(feedback.control()),
             };
-            self.samples.take(core, row, feedback.control());
+            self.samples.take(&mut core.sink.recorder, row, feedback.control());
         }
         self.next = self.next.max(self.samples.next());
     }
 
     /// The simulation ended.
     pub(crate) fn end(&mut self, core: &mut Core) {
-        self.samples.end(core);
+        self.samples.end(&mut core.sink.recorder);
     }
 }

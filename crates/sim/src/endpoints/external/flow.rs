@@ -1,13 +1,15 @@
 //! A flow of packets from outside: where they are before their first link, and what is counted of them.
 
-use super::outside::{Arrival, Delivery, Direction, Outside};
-use crate::build::{GroupPlan, Problem};
-use crate::endpoints::{AccessLink, Edge, Propagation, TransitKind, TransitQueue};
-use crate::event::Entity;
-use crate::packet::{Flags, Packet, MAX_BYTES};
-use crate::results::Measured;
-use crate::shared::Core;
+use super::outside::{Arrival, Delivery, Outside};
+use crate::edge::Edge;
+use crate::endpoint_kind::TransitKind;
+use crate::groups::{Direction, ExternalGroup, Propagation};
+use crate::measured::Measured;
+use crate::plan::{GroupPlan, Problem};
+use crate::shared::{Core, Shared};
 use parshall_congestion::ControlConfig;
+use parshall_engine::{Entity, TransitQueue};
+use parshall_engine::{Flags, Packet, MAX_BYTES};
 use parshall_net::ecn::Ecn;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
@@ -15,32 +17,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What the flows of a group have in common.
-pub(crate) struct ExternalGroup {
-    pub(super) name: Arc<str>,
-    pub(super) packet_bytes: u32,
-    control: Arc<str>,
-    access: Option<AccessLink>,
-    pub(crate) path: Box<[u32]>,
-    /// Empty: the way back is uncontended.
-    pub(crate) reverse_path: Box<[u32]>,
-    /// Whether links are captured.
-    pub(super) captured: bool,
-}
-
-impl ExternalGroup {
-    pub(super) fn new(group: &GroupPlan<'_>) -> Result<Self, Problem> {
-        let spec = group.spec;
-        let control = spec.congestion_control.as_ref().map(ControlConfig::name);
-        Ok(Self {
-            name: group.name.clone(),
-            packet_bytes: spec.packet_bytes,
-            control: control.unwrap_or_default().into(),
-            access: group.access()?,
-            path: spec.path.clone().into(),
-            reverse_path: spec.reverse_path.clone().into(),
-            captured: false,
-        })
-    }
+pub(super) fn in_common(group: &GroupPlan<'_>) -> Result<ExternalGroup, Problem> {
+    let spec = group.spec;
+    let control = spec.congestion_control.as_ref().map(ControlConfig::name);
+    Ok(ExternalGroup {
+        name: group.name.clone(),
+        packet_bytes: spec.packet_bytes,
+        control: control.unwrap_or_default().into(),
+        access: group.access()?,
+        path: spec.path.clone().into(),
+        reverse_path: spec.reverse_path.clone().into(),
+        captured: false,
+    })
 }
 
 /// What the scenario says of an external flow.
@@ -217,7 +205,7 @@ impl Packets<'_> {
         way.left = leaves;
         packet.at = leaves + way.propagation.0;
         if self.path().is_empty() {
-            if let Some(captures) = &mut core.captures {
+            if let Some(captures) = &mut core.sink.captures {
                 let comes = leaves + self.flow.forward.propagation.1;
                 captures.external_passes(self.flow.group, comes, arrival.slot);
             }
@@ -231,7 +219,7 @@ impl Packets<'_> {
         way.in_transit.push_back((packet, arrival.slot));
     }
 
-    fn transit_kind(&self) -> TransitKind {
+    fn transit_kind(&self) -> u8 {
         match self.direction {
             Direction::Forward => TransitKind::ExternalData,
             Direction::Reverse => TransitKind::ExternalAcks,
@@ -239,7 +227,7 @@ impl Packets<'_> {
     }
 }
 
-impl TransitQueue for Packets<'_> {
+impl TransitQueue<Shared> for Packets<'_> {
     fn first(&self) -> (Packet, u32) {
         match self.direction {
             Direction::Forward => self.flow.forward.in_transit[0],
@@ -286,7 +274,7 @@ impl TransitQueue for Packets<'_> {
             return;
         }
         self.flow.received_bytes += u64::from(packet.bytes());
-        if let Some(latency) = &mut core.latency {
+        if let Some(latency) = &mut core.sink.latency {
             latency.arrived(self.flow.id, arrives.since(packet.sent));
         }
         if let Some(edge) = &mut self.flow.edge {
@@ -306,8 +294,8 @@ impl TransitQueue for Packets<'_> {
         }
     }
 
-    fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, slot: u32) {
-        if let Some(captures) = &mut core.captures {
+    fn crossed(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, slot: u32) {
+        if let Some(captures) = &mut core.sink.captures {
             captures.external((self.flow.group, self.direction), hop, at, (packet, slot));
         }
     }

@@ -23,19 +23,21 @@ mod outside;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use flow::ExternalGroup;
 pub use flow::{ExternalFlowInfo, HostTotals};
-pub use outside::{Arrival, Delivery, Direction};
+pub use outside::{Arrival, Delivery};
 
-use super::{Edge, EndpointKind};
-use crate::build::{problem, GroupPlan, Problem};
 use crate::capture::{Captures, Wires};
-use crate::results::Measured;
+use crate::edge::Edge;
+use crate::endpoint_kind::EndpointKind;
+use crate::groups::{Direction, ExternalGroup};
+use crate::measured::Measured;
+use crate::plan::{problem, GroupPlan, Problem};
 use crate::scenario::FlowGroup;
-use crate::shared::Core;
+use crate::shared::{awaited_is_done, Core, Shared};
 use crate::SimError;
-use flow::{ExternalFlow, Packets};
+use flow::{in_common, ExternalFlow, Packets};
 use outside::Outside;
+use parshall_engine::Flows;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
 use std::collections::TryReserveError;
@@ -92,8 +94,14 @@ impl ExternalFlows {
     /// A flow has done all that it will do.
     pub(crate) fn finished(&mut self, core: &mut Core, at: Instant, flow: u32) {
         if std::mem::take(&mut self.flows[flow as usize].awaited) {
-            core.awaited_is_done(at);
+            awaited_is_done(core, at);
         }
+    }
+}
+
+impl Flows<Shared> for ExternalFlows {
+    fn on_event(&mut self, _: &mut Core, _: Instant, _: u8, _: u32) {
+        unreachable!("it has no events of its own")
     }
 }
 
@@ -119,14 +127,14 @@ impl EndpointKind for ExternalFlows {
 
     fn add(&mut self, core: &mut Core, group: &GroupPlan<'_>) -> Result<(), Problem> {
         let number = self.groups.len() as u32;
-        self.groups.push(ExternalGroup::new(group)?);
+        self.groups.push(in_common(group)?);
         if group.awaited {
-            core.wait_for(group.spec.count);
+            core.sink.wait_for(group.spec.count);
         }
         for index in 0..group.spec.count {
             let rtt = group.rtt(index)?;
             let mut edge = Edge::new(&group.spec.marker);
-            let id = core.number_flow();
+            let id = core.sink.number_flow();
             group.sample_marker(edge.as_deref_mut(), index, id);
             let started = group.start(index)?;
             let mut flow = ExternalFlow::new((id, number), (rtt, group.propagation(rtt)?), started, edge);
@@ -137,15 +145,11 @@ impl EndpointKind for ExternalFlows {
                 group.has_rounds(index),
             );
             self.flows.push(flow);
-            if let Some(latency) = &mut core.latency {
+            if let Some(latency) = &mut core.sink.latency {
                 latency.add(group.number);
             }
         }
         Ok(())
-    }
-
-    fn on_event(&mut self, _: &mut Core, _: Instant, _: u8, _: u32) {
-        unreachable!("it has no events of its own")
     }
 
     fn capture(&mut self, captures: &mut Captures, wires: &Wires<'_>) {

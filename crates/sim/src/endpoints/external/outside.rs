@@ -1,18 +1,10 @@
 //! What passes between the network and the outside: packets that come, packets that are due, packets that were lost.
 
+use crate::groups::Direction;
 use parshall_net::ecn::Ecn;
 use parshall_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Where a packet of a flow goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// From the sender to the receiver, along `path`.
-    Forward,
-    /// From the receiver to the sender, along `reverse_path`.
-    Reverse,
-}
 
 /// A packet that comes from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

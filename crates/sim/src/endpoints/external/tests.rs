@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 
 use super::{Arrival, Delivery, Direction, HostTotals};
-use crate::results::Measured;
+use crate::measured::Measured;
 use crate::testing::{datagram_group, drop_tail, link, read, scenario, tcp_group, MS};
 use crate::{simulate, Monitor, Simulation};
 use etherparse::{IpEcn, IpNumber, Ipv4Header};
@@ -74,7 +74,9 @@ fn counts(simulation: &mut Simulation) -> Vec<String> {
 
 /// The row of the first flow of a kind, by the kind's place in the list.
 fn row(simulation: &Simulation, kind: usize) -> FlowRow {
-    simulation.network.endpoints.kinds()[kind].totals(0, &Measured::of(&simulation.network)).unwrap()
+    simulation.network.endpoints.kinds()[kind]
+        .totals(0, &Measured::of(&simulation.network.core, &simulation.network.links))
+        .unwrap()
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn each_packet_says_itself_what_it_says_about_ecn() {
 
 #[test]
 fn a_queue_reads_the_dscp_of_each_packet() {
-    use crate::endpoints::TransitQueue;
+    use parshall_engine::TransitQueue;
     let mut simulation = begin(&alone(&drop_tail(10)));
     simulation.hand_in(ms(0), &Arrival { dscp: 46, ecn: Ecn::Ect1, ..data(0) });
     let queue = simulation.network.endpoints.external.packets(0, Direction::Forward);

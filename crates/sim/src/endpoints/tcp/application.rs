@@ -1,6 +1,6 @@
 //! What drives a TCP flow: transfers one after another, or those that an arrival process hands it.
 
-use crate::random::Stream;
+use parshall_engine::random::Stream;
 use parshall_units::Instant;
 use parshall_workload::{Transfer, TransferSource};
 use std::mem::offset_of;

@@ -2,10 +2,11 @@
 
 use super::application::Application;
 use super::{TcpFlow, TcpFlows, ARRIVAL};
-use crate::endpoints::{Kind, Place, Propagation};
-use crate::event::Entity;
-use crate::random::{SmallStream, Stream};
+use crate::endpoint_kind::Kind;
+use crate::groups::{Place, Propagation};
 use crate::shared::Core;
+use parshall_engine::random::{SmallStream, Stream};
+use parshall_engine::Entity;
 use parshall_units::Instant;
 use parshall_workload::ArrivalSource;
 use rand_core::RngCore;
@@ -30,7 +31,7 @@ pub(crate) struct ArrivalProcess {
 impl TcpFlows {
     /// A transfer of an open loop arrives and takes a connection.
     pub(super) fn on_arrival(&mut self, core: &mut Core, now: Instant, index: u32) {
-        for (process, since, flow) in core.freed.drain(..) {
+        for (process, since, flow) in core.sink.freed.drain(..) {
             rest(&mut self.arrivals[process as usize].idle, (since, flow));
         }
         let process = &mut self.arrivals[index as usize];
@@ -56,11 +57,11 @@ impl TcpFlows {
         let index = self.flows.len() as u32;
         let random = process.choices.next_u64();
         let processing = SmallStream::of(&mut process.processing);
-        let place = Place { id: core.number_flow(), index, group: process.group, processing };
+        let place = Place { id: core.sink.number_flow(), index, group: process.group, processing };
         let application = Application::new(None, None, Some(process_index));
         let group = &self.groups[process.group as usize];
         self.flows.push(TcpFlow::new(group, place, random, process.propagation, application));
-        if let Some(latency) = &mut core.latency {
+        if let Some(latency) = &mut core.sink.latency {
             latency.add_to_group(group.number);
         }
         index

@@ -4,13 +4,15 @@ use super::application::Application;
 use super::arrivals::ArrivalProcess;
 use super::exchanges;
 use super::probe::FlowProbe;
-use super::{TcpFlow, TcpFlows, TcpGroup, ARRIVAL};
-use crate::build::{at_key, problem, refused, GroupPlan, Problem};
-use crate::endpoints::{Kind, Place};
-use crate::event::Entity;
-use crate::random::SmallStream;
+use super::{TcpFlow, TcpFlows, ARRIVAL};
+use crate::endpoint_kind::Kind;
+use crate::groups::Place;
+use crate::groups::TcpGroup;
+use crate::plan::{at_key, problem, refused, GroupPlan, Problem};
 use crate::shared::Core;
 use parshall_congestion::{ControlConfig, SlowStart};
+use parshall_engine::random::SmallStream;
+use parshall_engine::Entity;
 use parshall_net::ecn::Ecn;
 use parshall_tcp::TcpConfig;
 use parshall_units::Duration;
@@ -60,7 +62,7 @@ pub(super) fn add(all: &mut TcpFlows, core: &mut Core, group: &GroupPlan<'_>) ->
         all.groups.push(common);
     }
     if group.awaited {
-        core.wait_for(group.spec.count);
+        core.sink.wait_for(group.spec.count);
     }
     for index in 0..group.spec.count {
         match &source {
@@ -119,7 +121,7 @@ fn flow(
     let random = (draws && source.is_some()).then(|| Box::new(group.stream("workload", index)));
     let application = Application::new(source.cloned(), random, None);
     let place = Place {
-        id: core.number_flow(),
+        id: core.sink.number_flow(),
         index: all.flows.len() as u32,
         group: number,
         processing: SmallStream::of(&mut group.stream("processing", index)),
@@ -133,7 +135,7 @@ fn flow(
     }
     group.sample_marker(flow.edge.as_deref_mut(), index, place.id);
     all.flows.push(flow);
-    if let Some(latency) = &mut core.latency {
+    if let Some(latency) = &mut core.sink.latency {
         latency.add(group.number);
     }
     Ok(())
@@ -151,7 +153,7 @@ fn open_loop(
     let first = source.next(&mut random);
     core.queue
         .push(group.start(index)? + first.gap, Entity::Own(Kind::Tcp, ARRIVAL, all.arrivals.len() as u32));
-    core.flows_come = true;
+    core.sink.flows_come = true;
     all.arrivals.push(ArrivalProcess {
         source,
         random,

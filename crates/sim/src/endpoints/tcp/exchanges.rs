@@ -18,25 +18,19 @@
 //! other one into the event queue, for its time. A sender whose own time is ahead of that begins when its time has come.
 
 use super::application::Application;
-use super::{TcpFlow, TcpFlows, TcpGroup, EXCHANGE};
-use crate::build::{problem, GroupPlan, Problem};
-use crate::endpoints::{Kind, Place, Propagation};
-use crate::event::{Entity, MAX_INDEX};
-use crate::random::{SmallStream, Stream};
+use super::{TcpFlow, TcpFlows, EXCHANGE};
+use crate::endpoint_kind::Kind;
+use crate::groups::{Place, Propagation, Role, TcpGroup};
+use crate::plan::{problem, GroupPlan, Problem};
 use crate::shared::Core;
+use parshall_engine::random::{SmallStream, Stream};
+use parshall_engine::{Entity, MAX_INDEX};
 use parshall_net::markers::{MarkerConfig, NoMarkerConfig};
 use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::TcpConfig;
 use parshall_units::{Duration, Instant};
 use parshall_workload::{Transfer, TransferSource};
 use rand_core::RngCore;
-
-/// Which end of exchanges the flows of a group are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    Server,
-    Client,
-}
 
 /// A client and its server: flows that stand one after the other, the server first.
 #[derive(Debug)]
@@ -197,7 +191,7 @@ impl TcpFlows {
             Awaits::Response => {
                 let (flow, group) = self.flow(server);
                 let row = exchange.row(flow, group, Some(now));
-                core.record(|tables| tables.transfers.push(row));
+                core.sink.record(|tables| tables.transfers.push(row));
                 let coming = next(&mut exchange.source, &mut exchange.random);
                 exchange.awaits = Awaits::Thought;
                 exchange.number += 1;
@@ -225,10 +219,10 @@ impl TcpFlows {
                 flow.exchange.as_ref().filter(|exchange| exchange.awaits != Awaits::Thought)
             {
                 let row = exchange.row(flow, &self.groups[flow.group as usize], None);
-                core.record(|tables| tables.transfers.push(row));
+                core.sink.record(|tables| tables.transfers.push(row));
             }
         }
-        core.take_error()
+        core.sink.recorder.take_error()
     }
 }
 

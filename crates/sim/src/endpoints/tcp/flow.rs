@@ -12,17 +12,20 @@ mod transit;
 mod watched;
 
 use super::application::Application;
-use super::exchanges::{Exchange, Role};
-use super::group::TcpGroup;
+use super::exchanges::Exchange;
 use super::probe::FlowProbe;
 use super::{FAST_TIMER, SLOW_TIMER};
-use crate::endpoints::{Edge, Kind, Place, Propagation};
-use crate::event::Entity;
-use crate::memory::{prefetch, prefetch_bytes};
-use crate::packet::{Packet, Waiting};
-use crate::random::SmallStream;
+use crate::edge::Edge;
+use crate::endpoint_kind::Kind;
+use crate::groups::{Place, Propagation};
+use crate::groups::{Role, TcpGroup};
 use crate::shared::Core;
+use crate::wire::{self, PUSH};
 use parshall_congestion::Start;
+use parshall_engine::memory::{prefetch, prefetch_bytes};
+use parshall_engine::random::SmallStream;
+use parshall_engine::Entity;
+use parshall_engine::{Packet, Waiting};
 use parshall_net::markers::Class;
 use parshall_tcp::{Ack, Receiver, Sender};
 use parshall_units::{Duration, Instant};
@@ -172,11 +175,12 @@ impl TcpFlow {
         if self.receiver.may_send_before(&group.tcp, at) {
             self.send_waiting_ack(group, core, at, packet);
         }
-        let reception = self.receiver.on_segment(&group.tcp, at, &packet.segment());
+        let reception = self.receiver.on_segment(&group.tcp, at, &wire::segment(packet));
         if reception.fresh {
             let payload = u64::from(packet.bytes() - group.header_bytes);
             self.delivered += payload;
-            if let Some(delivered) = core.delivered.as_mut().filter(|_| group.role != Some(Role::Client)) {
+            if let Some(delivered) = core.sink.delivered.as_mut().filter(|_| group.role != Some(Role::Client))
+            {
                 delivered.add(group.number, (at, self.propagation.to_receiver), payload);
             }
             if let Some(role) = group.role {
@@ -186,7 +190,7 @@ impl TcpFlow {
         if at >= core.warm_up {
             self.received += u64::from(packet.bytes());
             let counts = packet.bytes() > group.header_bytes && group.role != Some(Role::Client);
-            if let Some(latency) = core.latency.as_mut().filter(|_| counts) {
+            if let Some(latency) = core.sink.latency.as_mut().filter(|_| counts) {
                 latency.arrived(self.id, at.since(packet.sent));
             }
         } else {
@@ -203,7 +207,7 @@ impl TcpFlow {
         while self.receiver.deadline() < at {
             self.send_delayed_ack(group, core, self.receiver.deadline());
         }
-        if let Some(ack) = self.receiver.ack_before(&group.tcp, at, &packet.segment()) {
+        if let Some(ack) = self.receiver.ack_before(&group.tcp, at, &wire::segment(packet)) {
             self.send_ack(group, core, at, &ack);
         }
     }
@@ -253,7 +257,7 @@ impl TcpFlow {
     #[allow(clippy::inline_always)] // a call costs as much as what it does
     #[inline(always)]
     fn answer(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
-        let round_ended = if core.latency.is_some() && at >= core.warm_up {
+        let round_ended = if core.sink.latency.is_some() && at >= core.warm_up {
             self.on_timed_ack(group, core, at, ack)
         } else {
             self.sender.on_ack(&group.tcp, at, ack)
@@ -280,7 +284,7 @@ impl TcpFlow {
         let before = self.sender.statistics().rtt_total();
         let round_ended = self.sender.on_ack(&group.tcp, at, ack);
         let sample = self.sender.statistics().rtt_since(before).filter(|_| group.role != Some(Role::Client));
-        if let (Some(rtt), Some(latency)) = (sample, &mut core.latency) {
+        if let (Some(rtt), Some(latency)) = (sample, &mut core.sink.latency) {
             latency.round_trip(self.id, rtt);
         }
         round_ended
@@ -392,7 +396,7 @@ impl TcpFlow {
     fn push_second(&mut self) {
         let (first, second) = (self.in_transit.len() - 2, self.in_transit.len() - 1);
         if self.sender.segments_together(self.in_transit[first].seq(), self.in_transit[second].seq()) {
-            self.in_transit[second].push();
+            self.in_transit[second].set(PUSH);
         }
     }
 
@@ -405,7 +409,7 @@ impl TcpFlow {
             let next = self.in_transit.get(place + 1).map(|next| next.seq());
             let packet = &mut self.in_transit[place];
             if bursts.push(packet.seq(), next) {
-                packet.push();
+                packet.set(PUSH);
             }
         }
     }

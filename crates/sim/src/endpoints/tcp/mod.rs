@@ -3,42 +3,37 @@
 //! | file | what |
 //! | --- | --- |
 //! | [`flow`] | a flow: receiver, way back and sender, and below it its transit queues, its transfers, what is measured, captured and logged |
-//! | [`group`] | what the flows of a group have in common |
 //! | [`application`] | what drives a flow |
 //! | [`arrivals`] | open loops: transfers that arrive on their own |
 //! | [`exchanges`] | requests and responses: two flows that take turns |
 //! | [`build`] | from a group of the scenario to its flows |
 //! | [`probe`], [`totals`] | what is recorded while it runs, and when it ends |
-//! | [`sack_slots`] | what few ACKs carry while they are under way: SACK blocks, windows, timestamps |
 
 mod application;
 mod arrivals;
 mod build;
 mod exchanges;
 mod flow;
-mod group;
 mod probe;
-mod sack_slots;
 #[cfg(test)]
 mod tests;
 mod totals;
 
-pub(crate) use exchanges::Role;
 pub(crate) use flow::TcpFlow;
-pub(crate) use group::TcpGroup;
-pub(crate) use sack_slots::{AckOptions, SackSlots};
 
-use super::{EndpointKind, Kind, TransitKind, TransitQueue};
-use crate::build::{GroupPlan, Problem};
 use crate::capture::{Captures, Wires};
-use crate::event::Entity;
-use crate::packet::Packet;
+use crate::endpoint_kind::{EndpointKind, Kind, TransitKind};
+use crate::groups::{Role, TcpGroup};
+use crate::measured::Measured;
+use crate::memory::in_large_pages;
+use crate::plan::{GroupPlan, Problem};
 use crate::qlog::Logs;
-use crate::results::Measured;
 use crate::scenario::FlowGroup;
-use crate::shared::Core;
+use crate::shared::{Core, Shared};
 use crate::SimError;
 use arrivals::ArrivalProcess;
+use parshall_engine::memory::bytes_of;
+use parshall_engine::{Entity, Flows, Packet, TransitQueue};
 use parshall_net::ecn::Ecn;
 use parshall_records::{FlowRow, Tables};
 use parshall_units::{Duration, Instant};
@@ -104,7 +99,7 @@ impl TcpFlows {
     }
 }
 
-impl TransitQueue for Data<'_> {
+impl TransitQueue<Shared> for Data<'_> {
     #[inline]
     fn first(&self) -> (Packet, u32) {
         (self.flow.first_in_transit(), 0)
@@ -151,14 +146,14 @@ impl TransitQueue for Data<'_> {
         self.flow.on_drop(self.group, core.warm_up, packet);
     }
 
-    fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, _: u32) {
-        if let Some(captures) = &mut core.captures {
+    fn crossed(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, _: u32) {
+        if let Some(captures) = &mut core.sink.captures {
             captures.data(self.flow.which(), hop, at, packet);
         }
     }
 }
 
-impl TransitQueue for Acks<'_> {
+impl TransitQueue<Shared> for Acks<'_> {
     #[inline]
     fn first(&self) -> (Packet, u32) {
         self.flow.acks[0]
@@ -196,12 +191,12 @@ impl TransitQueue for Acks<'_> {
     }
 
     fn lose(&mut self, core: &mut Core, _: &Packet, slot: u32) {
-        core.sack_slots.take(slot);
+        core.sink.acks.take(slot);
     }
 
-    fn capture(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, slot: u32) {
-        let options = core.sack_slots.read(slot);
-        if let Some(captures) = &mut core.captures {
+    fn crossed(&self, core: &mut Core, hop: usize, at: Instant, packet: &Packet, slot: u32) {
+        let options = core.sink.acks.read(slot);
+        if let Some(captures) = &mut core.sink.captures {
             captures.ack(
                 self.flow.which(),
                 hop,
@@ -213,29 +208,7 @@ impl TransitQueue for Acks<'_> {
     }
 }
 
-impl EndpointKind for TcpFlows {
-    fn takes(&self, spec: &FlowGroup) -> bool {
-        spec.tcp.is_some()
-    }
-
-    fn flow_bytes(&self) -> usize {
-        size_of::<TcpFlow>()
-    }
-
-    fn check(&self, group: &GroupPlan<'_>) -> Result<(), Problem> {
-        build::check(group).map(|_| ())
-    }
-
-    fn reserve(&mut self, flows: usize) -> Result<(), TryReserveError> {
-        self.flows.try_reserve_exact(flows)?;
-        crate::memory::in_large_pages(self.flows.spare_capacity_mut());
-        Ok(())
-    }
-
-    fn add(&mut self, core: &mut Core, group: &GroupPlan<'_>) -> Result<(), Problem> {
-        build::add(self, core, group)
-    }
-
+impl Flows<Shared> for TcpFlows {
     #[inline]
     fn on_event(&mut self, core: &mut Core, now: Instant, event: u8, index: u32) {
         match event {
@@ -265,6 +238,30 @@ impl EndpointKind for TcpFlows {
         if let Some(flow) = self.flow_of(entity) {
             flow.prefetch_beyond();
         }
+    }
+}
+
+impl EndpointKind for TcpFlows {
+    fn takes(&self, spec: &FlowGroup) -> bool {
+        spec.tcp.is_some()
+    }
+
+    fn flow_bytes(&self) -> usize {
+        size_of::<TcpFlow>()
+    }
+
+    fn check(&self, group: &GroupPlan<'_>) -> Result<(), Problem> {
+        build::check(group).map(|_| ())
+    }
+
+    fn reserve(&mut self, flows: usize) -> Result<(), TryReserveError> {
+        self.flows.try_reserve_exact(flows)?;
+        in_large_pages(bytes_of(self.flows.spare_capacity_mut()));
+        Ok(())
+    }
+
+    fn add(&mut self, core: &mut Core, group: &GroupPlan<'_>) -> Result<(), Problem> {
+        build::add(self, core, group)
     }
 
     fn fault(&self) -> Option<SimError> {

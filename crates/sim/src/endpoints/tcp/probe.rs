@@ -73,7 +73,7 @@ impl FlowProbe {
                 retransmissions: Some(self.retransmissions_before + sender.statistics().retransmissions),
                 largest_slope: largest_slope(sender.control()),
             };
-            samples.take(core, row, sender.control());
+            samples.take(&mut core.sink.recorder, row, sender.control());
         }
     }
 
@@ -96,7 +96,7 @@ impl FlowProbe {
     /// The simulation ended: the samples are written, and the rounds that are complete; the one under way is not.
     pub(crate) fn end(&mut self, core: &mut Core, flow: u32) {
         if let Some(samples) = &mut self.samples {
-            samples.end(core);
+            samples.end(&mut core.sink.recorder);
         }
         if let Some(rounds) = &mut self.rounds {
             rounds.write(core, flow, 1);
@@ -145,7 +145,7 @@ impl Rounds {
                 lost: round.lost,
             };
             self.index += 1;
-            core.record(|tables| tables.rounds.push(row));
+            core.sink.record(|tables| tables.rounds.push(row));
         }
     }
 }

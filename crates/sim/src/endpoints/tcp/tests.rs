@@ -31,7 +31,7 @@ fn slow_start_sends_two_packets_for_each_ack() {
     let network = alone(1_000_000_000, sends(&[30]), 1000);
     assert_eq!(flow(&network).application.begun, us(100_012 + 24_500 + 20 * 12 + 75_500));
     // The last packet came 9 * 12 us after the first of these, and 19 are before it.
-    assert_eq!(network.links[0].probe.delays.max(), Some(Duration::from_ps((19 - 9) * 12_000_000)));
+    assert_eq!(network.links[0].notes.delays.max(), Some(Duration::from_ps((19 - 9) * 12_000_000)));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn each_arrival_of_an_open_loop_takes_an_idle_connection_or_a_new_one() {
     assert!(transfers(&idle) - transfers(&busy) <= 5);
     let connections = [&busy, &idle].map(|network| network.endpoints.tcp.flows.len());
     assert!(connections[0] >= 5 && connections[1] <= 3, "{connections:?}");
-    assert_eq!(busy.core.flows as usize, connections[0]);
+    assert_eq!(busy.core.sink.flows as usize, connections[0]);
 }
 
 /// How many exchanges are over, and when the last one began, after so many milliseconds.
@@ -239,7 +239,7 @@ fn exchanges_go_on_whatever_is_lost() {
     let network = run(&lossy, 0);
     let servers: Vec<&TcpFlow> =
         network.endpoints.tcp.flows.iter().filter(|flow| flow.exchange.is_some()).collect();
-    assert_eq!((servers.len(), network.core.flows), (4, 4), "clients have no numbers of their own");
+    assert_eq!((servers.len(), network.core.sink.flows), (4, 4), "clients have no numbers of their own");
     for server in servers {
         let number = server.exchange.as_ref().unwrap().number;
         assert!(number > 60, "{number}");
@@ -297,7 +297,7 @@ fn delays_are_those_of_data() {
     let mut measured = scenario(&[link("link", 1_000_000, &drop_tail(9))], &[group], 1000);
     measured["probes"]["latency"] = json!(true);
     // 24.5 + 12 + 1 + 24.5 ms
-    assert_eq!(run(&measured, 0).core.latency.unwrap().of(0).mean_s(), Some(0.062));
+    assert_eq!(run(&measured, 0).engine.core.sink.latency.unwrap().of(0).mean_s(), Some(0.062));
 }
 
 #[test]

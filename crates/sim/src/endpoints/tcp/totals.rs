@@ -1,7 +1,8 @@
 //! The totals of a TCP flow.
 
-use super::{TcpFlow, TcpGroup};
-use crate::results::Measured;
+use super::TcpFlow;
+use crate::groups::TcpGroup;
+use crate::measured::Measured;
 use parshall_records::FlowRow;
 use parshall_units::Duration;
 

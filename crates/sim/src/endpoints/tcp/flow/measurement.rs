@@ -1,9 +1,9 @@
 //! What is counted of a flow: from the end of the warm-up to the end of the simulation.
 
 use super::TcpFlow;
-use crate::endpoints::tcp::group::TcpGroup;
-use crate::packet::Packet;
+use crate::groups::TcpGroup;
 use crate::shared::Core;
+use parshall_engine::Packet;
 use parshall_records::RecordsError;
 use parshall_units::Instant;
 
@@ -59,7 +59,7 @@ impl TcpFlow {
             self.sender.settle(end);
             if self.application.bytes.is_some() && group.role.is_none() {
                 let row = self.transfer_row(group, None);
-                core.record(|tables| tables.transfers.push(row));
+                core.sink.record(|tables| tables.transfers.push(row));
             }
         }
         if let Some(probe) = &mut self.probe {
@@ -68,6 +68,6 @@ impl TcpFlow {
         if let Some(edge) = &mut self.edge {
             edge.end(core);
         }
-        core.take_error()
+        core.sink.recorder.take_error()
     }
 }

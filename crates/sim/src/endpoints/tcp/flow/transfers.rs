@@ -2,10 +2,10 @@
 
 use super::TcpFlow;
 use crate::endpoints::tcp::application::ENDLESS_BYTES;
-use crate::endpoints::tcp::group::TcpGroup;
-use crate::random::mix;
-use crate::shared::Core;
+use crate::groups::TcpGroup;
+use crate::shared::{awaited_is_done, Core};
 use parshall_congestion::Start;
+use parshall_engine::random::mix;
 use parshall_records::TransferRow;
 use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_units::Instant;
@@ -99,7 +99,7 @@ impl TcpFlow {
         }
         if group.role.is_none() {
             let row = self.transfer_row(group, Some(now));
-            core.record(|tables| tables.transfers.push(row));
+            core.sink.record(|tables| tables.transfers.push(row));
         }
         let application = &mut self.application;
         application.active = false;
@@ -107,14 +107,14 @@ impl TcpFlow {
         application.begun = now;
         application.index += 1;
         if let Some(process) = application.arrivals {
-            core.freed.push((process, now, self.index));
+            core.sink.freed.push((process, now, self.index));
         } else if group.role.is_none() {
             application.plan(now);
-            if stood_still && application.start == now && core.is_standstill(now) {
+            if stood_still && application.start == now && core.sink.is_standstill(now) {
                 application.start = Instant::MAX;
             }
             if group.awaited && application.pending.is_none() {
-                core.awaited_is_done(now);
+                awaited_is_done(core, now);
             }
         }
     }

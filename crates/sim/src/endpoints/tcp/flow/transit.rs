@@ -1,13 +1,14 @@
 //! A flow's two transit queues: data on its way to the first link, and ACKs on theirs where the way back is contended.
 
 use super::TcpFlow;
-use crate::endpoints::tcp::group::TcpGroup;
+use crate::endpoint_kind::{Kind, TransitKind};
 use crate::endpoints::tcp::EXCHANGE;
-use crate::endpoints::{Kind, TransitKind};
-use crate::event::Entity;
-use crate::memory::prefetch_ahead;
-use crate::packet::{Flags, Packet, Waiting};
+use crate::groups::TcpGroup;
 use crate::shared::Core;
+use crate::wire;
+use parshall_engine::memory::prefetch_ahead;
+use parshall_engine::Entity;
+use parshall_engine::{Flags, Packet, Waiting};
 use parshall_tcp::{Ack, Segment};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -20,7 +21,7 @@ impl TcpFlow {
     #[inline(always)]
     pub(super) fn send(&mut self, group: &TcpGroup, core: &mut Core, segment: &Segment) {
         let bytes = if segment.syn { group.header_bytes } else { self.wire_bytes(group, segment.seq) };
-        self.enter_transit(group, core, Waiting::of_segment(segment, bytes));
+        self.enter_transit(group, core, wire::waiting(segment, bytes));
     }
 
     #[allow(clippy::inline_always)] // as `send`
@@ -42,7 +43,7 @@ impl TcpFlow {
         }
         if group.tcp.rules.opening.is_linux() && group.role.is_none() && !group.path.is_empty() {
             let segment = Segment { ecn_capable: false, ..Segment::plain(self.sender.una(), now) };
-            self.enter_transit(group, core, Waiting::of_segment(&segment, group.header_bytes));
+            self.enter_transit(group, core, wire::waiting(&segment, group.header_bytes));
         }
     }
 
@@ -141,10 +142,10 @@ impl TcpFlow {
             arrives = before.max(arrives + self.processing.below(group.processing_time));
         }
         let mut flags = Flags::default();
-        flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
-        flags.set_if(ack.syn, Flags::SYN);
-        flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
-        let slot = core.store_options(self.index, ack, group.timed_acks);
+        flags.set_if(ack.echo_retransmission, wire::RETRANSMISSION);
+        flags.set_if(ack.syn, wire::SYN);
+        flags.set_if(ack.congestion_echo, wire::CONGESTION_ECHO);
+        let slot = core.sink.store_options(self.index, ack, group.timed_acks);
         let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size.0 as u32, flags);
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Transit(TransitKind::Acks, self.index));
@@ -172,7 +173,7 @@ impl TcpFlow {
         at: Instant,
         (packet, slot): (&Packet, u32),
     ) {
-        let ack = packet.ack(&core.sack_slots.take(slot));
+        let ack = wire::ack(packet, &core.sink.acks.take(slot));
         if ack.cumulative >= self.base {
             self.on_ack(group, core, at, &ack);
         }

@@ -2,7 +2,7 @@
 
 use super::TcpFlow;
 use crate::capture::Which;
-use crate::endpoints::tcp::group::TcpGroup;
+use crate::groups::TcpGroup;
 use crate::shared::Core;
 use parshall_tcp::Ack;
 use parshall_units::Instant;
@@ -22,10 +22,10 @@ impl TcpFlow {
         own_connection: bool,
     ) {
         let first = self.sender.max();
-        if let Some(captures) = &mut core.captures {
+        if let Some(captures) = &mut core.sink.captures {
             captures.begin(self.index, first, bytes, own_connection);
         }
-        if let (Some(log), Some(logs)) = (self.log(), &mut core.logs) {
+        if let (Some(log), Some(logs)) = (self.log(), &mut core.sink.logs) {
             logs.of(log).begin(now, first, bytes, own_connection);
         }
     }
@@ -38,7 +38,7 @@ impl TcpFlow {
     #[cold]
     #[inline(never)]
     pub(super) fn on_captured_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
-        if let Some(captures) = &mut core.captures {
+        if let Some(captures) = &mut core.sink.captures {
             captures.ack_sent(self.which(), at, (self.propagation.to_receiver, self.propagation.back), ack);
         }
         self.on_ack(group, core, at + self.propagation.back, ack);
@@ -48,7 +48,7 @@ impl TcpFlow {
     #[cold]
     #[inline(never)]
     pub(super) fn on_logged_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
-        if let (Some(log), Some(logs)) = (self.log(), &mut core.logs) {
+        if let (Some(log), Some(logs)) = (self.log(), &mut core.sink.logs) {
             logs.of(log).heard(at, ack);
         }
         self.logged(core, at, |flow, core| flow.answer(group, core, at, ack));
@@ -66,7 +66,7 @@ impl TcpFlow {
         let statistics = self.sender.statistics();
         let (rtts, timeouts, waiting) = (statistics.rtt_total(), statistics.timeouts, self.in_transit.len());
         act(self, core);
-        let (Some(log), Some(logs)) = (self.log(), &mut core.logs) else { return };
+        let (Some(log), Some(logs)) = (self.log(), &mut core.sink.logs) else { return };
         let (log, sender) = (logs.of(log), &self.sender);
         log.turned(now, sender, sender.statistics().timeouts > timeouts);
         for packet in self.in_transit.iter().skip(waiting) {

@@ -1,0 +1,26 @@
+//! What the flows of packets from outside of a group have in common.
+
+use super::AccessLink;
+use std::sync::Arc;
+
+/// What the flows of a group have in common.
+pub(crate) struct ExternalGroup {
+    pub(crate) name: Arc<str>,
+    pub(crate) packet_bytes: u32,
+    pub(crate) control: Arc<str>,
+    pub(crate) access: Option<AccessLink>,
+    pub(crate) path: Box<[u32]>,
+    /// Empty: the way back is uncontended.
+    pub(crate) reverse_path: Box<[u32]>,
+    /// Whether links are captured.
+    pub(crate) captured: bool,
+}
+
+/// Where a packet of a flow goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the sender to the receiver, along `path`.
+    Forward,
+    /// From the receiver to the sender, along `reverse_path`.
+    Reverse,
+}
