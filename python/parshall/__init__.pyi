@@ -15,6 +15,8 @@ from .foundations.errors import InputError as InputError
 from .foundations.errors import ParshallError as ParshallError
 from .foundations.errors import ScenarioError as ScenarioError
 from .foundations.version import __version__ as __version__
+from .inference import Inferred as Inferred
+from .inference import infer as infer
 from .instruments.emulation import emulate as emulate
 from .instruments.observation import Observation as Observation
 from .instruments.observation import observe as observe
