@@ -2,8 +2,8 @@
 
     python benches/infer.py --count 40 --seed 1
 
-prints a row a scenario, and the share of each quantity that is within its bound: rate within 3 %, round trip within 1 ms
-or 2 %, buffer within 15 %, losses within 20 %, the control named where the capture has 20 loss events.
+prints a row a scenario, and the share of each quantity that is within its bound: rate within 3 %, round trip within
+1 ms or 2 %, buffer within 15 %, losses within 20 %, the control named where the capture has 20 loss events.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ def main() -> None:
         known = f"{group['congestion_control']} x{group['count']} {scenario['bottleneck']['rate']} {group['rtt']}"
         control = "-" if made.response is None else f"{made.response.control} ({made.response.queue})"
         wrong = [name for name, each in result.items() if each is False]
-        sys.stdout.write(f"{number:3} {scenario['name']:12} {known:40} -> {control:32} {took:5.1f} s wrong: {wrong} missed: {check.missed}\n")
+        told = f"{took:5.1f} s wrong: {wrong} missed: {check.missed}"
+        sys.stdout.write(f"{number:3} {scenario['name']:12} {known:40} -> {control:32} {told}\n")
         sys.stdout.flush()
     for name in ("rate", "rtt", "buffer", "loss", "control", "explained"):
         good, bad, untold = (counts[name, each] for each in (True, False, None))

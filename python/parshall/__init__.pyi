@@ -27,7 +27,7 @@ from .instruments.replaying import replay as replay
 from .instruments.simulation import Run as Run
 from .instruments.simulation import run as run
 from .report import Comparison as Comparison
-from .results.loading import compare as compare
+from .report.side_by_side import compare as compare
 from .results.loading import load as load
 from .results.quantities import quantity as quantity
 from .results.records import Result as Result

@@ -107,7 +107,7 @@ def _values(document: Document) -> dict[str, list[float]]:
     made = run(Scenario.from_document(document))
     values = {}
     for name in QUANTITIES:
-        by_repetition = made.quantities().get(name)
+        by_repetition = made.metrics().get(name)
         if by_repetition is not None and len(by_repetition.values) == len(made.repetitions):
             values[name] = [float(by_repetition.values[number]) for number in made.repetitions]
     return values
