@@ -63,6 +63,7 @@ COMMANDS: dict[str, list[Command]] = {
     "shell": [of("shell --help")],  # it goes on until it is ended
     "replay": [of(f"replay|{RECORDING}|--control|reno|-q")],
     "observe": [of(f"observe|{CAPTURE}|-q|-o|observed")],
+    "infer": [of(f"infer|{CAPTURE}|-q|-o|made.toml|--controls|cubic|--no-what-if")],
     "list": [of("list"), of("list queues --json")],
     "schema": [of("schema sweep")],
     "validate": [of("validate small.toml -q")],
