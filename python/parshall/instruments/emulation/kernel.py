@@ -13,6 +13,7 @@ from parshall import _core
 from parshall.foundations.errors import NoEmulationError, ScenarioError
 from parshall.scenario import Scenario
 from parshall.scenario.schema import external, profiles
+from parshall.scenario.schema.catalog import sends_datagrams
 from parshall.scenario.schema.flows import TCP_KEYS
 from parshall.scenario.schema.kernel import KernelOptions
 from parshall.scenario.schema.problems import shown
@@ -158,9 +159,11 @@ def emulated(scenario: Scenario) -> dict[str, Any]:
 
 
 def _without_profiles(scenario: Scenario) -> Scenario:
-    """Kernels have their own controls, by the names that the scenario gives."""
+    """Return the scenario with the kernel's own controls, by the names that it gives; datagrams have no TCP."""
     groups = [
-        group if group.endpoint == "simulated" else group.model_copy(update={"tcp": profiles.RFC})
+        group.model_copy(update={"tcp": profiles.RFC})
+        if group.endpoint == "kernel" and not sends_datagrams(group.workload.name)
+        else group
         for group in scenario.flows
     ]
     return scenario.model_copy(update={"flows": groups})
