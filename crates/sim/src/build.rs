@@ -15,6 +15,7 @@ pub(crate) use group::GroupPlan;
 use crate::delivered::Delivered;
 use crate::endpoints::{EndpointKind, Endpoints};
 use crate::event::{Entity, MAX_INDEX};
+use crate::jitter::JitteredPath;
 use crate::latency::Latency;
 use crate::network::{Bins, LinkState, Network};
 use crate::probe::LinkProbe;
@@ -184,5 +185,10 @@ fn link(spec: &LinkSpec, streams: Streams, internals: bool) -> Result<LinkState,
     spec.loss.check().map_err(|error| at_key("loss", error))?;
     let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
     let random = streams.stream(&spec.name, "link", 0);
-    Ok(LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new(internals)))
+    let mut state = LinkState::new(spec.name.as_str().into(), link, random, LinkProbe::new(internals));
+    if let Some(jitter) = &spec.jitter {
+        let random = streams.stream(&spec.name, "jitter", 0);
+        state.jitter = Some(Box::new(JitteredPath::new(jitter, "jitter", random)?));
+    }
+    Ok(state)
 }

@@ -14,6 +14,8 @@ pub(crate) enum Entity {
     Link(u32),
     /// A link whose queue decides at departure has transmitted a packet.
     Transmission(u32),
+    /// A packet that others may overtake comes to the end of a path with jitter.
+    Jittered(u32),
     /// A bin of the link samples ends.
     Bin,
     /// The warm-up ends.
@@ -52,6 +54,7 @@ impl Entity {
             Self::Bin => (18, 0),
             Self::WarmUp => (19, 0),
             Self::AllDone => (20, 0),
+            Self::Jittered(number) => (21, number),
             Self::Own(kind, event, index) => {
                 debug_assert!(u32::from(event) < OWN_EVENTS);
                 (OWN + OWN_EVENTS * kind as u32 + u32::from(event), index)
@@ -70,7 +73,8 @@ impl Entity {
             17 => Self::Transmission(index),
             18 => Self::Bin,
             19 => Self::WarmUp,
-            20..OWN => Self::AllDone,
+            20 => Self::AllDone,
+            21..OWN => Self::Jittered(index),
             own => {
                 Self::Own(Kind::from_code((own - OWN) / OWN_EVENTS), ((own - OWN) % OWN_EVENTS) as u8, index)
             }
@@ -96,7 +100,8 @@ mod tests {
     fn no_two_entities_have_the_same_bits() {
         let queues = TransitKind::ALL.iter().map(|&kind| Entity::Transit(kind, 5));
         let own = Kind::ALL.iter().flat_map(|&kind| (0..4).map(move |event| Entity::Own(kind, event, 5)));
-        let others = [Entity::Link(5), Entity::Transmission(5), Entity::Bin, Entity::WarmUp, Entity::AllDone];
+        let numbered = [Entity::Link(5), Entity::Transmission(5), Entity::Jittered(5)];
+        let others = numbered.into_iter().chain([Entity::Bin, Entity::WarmUp, Entity::AllDone]);
         let all: Vec<Entity> = queues.chain(own).chain(others).collect();
         let bits: std::collections::BTreeSet<u32> = all.iter().map(|entity| entity.bits()).collect();
         assert_eq!(bits.len(), all.len());

@@ -30,6 +30,7 @@
 //! | [`endpoints`] | what a flow is to the network, and the one list of the kinds of flows |
 //! | [`endpoints::tcp`], [`endpoints::datagram`], [`endpoints::external`] | these kinds, in their own time |
 //! | [`random`] | named random streams |
+//! | [`jitter`] | paths that delay each packet by its own time |
 //! | [`waiting_packets`] | packets whose link has not decided on them |
 //! | [`memory`] | hints about the memory of many flows |
 //! | [`shared`] | what all parts use: event queue, limits of time, records |
@@ -48,6 +49,7 @@ mod delivered;
 mod endpoints;
 mod event;
 mod event_queue;
+mod jitter;
 mod latency;
 mod memory;
 mod network;

@@ -60,6 +60,7 @@ impl Network {
             }
             Entity::Link(index) => self.on_link(now, index),
             Entity::Transmission(index) => self.on_transmission(now, index),
+            Entity::Jittered(number) => self.on_jittered(now, number),
             Entity::Bin => self.on_bin(now),
             Entity::WarmUp => {
                 self.core.queue.pop(entity);
@@ -113,6 +114,7 @@ impl Network {
             );
             return Err(SimError::invalid("flows.workload", problem));
         }
+        self.core.jittered.check()?;
         let enough = monitor.most_events.is_some_and(|most| self.events >= most);
         if enough || monitor.cancel.load(Ordering::Relaxed) {
             return Err(SimError::Interrupted { simulated_s: now.as_secs_f64() });
@@ -130,7 +132,8 @@ impl Network {
         let (propagation, processing) = delays
             .iter()
             .fold((Duration::ZERO, Duration::ZERO), |most, delay| (most.0.max(delay.0), most.1.max(delay.1)));
-        links.fold(now, Instant::max) + propagation + processing + Duration::from_ps(1)
+        let told = now.max(self.core.jittered.latest);
+        links.fold(told, Instant::max) + propagation + processing + Duration::from_ps(1)
     }
 
     /// Brings everything to the end of the simulated time.

@@ -97,6 +97,16 @@ impl Packet {
         Self { at, sent, word }
     }
 
+    /// An ACK of so many bytes, without what few ACKs carry.
+    #[inline]
+    pub(crate) fn of_ack(at: Instant, ack: &Ack, bytes: u32) -> Self {
+        let mut flags = Flags::default();
+        flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
+        flags.set_if(ack.syn, Flags::SYN);
+        flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
+        Self::new(at, ack.echo, ack.cumulative, bytes, flags)
+    }
+
     /// Its number; of an ACK: the cumulative acknowledgement.
     #[inline]
     pub(crate) fn seq(&self) -> u64 {

@@ -5,6 +5,7 @@ use crate::delivered::Delivered;
 use crate::endpoints::tcp::SackSlots;
 use crate::event::Entity;
 use crate::event_queue::EventQueue;
+use crate::jitter::Jittered;
 use crate::latency::Latency;
 use crate::qlog::Logs;
 use crate::SimError;
@@ -16,6 +17,7 @@ use parshall_units::Instant;
 pub(crate) struct Core {
     pub(crate) queue: EventQueue,
     pub(crate) sack_slots: SackSlots,
+    pub(crate) jittered: Jittered,
     pub(crate) warm_up: Instant,
     pub(crate) end: Instant,
     /// Flows that the end waits for, and when the last of those that are done was.
@@ -48,6 +50,7 @@ impl Core {
         Self {
             queue: EventQueue::new(),
             sack_slots: SackSlots::default(),
+            jittered: Jittered::default(),
             warm_up,
             end,
             awaited: (0, Instant::ZERO),

@@ -4,10 +4,11 @@ use super::spread::SpreadValues;
 use super::{at_key, problem, Problem};
 use crate::endpoints::{AccessLink, Edge, Propagation};
 use crate::event::MAX_INDEX;
+use crate::jitter::{JitteredPath, OwnJitter};
 use crate::network::LinkState;
 use crate::probe::MarkerProbe;
 use crate::random::{Stream, Streams};
-use crate::scenario::{FlowGroup, Probes, Sampling, Scenario};
+use crate::scenario::{FlowGroup, JitterSpec, Probes, Sampling, Scenario};
 use crate::series::Interval;
 use parshall_net::markers;
 use parshall_units::{Duration, Instant, Rate};
@@ -70,6 +71,7 @@ impl<'a> GroupPlan<'a> {
         };
         spec.marker.check(edge).map_err(|error| at_key("marker", error))?;
         self.access()?;
+        self.jitter(0)?;
         self.starts()?;
         self.propagation(Duration::from_ps(self.rtts()?.shortest(spec.count)))?;
         Ok(())
@@ -163,6 +165,36 @@ impl<'a> GroupPlan<'a> {
         } else {
             Propagation { to_first_link: segment, to_receiver: segment, back: segment, to_sender: last }
         })
+    }
+
+    /// The jitter of a flow's own parts of its path, if it has any.
+    pub(crate) fn jitter(&self, index: u32) -> Result<Option<Box<OwnJitter>>, Problem> {
+        let forth = self.own_jitter(&self.spec.jitter, "jitter", index, "")?;
+        let back = self.own_jitter(&self.spec.reverse_jitter, "reverse_jitter", index, "")?;
+        Ok((forth.is_some() || back.is_some()).then(|| Box::new(OwnJitter { forth, back })))
+    }
+
+    /// The same of the requests of a flow of exchanges, which go the other way.
+    pub(crate) fn jitter_of_requests(&self, index: u32) -> Result<Option<Box<OwnJitter>>, Problem> {
+        let forth = self.own_jitter(&self.spec.reverse_jitter, "reverse_jitter", index, " of requests")?;
+        let back = self.own_jitter(&self.spec.jitter, "jitter", index, " of requests")?;
+        Ok((forth.is_some() || back.is_some()).then(|| Box::new(OwnJitter { forth, back })))
+    }
+
+    fn own_jitter(
+        &self,
+        spec: &Option<JitterSpec>,
+        key: &str,
+        index: u32,
+        whose: &str,
+    ) -> Result<Option<JitteredPath>, Problem> {
+        let stream = || self.stream(&format!("{key}{whose}"), index);
+        spec.as_ref().map(|spec| JitteredPath::new(spec, key, stream())).transpose()
+    }
+
+    /// Whether packets have arrived when they have crossed this path's first link: there is no other, and no jitter.
+    pub(crate) fn ends_at_first_link(&self, path: &[u32], jitter: &Option<JitterSpec>) -> bool {
+        matches!(path, [link] if self.links[*link as usize].jitter.is_none()) && jitter.is_none()
     }
 
     /// Propagation delay of the links of a path.

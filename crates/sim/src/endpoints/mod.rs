@@ -59,7 +59,7 @@ pub(crate) trait TransitQueue {
     /// The links that the packets cross, in order; not empty.
     fn path(&self) -> &[u32];
 
-    /// Whether a packet is delivered as soon as its first link has accepted it: there is no other link, and no capture.
+    /// Whether a packet is delivered as soon as its first link has accepted it: there is no other link, no jitter, and no capture.
     fn ends_at_first_link(&self) -> bool;
 
     /// What a packet says about ECN.
@@ -67,6 +67,10 @@ pub(crate) trait TransitQueue {
 
     /// The DSCP of a packet.
     fn dscp(&self, packet: &Packet) -> u8;
+
+    /// A packet is at the end of its last link at this time. When it leaves the flow's own part of the path, propagation not counted, if its
+    /// departure is no event of its own ([`Core::pass`]).
+    fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant>;
 
     /// A packet will leave its last link, propagation included, at this time, which may be ahead of the network's.
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, tag: u32);
@@ -247,6 +251,14 @@ macro_rules! endpoints {
             pub(crate) fn dscp(&mut self, owner: Owner, packet: &Packet) -> u8 {
                 match owner.transit {
                     $($(TransitKind::$Transit => self.$kind.$queue(owner.flow).dscp(packet),)+)+
+                }
+            }
+
+            /// [`TransitQueue::leave_path`]
+            pub(crate) fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant> {
+                let Owner { transit: kind, flow, .. } = transit.owner;
+                match kind {
+                    $($(TransitKind::$Transit => self.$kind.$queue(flow).leave_path(core, at, transit),)+)+
                 }
             }
 

@@ -4,6 +4,7 @@ use super::link_state::Stopped;
 use super::{LinkState, Network};
 use crate::endpoints::{Hop, TransitKind, TransitQueue};
 use crate::event::Entity;
+use crate::jitter::End;
 use crate::packet::{Owner, Packet, Transit};
 use crate::shared::Core;
 use parshall_net::ecn::Ecn;
@@ -13,7 +14,7 @@ use parshall_units::Instant;
 /// What is left to do with a packet that came to its first link, where that is more than usual.
 #[derive(Clone, Copy)]
 pub(crate) enum Rest {
-    /// The packet will be at the end of the link at this time, and links are captured.
+    /// The packet will be at the end of the link at this time, and links are captured, or its path has jitter.
     Crossed(Instant),
     /// The queue decides when its turn comes.
     Waits(Ecn),
@@ -37,7 +38,7 @@ pub(crate) fn meet_first_link<L: TransitQueue>(
     let owner = Owner { transit: kind, flow, tag };
     match state.pass(now, &mut packet, ecn, core.warm_up) {
         Ok(at) if sender.ends_at_first_link() => sender.deliver(core, at, &packet, tag),
-        Ok(at) if core.captures.is_none() => {
+        Ok(at) if core.captures.is_none() && state.jitter.is_none() && sender.path().len() > 1 => {
             state.propagate(core, link, at, Transit { packet, owner, hop: 1 });
         }
         Ok(at) => return Some((Rest::Crossed(at), Transit { packet, owner, hop: 1 })),
@@ -66,7 +67,7 @@ impl Network {
         let Transit { owner, packet, .. } = transit;
         let Hop { link, is_last, .. } = self.endpoints.hop(owner, 0, &packet);
         match rest {
-            Rest::Crossed(at) => self.go_on_captured(now, link, at, (transit, is_last)),
+            Rest::Crossed(at) => self.go_on(now, link, at, (transit, is_last)),
             Rest::Waits(ecn) => self.hold(now, link, ecn, transit),
         }
         let next = self.endpoints.next(&mut self.core, (owner.transit, owner.flow));
@@ -96,31 +97,54 @@ impl Network {
         }
     }
 
-    /// A packet has crossed a link, the last of those it counts, and will be at the link's end `at`.
+    /// A packet has crossed a link, the last of those it counts, and will be at the link's end `at`, without jitter.
     #[inline]
     fn go_on(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
         if self.core.captures.is_some() {
-            self.go_on_captured(now, link, at, (transit, is_last));
-        } else if is_last {
-            self.endpoints.deliver(&mut self.core, transit.owner, at, &transit.packet);
+            self.show(now, at, &transit);
+        }
+        let Self { core, links, .. } = self;
+        let state = &mut links[link as usize];
+        let Some(at) = core.pass(state.jitter.as_deref_mut(), at, transit, End::Link) else { return };
+        if is_last {
+            self.deliver(at, transit);
         } else {
-            self.links[link as usize].propagate(&mut self.core, link, at, transit);
+            state.propagate(core, link, at, transit);
         }
     }
 
-    /// The same, where the packet is captured first.
+    /// Captures see a packet that has crossed a link.
     #[cold]
     #[inline(never)]
-    fn go_on_captured(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
+    fn show(&mut self, now: Instant, at: Instant, transit: &Transit) {
         let Transit { packet, owner, hop } = transit;
-        self.endpoints.capture(&mut self.core, owner, usize::from(hop) - 1, at, &packet);
+        self.endpoints.capture(&mut self.core, *owner, usize::from(*hop) - 1, at, packet);
         if let Some(captures) = &mut self.core.captures {
             captures.write_before(now);
         }
-        if is_last {
-            self.endpoints.deliver(&mut self.core, owner, at, &packet);
+    }
+
+    /// A packet is at the end of its last link, and then on its flow's own part of the path.
+    #[inline]
+    fn deliver(&mut self, at: Instant, transit: Transit) {
+        let Self { core, endpoints, .. } = self;
+        if let Some(at) = endpoints.leave_path(core, at, transit) {
+            endpoints.deliver(core, transit.owner, at, &transit.packet);
+        }
+    }
+
+    /// A packet comes to the end of a path with jitter, at its own time.
+    #[inline(never)]
+    pub(super) fn on_jittered(&mut self, now: Instant, number: u32) {
+        self.core.queue.pop(Entity::Jittered(number));
+        let (transit, end) = self.core.jittered.take(number);
+        let Transit { packet, owner, hop } = transit;
+        if end == End::Path {
+            self.endpoints.deliver(&mut self.core, owner, now, &packet);
+        } else if self.endpoints.hop(owner, hop - 1, &packet).is_last {
+            self.deliver(now, transit);
         } else {
-            self.links[link as usize].propagate(&mut self.core, link, at, transit);
+            self.offer(now, owner, hop, packet);
         }
     }
 

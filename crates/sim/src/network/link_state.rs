@@ -1,6 +1,7 @@
 //! A contended link of the running network: what `parshall_net::link` knows, and the packets themselves.
 
 use crate::event::Entity;
+use crate::jitter::JitteredPath;
 use crate::packet::{Packet, Transit};
 use crate::probe::LinkProbe;
 use crate::random::Stream;
@@ -19,6 +20,8 @@ pub(crate) struct LinkState {
     /// Whether records count the classes of packets apart: the queue does, or a marked flow crosses the link.
     pub(crate) classed: bool,
     pub(crate) random: Stream,
+    /// What each packet takes behind the link, beside its delay.
+    pub(crate) jitter: Option<Box<JitteredPath>>,
     /// Packets that propagate towards another contended link.
     pub(super) in_transit: VecDeque<Transit>,
     /// Packets that wait for their turn, if the queue decides at departure.
@@ -42,6 +45,7 @@ impl LinkState {
             link,
             classed,
             random,
+            jitter: None,
             in_transit: VecDeque::new(),
             waiting: WaitingPackets::default(),
             probe,

@@ -5,6 +5,7 @@ use super::feedback::{Feedback, Pace};
 use super::probe::DatagramProbe;
 use crate::endpoints::access::AccessLink;
 use crate::endpoints::{Edge, Place};
+use crate::jitter::OwnJitter;
 use crate::packet::{Flags, Packet, MAX_BYTES};
 use crate::random::SmallStream;
 use crate::results::Measured;
@@ -27,7 +28,7 @@ pub(crate) struct DatagramGroup {
     pub(crate) processing_time: Duration,
     pub(crate) access: Option<AccessLink>,
     pub(crate) marker: MarkerConfig,
-    /// Datagrams are received as soon as their first link has accepted them: there is no other, and no capture.
+    /// Datagrams are received as soon as their first link has accepted them: there is no other, no jitter, and no capture.
     pub(crate) one_link: bool,
     pub(crate) path: Box<[u32]>,
 }
@@ -57,6 +58,8 @@ pub(crate) struct DatagramFlow {
     pub(crate) received: u64,
     pub(crate) dropped: u64,
     pub(crate) edge: Option<Box<Edge>>,
+    /// Of its own part of the path.
+    pub(crate) jitter: Option<Box<OwnJitter>>,
     /// Of controlled flows only.
     pub(crate) probe: Option<Box<DatagramProbe>>,
 }
@@ -89,6 +92,7 @@ impl DatagramFlow {
             received: 0,
             dropped: 0,
             edge,
+            jitter: None,
             probe: None,
         }
     }

@@ -18,7 +18,8 @@ use super::{EndpointKind, Kind, TransitQueue};
 use crate::build::{GroupPlan, Problem};
 use crate::capture::{Captures, Which, Wires};
 use crate::event::Entity;
-use crate::packet::Packet;
+use crate::jitter::End;
+use crate::packet::{Packet, Transit};
 use crate::results::Measured;
 use crate::scenario::FlowGroup;
 use crate::shared::Core;
@@ -82,6 +83,11 @@ impl TransitQueue for Datagrams<'_> {
 
     fn dscp(&self, _: &Packet) -> u8 {
         self.group.dscp
+    }
+
+    fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant> {
+        let jitter = self.flow.jitter.as_mut();
+        core.pass(jitter.and_then(|jitter| jitter.forth.as_mut()), at, transit, End::Path)
     }
 
     #[inline]

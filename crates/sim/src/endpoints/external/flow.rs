@@ -4,7 +4,8 @@ use super::outside::{Arrival, Delivery, Direction, Outside};
 use crate::build::{GroupPlan, Problem};
 use crate::endpoints::{AccessLink, Edge, Propagation, TransitKind, TransitQueue};
 use crate::event::Entity;
-use crate::packet::{Flags, Packet, MAX_BYTES};
+use crate::jitter::{JitteredPath, Leaves, OwnJitter};
+use crate::packet::{Flags, Packet, Transit, MAX_BYTES};
 use crate::results::Measured;
 use crate::shared::Core;
 use parshall_congestion::ControlConfig;
@@ -25,6 +26,8 @@ pub(crate) struct ExternalGroup {
     pub(crate) reverse_path: Box<[u32]>,
     /// Whether links are captured.
     pub(super) captured: bool,
+    /// Whether packets have arrived when they have crossed the one link of the path, or of the way back.
+    one_link: [bool; 2],
 }
 
 impl ExternalGroup {
@@ -39,6 +42,10 @@ impl ExternalGroup {
             path: spec.path.clone().into(),
             reverse_path: spec.reverse_path.clone().into(),
             captured: false,
+            one_link: [
+                group.ends_at_first_link(&spec.path, &spec.jitter),
+                group.ends_at_first_link(&spec.reverse_path, &spec.reverse_jitter),
+            ],
         })
     }
 }
@@ -114,6 +121,8 @@ pub(super) struct ExternalFlow {
 struct Way {
     /// Before the first link, and behind the last one.
     propagation: (Duration, Duration),
+    /// Of the flow's own part of the path.
+    jitter: Option<JitteredPath>,
     /// When its last packet left the host.
     left: Instant,
     /// Packets on their way to the first link, in order, and their slots.
@@ -122,7 +131,15 @@ struct Way {
 
 impl Way {
     fn new(first: Duration, last: Duration) -> Self {
-        Self { propagation: (first, last), left: Instant::ZERO, in_transit: VecDeque::new() }
+        Self { propagation: (first, last), jitter: None, left: Instant::ZERO, in_transit: VecDeque::new() }
+    }
+
+    /// When a packet leaves the flow's own part of the path that comes there `at`. What is due outside is put in order there.
+    fn leaves(&mut self, at: Instant) -> Instant {
+        match self.jitter.as_mut().map(|path| path.pass(at)) {
+            Some(Leaves::InOrder(leaves) | Leaves::AnyOrder(leaves)) => leaves,
+            None => at,
+        }
     }
 }
 
@@ -149,6 +166,12 @@ impl ExternalFlow {
             received_bytes: 0,
             host: HostTotals::default(),
         }
+    }
+
+    /// What its own parts of the path take beside the delay.
+    pub(super) fn set_jitter(&mut self, OwnJitter { forth, back }: OwnJitter) {
+        self.forward.jitter = forth;
+        self.reverse.jitter = back;
     }
 
     /// The totals of the flow.
@@ -221,7 +244,8 @@ impl Packets<'_> {
                 let comes = leaves + self.flow.forward.propagation.1;
                 captures.external_passes(self.flow.group, comes, arrival.slot);
             }
-            return self.deliver(core, packet.at, &packet, arrival.slot);
+            let at = self.way().leaves(packet.at);
+            return self.deliver(core, at, &packet, arrival.slot);
         }
         let (index, kind) = (self.index, self.transit_kind());
         let way = self.way();
@@ -261,7 +285,7 @@ impl TransitQueue for Packets<'_> {
     }
 
     fn ends_at_first_link(&self) -> bool {
-        self.path().len() == 1 && !self.group.captured
+        self.group.one_link[self.direction as usize] && !self.group.captured
     }
 
     fn ecn(&self, packet: &Packet) -> Ecn {
@@ -270,6 +294,12 @@ impl TransitQueue for Packets<'_> {
 
     fn dscp(&self, packet: &Packet) -> u8 {
         (packet.seq() >> 2) as u8 & 63
+    }
+
+    fn leave_path(&mut self, core: &mut Core, at: Instant, _: Transit) -> Option<Instant> {
+        let leaves = self.way().leaves(at);
+        core.jittered.told(leaves);
+        Some(leaves)
     }
 
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, slot: u32) {

@@ -18,6 +18,7 @@ use super::probe::FlowProbe;
 use super::{FAST_TIMER, SLOW_TIMER};
 use crate::endpoints::{Edge, Kind, Place, Propagation};
 use crate::event::Entity;
+use crate::jitter::OwnJitter;
 use crate::memory::{prefetch, prefetch_bytes};
 use crate::packet::{Packet, Waiting};
 use crate::random::SmallStream;
@@ -82,6 +83,8 @@ pub(crate) struct TcpFlow {
     random: u64,
     /// The ssthresh of earlier connections that the next one starts from; infinite: none.
     ssthresh: f64,
+    /// Of its own parts of the path.
+    pub(crate) jitter: Option<Box<OwnJitter>>,
     /// Of the server of exchanges: what it and its client do.
     pub(crate) exchange: Option<Box<Exchange>>,
 }
@@ -125,6 +128,7 @@ impl TcpFlow {
             measuring: false,
             random,
             ssthresh: f64::INFINITY,
+            jitter: None,
             exchange: None,
         }
     }
@@ -230,7 +234,7 @@ impl TcpFlow {
         if group.heard_at_once {
             self.on_ack(group, core, at + self.propagation.back, ack);
         } else if group.reverse_path.is_empty() {
-            self.on_captured_ack(group, core, at, ack);
+            self.on_watched_ack(group, core, at, ack);
         } else {
             self.queue_ack(group, core, at, ack);
         }

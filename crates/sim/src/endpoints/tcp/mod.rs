@@ -32,7 +32,8 @@ use super::{EndpointKind, Kind, TransitKind, TransitQueue};
 use crate::build::{GroupPlan, Problem};
 use crate::capture::{Captures, Wires};
 use crate::event::Entity;
-use crate::packet::Packet;
+use crate::jitter::End;
+use crate::packet::{Packet, Transit};
 use crate::qlog::Logs;
 use crate::results::Measured;
 use crate::scenario::FlowGroup;
@@ -140,6 +141,11 @@ impl TransitQueue for Data<'_> {
         self.group.dscp
     }
 
+    fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant> {
+        let jitter = self.flow.jitter.as_mut();
+        core.pass(jitter.and_then(|jitter| jitter.forth.as_mut()), at, transit, End::Path)
+    }
+
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
         self.flow.receive(self.group, core, at + self.flow.propagation.to_receiver, packet);
@@ -187,6 +193,11 @@ impl TransitQueue for Acks<'_> {
 
     fn dscp(&self, _: &Packet) -> u8 {
         self.group.dscp
+    }
+
+    fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant> {
+        let jitter = self.flow.jitter.as_mut();
+        core.pass(jitter.and_then(|jitter| jitter.back.as_mut()), at, transit, End::Path)
     }
 
     #[inline]

@@ -5,8 +5,9 @@ use crate::endpoints::tcp::group::TcpGroup;
 use crate::endpoints::tcp::EXCHANGE;
 use crate::endpoints::{Kind, TransitKind};
 use crate::event::Entity;
+use crate::jitter::End;
 use crate::memory::prefetch_ahead;
-use crate::packet::{Flags, Packet, Waiting};
+use crate::packet::{Owner, Packet, Transit, Waiting};
 use crate::shared::Core;
 use parshall_tcp::{Ack, Rules, Segment};
 use parshall_units::{Duration, Instant};
@@ -139,16 +140,20 @@ impl TcpFlow {
             let before = self.acks.back().map_or(Instant::ZERO, |(last, _)| last.at);
             arrives = before.max(arrives + self.processing.below(group.processing_time));
         }
-        let mut flags = Flags::default();
-        flags.set_if(ack.echo_retransmission, Flags::RETRANSMISSION);
-        flags.set_if(ack.syn, Flags::SYN);
-        flags.set_if(ack.congestion_echo, Flags::CONGESTION_ECHO);
         let slot = core.store_options(self.index, ack, group.timed_acks);
-        let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size.0 as u32, flags);
+        let packet = Packet::of_ack(arrives, ack, group.tcp.ack_size.0 as u32);
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Transit(TransitKind::Acks, self.index));
         }
         enter(&mut self.acks, (packet, slot));
+    }
+
+    /// An ACK on an uncontended way back comes to its end at this time, and others may come before.
+    pub(super) fn put_off_ack(&self, group: &TcpGroup, core: &mut Core, leaves: Instant, ack: &Ack) {
+        let slot = core.sack_slots.store_any(ack);
+        let packet = Packet::of_ack(leaves, ack, group.tcp.ack_size.0 as u32);
+        let owner = Owner { transit: TransitKind::Acks, flow: self.index, tag: slot };
+        core.put_off(leaves, Transit { packet, owner, hop: 0 }, End::Path);
     }
 
     /// The first ACK in transit has been dealt with; when the next one reaches the first link of the way back.
