@@ -162,3 +162,6 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

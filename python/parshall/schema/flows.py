@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, create_model, field_validat
 from parshall.schema import external
 from parshall.schema.catalog import family
 from parshall.schema.families import choice, fields
+from parshall.schema.jitter import Jitter
 from parshall.schema.kernel import KernelOptions
 from parshall.schema.links import NAME
 from parshall.schema.model import Part
@@ -71,6 +72,14 @@ class FlowGroup(TcpOptions):
     name: str | None = Field(None, description="Its name in the records (default: flows0, flows1, ...)", pattern=NAME)
     count: int = Field(1, ge=1, le=2**32 - 1, strict=True, description="How many flows")
     rtt: Rtt = Field(description="Two-way propagation delay, the links' included")
+    jitter: Jitter | None = Field(
+        None,
+        description="What each data packet takes on its flow's own part of the path, beside the delay (default: "
+        "nothing)",
+    )
+    reverse_jitter: Jitter | None = Field(
+        None, description="The same of ACKs, and of requests (TCP only; default: nothing)"
+    )
     start: Start = Field(Duration("0 s"), description="When each flow starts")
     access_rate: Rate | None = Field(None, description="Rate of each flow's own access link (default: unlimited)")
     access_queue: PositivePackets | None = Field(

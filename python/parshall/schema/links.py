@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from parshall.schema.families import choice
+from parshall.schema.jitter import Jitter
 from parshall.schema.model import Part
 from parshall.schema.quantities import Duration, Rate
 
@@ -33,6 +34,7 @@ class Link(Part):
     delay: Duration = Field(Duration("1 ms"), description="One-way propagation delay")
     queue: Queue = Field("drop_tail", description="What happens to packets that find the link busy")
     loss: Loss = Field("none", description="Losses on the medium, before the queue")
+    jitter: Jitter | None = Field(None, description="What each packet takes beside the delay (default: nothing)")
 
     @model_validator(mode="after")
     def _one_rate(self) -> Link:
@@ -54,6 +56,7 @@ class ReverseLink(Part):
     delay: Duration | None = Field(None, description="One-way propagation delay")
     queue: Queue | None = Field(None, description="What happens to packets that find the link busy")
     loss: Loss | None = Field(None, description="Losses on the medium, before the queue")
+    jitter: Jitter | None = Field(None, description="What each packet takes beside the delay")
 
     @model_validator(mode="after")
     def _at_most_one_rate(self) -> ReverseLink:

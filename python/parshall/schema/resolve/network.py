@@ -13,7 +13,7 @@ from parshall.schema.links import Link, ReverseLink
 from parshall.schema.model import Problem
 from parshall.schema.problems import did_you_mean, quoted
 from parshall.schema.resolve.flows import Route
-from parshall.schema.resolve.values import Context, configuration, configured, read_bytes, within
+from parshall.schema.resolve.values import Context, configuration, configured, jitter, read_bytes, within
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -92,6 +92,7 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
         "delay_ps": link.delay.ps,
         "queue": _queue(link, sized),
         "loss": configured(("loss",), link.loss, sized),
+        "jitter": jitter("jitter", link.jitter, sized),
     }
 
 
