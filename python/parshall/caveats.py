@@ -34,7 +34,8 @@ _KNOWN_VALUES = {"constant", "linear", "list"}
 
 def caveats(resolved: Mapping[str, Any], repetitions: int) -> list[str]:
     """One sentence or two for each reason to doubt the numbers of a resolved scenario."""
-    reasons = [*_phase_effects(resolved), *_out_of_reach(resolved), *_hasty_timers(resolved), *_unsettled(resolved)]
+    checks = (_phase_effects, _out_of_reach, _hasty_timers, _unsettled, _overtaking)
+    reasons = [reason for check in checks for reason in check(resolved)]
     if repetitions > 1 and not _is_random(resolved):
         reasons.append(
             f"nothing in it is random, so its {repetitions} repetitions are copies and intervals mean "
@@ -49,7 +50,11 @@ def _phase_effects(resolved: Mapping[str, Any]) -> Iterator[str]:
     for index, link in enumerate(resolved["links"]):
         if not _is_plain(link["queue"]["name"]) or "constant" not in link["rate"]:
             continue
-        periodic = [group for group in resolved["flows"] if index in group["path"] and _is_periodic(group)]
+        periodic = [
+            group
+            for group in resolved["flows"]
+            if index in group["path"] and _is_periodic(group) and not _is_jittered(resolved, group)
+        ]
         if not periodic:
             continue
         packet_bytes = max(group["packet_bytes"] for group in periodic)
@@ -155,6 +160,30 @@ def _unsettled(resolved: Mapping[str, Any]) -> Iterator[str]:
             )
 
 
+def _overtaking(resolved: Mapping[str, Any]) -> Iterator[str]:
+    """Groups whose packets overtake each other, and whose TCP cannot undo what it took for losses, as Linux does."""
+    for group in resolved["flows"]:
+        if group["tcp"] is None or group["tcp"]["rules"] == "linux":
+            continue
+        if any(jitter["order"] == "free" for jitter in _jitters(resolved, group)):
+            yield (
+                f"packets of group {group['name']} overtake each other, and TCP of the RFCs reduces its window for those "
+                'that it takes for lost; Linux finds out by D-SACK and timestamps, and undoes that: set tcp = "linux" '
+                "for what kernels do"
+            )
+
+
+def _jitters(resolved: Mapping[str, Any], group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The jitters that packets of a group meet, there and back."""
+    links = (resolved["links"][index].get("jitter") for index in (*group["path"], *group["reverse_path"]))
+    return [jitter for jitter in (*links, group.get("jitter"), group.get("reverse_jitter")) if jitter]
+
+
+def _is_jittered(resolved: Mapping[str, Any], group: Mapping[str, Any]) -> bool:
+    """Whether times are drawn for packets of a group, there or back."""
+    return any(jitter["distribution"]["name"] != "constant" for jitter in _jitters(resolved, group))
+
+
 def _sends_without_end(group: Mapping[str, Any]) -> bool:
     return bool(group["congestion_control"]) and properties.workload(group["workload"]["name"]).demand == "endless"
 
@@ -220,5 +249,5 @@ def _is_random(resolved: Mapping[str, Any]) -> bool:
         or any(properties.queue(name).random for link in links for name in _queues(link["queue"]))
         or any(properties.workload(group["workload"]["name"]).random for group in flows)
         or any(not _KNOWN_VALUES & group[key].keys() for group in flows for key in ("rtt_ps", "start_ps"))
-        or any(group["processing_ps"] > 0 for group in flows)
+        or any(group["processing_ps"] > 0 or _is_jittered(resolved, group) for group in flows)
     )

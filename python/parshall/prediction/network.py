@@ -39,6 +39,8 @@ class Link:
     queue: Mapping[str, Any]
     medium: properties.LossTraits
     """What the medium loses."""
+    jitter: str | None = None
+    """The order of packets that take times of their own, "kept" or "free"; None: they take none."""
 
     @property
     def traits(self) -> properties.QueueTraits:
@@ -103,6 +105,8 @@ class Group:
     """`rate` (bit/s) and `burst` (bytes) of a token bucket; neither without one."""
     host_loses: bool = False
     """Whether packets are lost in the sending host, where the access link's queue is full."""
+    jitter: str | None = None
+    """The order of packets that take times of their own there or back, "kept" or "free"; None: none does."""
 
     @property
     def is_tcp(self) -> bool:
@@ -194,6 +198,7 @@ def _link(spec: Mapping[str, Any]) -> Link:
         varies="trace" in rate,
         queue=spec["queue"],
         medium=properties.loss(spec["loss"]),
+        jitter=(spec.get("jitter") or {}).get("order"),
     )
 
 
@@ -225,7 +230,15 @@ def _group(spec: Mapping[str, Any], links: Sequence[Link]) -> Group:
         parameters=parameters,
         marker={name: value for name, value in spec["marker"].items() if name != "name"},
         host_loses=spec.get("access_packets") is not None,
+        jitter=_jitter(spec, links),
     )
+
+
+def _jitter(spec: Mapping[str, Any], links: Sequence[Link]) -> str | None:
+    """The order that packets of a group have at their ends: one path on which they overtake each other is enough."""
+    own = [spec[key]["order"] for key in ("jitter", "reverse_jitter") if spec.get(key)]
+    orders = {*own, *(links[i].jitter for i in (*spec["path"], *spec["reverse_path"]))}
+    return "free" if "free" in orders else "kept" if "kept" in orders else None
 
 
 def _control(spec: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
