@@ -167,8 +167,8 @@ def _overtaking(resolved: Mapping[str, Any]) -> Iterator[str]:
             continue
         if any(jitter["order"] == "free" for jitter in _jitters(resolved, group)):
             yield (
-                f"packets of group {group['name']} overtake each other, and TCP of the RFCs reduces its window for those "
-                'that it takes for lost; Linux finds out by D-SACK and timestamps, and undoes that: set tcp = "linux" '
+                f"packets of group {group['name']} overtake each other, and TCP of the RFCs reduces its window for any "
+                'that it takes for lost; Linux finds out by D-SACK and timestamps, and undoes it: set tcp = "linux" '
                 "for what kernels do"
             )
 

@@ -250,3 +250,60 @@ fn all_kinds_of_flows_cross_all_kinds_of_jitter() {
     assert!(carried(&network) > 1e5);
     assert!(network.core.jittered.latest < network.core.end + Duration::from_millis(1000));
 }
+
+// --- recoveries that were needless ---
+
+/// Reno whose window is that of the receiver, 50 packets, over a link whose queue holds them all: nothing is ever lost.
+fn unhurt(rules: &str, timestamps: bool, jitter: &Value) -> Network {
+    let mut group = tcp_group("late", 4, &json!({"name": "bulk"}));
+    group["tcp"]["recovery"] = json!("rack");
+    group["tcp"]["rules"] = json!(rules);
+    group["tcp"]["timestamps"] = json!(timestamps);
+    group["tcp"]["receive_window"] = json!(50);
+    group["jitter"] = jitter.clone();
+    run(&scenario(&[link("link", 40_000_000, &drop_tail(1000))], &[group], 60_000), 0)
+}
+
+/// Of all flows: retransmissions, timeouts, packets dropped, and how many have a finite ssthresh: of a reduction that was not undone.
+fn harm(network: &Network) -> (u64, u64, u64, usize) {
+    let (flows, group) = (&network.endpoints.tcp.flows, &network.endpoints.tcp.groups[0]);
+    let sum = |count: fn(&parshall_tcp::Statistics) -> u64| {
+        flows.iter().map(|flow| count(flow.sender.statistics())).sum()
+    };
+    let reduced = flows.iter().filter(|flow| flow.sender.info(&group.tcp).ssthresh.is_finite()).count();
+    (
+        sum(|count| count.retransmissions),
+        sum(|count| count.timeouts),
+        flows.iter().map(|flow| flow.dropped).sum(),
+        reduced,
+    )
+}
+
+/// One packet in 2,000 is 400 to 500 ms late, and holds up all behind it.
+fn spikes() -> Value {
+    let points = json!([[0.0, 0.9995], [0.4, 0.9995], [0.5, 1.0]]);
+    json!({"distribution": {"name": "empirical", "points": points}, "order": "kept"})
+}
+
+#[test]
+fn linux_undoes_what_packets_led_to_that_were_only_overtaken() {
+    let late = uniform_jitter(80, "free");
+    for timestamps in [true, false] {
+        let (retransmissions, _, dropped, reduced) = harm(&unhurt("linux", timestamps, &late));
+        assert!(retransmissions > 0 && dropped == 0, "{retransmissions}");
+        assert_eq!(reduced, 0, "by D-SACK, and with timestamps by Eifel: {timestamps}");
+    }
+    let (retransmissions, _, dropped, reduced) = harm(&unhurt("rfc", true, &late));
+    assert!((retransmissions > 0, dropped, reduced) == (true, 0, 4), "{retransmissions} {dropped} {reduced}");
+}
+
+#[test]
+fn linux_undoes_timeouts_of_packets_that_were_only_late() {
+    for timestamps in [true, false] {
+        let (_, timeouts, dropped, reduced) = harm(&unhurt("linux", timestamps, &spikes()));
+        assert!(timeouts > 10 && dropped == 0, "{timeouts}");
+        assert_eq!(reduced, 0, "by F-RTO, and with timestamps by Eifel: {timestamps}");
+    }
+    let (_, timeouts, dropped, reduced) = harm(&unhurt("rfc", true, &spikes()));
+    assert!(timeouts > 10 && (dropped, reduced) == (0, 4), "{timeouts} {dropped} {reduced}");
+}

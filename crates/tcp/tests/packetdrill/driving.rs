@@ -118,6 +118,18 @@ fn an_ack_that_was_overtaken_tells_of_what_it_sacks() {
     );
 }
 
+/// `tcp_ack`, at `old_ack`: "If data was DSACKed, see if we can undo a cwnd reduction."
+#[test]
+fn an_ack_that_was_overtaken_tells_of_duplicates() {
+    passes(
+        "+0 write(4, ..., 9000) = 9000\n+0 > P. 1:9001(9000) ack 701\n\
+         +.05 < . 701:701(0) ack 1 win 500 <sack 1001:4001>\n+0 > . 1:1001(1000) ack 701\n\
+         +0 < . 701:701(0) ack 6001 win 500\n+0 %{ assert tcpi_ca_state == TCP_CA_Recovery }%\n\
+         +0 < . 701:701(0) ack 5001 win 500 <sack 1:1001>\n\
+         +0 %{ assert tcpi_ca_state == TCP_CA_Open and tcpi_snd_cwnd == 10 }%",
+    );
+}
+
 #[test]
 fn what_arrives_is_acknowledged_with_blocks_of_bytes() {
     // The first 16 ACKs go at once, that of a hole and that which closes it among them; then ACKs wait.

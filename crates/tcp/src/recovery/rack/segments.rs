@@ -16,8 +16,8 @@
 //! only what is sent again is noted in a queue, `resent`. A transmission is void if its packet was delivered, sent again or found lost
 //! since. The cost is that of the packets, not of the window.
 //!
-//! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that
-//! was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
+//! Where packets keep their order, what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that was too early; where
+//! they do not, of a window that was too short. It widens the reordering window in either case, as the RFC asks (§6.2 step 4).
 //!
 //! Whether an ACK is for the first copy of a packet that was sent again, the echoed timestamp says of packets acknowledged cumulatively only; of
 //! those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no retransmitted probe would find a loss.
