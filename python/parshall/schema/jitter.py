@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from parshall.schema.families import TIME, choice
 from parshall.schema.model import Part
-
-if TYPE_CHECKING:
-    TimeDistribution = Any
-else:
-    TimeDistribution = choice("distributions", "a distribution", TIME)
+from parshall.schema.spread import TimeDistribution
 
 
 class Jitter(Part):

@@ -169,31 +169,32 @@ impl<'a> GroupPlan<'a> {
 
     /// The jitter of a flow's own parts of its path, if it has any.
     pub(crate) fn jitter(&self, index: u32) -> Result<Option<Box<OwnJitter>>, Problem> {
-        let forth = self.own_jitter(&self.spec.jitter, "jitter", index, "")?;
-        let back = self.own_jitter(&self.spec.reverse_jitter, "reverse_jitter", index, "")?;
+        let forth = self.own_jitter(self.spec.jitter.as_ref(), "jitter", index, "")?;
+        let back = self.own_jitter(self.spec.reverse_jitter.as_ref(), "reverse_jitter", index, "")?;
         Ok((forth.is_some() || back.is_some()).then(|| Box::new(OwnJitter { forth, back })))
     }
 
     /// The same of the requests of a flow of exchanges, which go the other way.
     pub(crate) fn jitter_of_requests(&self, index: u32) -> Result<Option<Box<OwnJitter>>, Problem> {
-        let forth = self.own_jitter(&self.spec.reverse_jitter, "reverse_jitter", index, " of requests")?;
-        let back = self.own_jitter(&self.spec.jitter, "jitter", index, " of requests")?;
+        let forth =
+            self.own_jitter(self.spec.reverse_jitter.as_ref(), "reverse_jitter", index, " of requests")?;
+        let back = self.own_jitter(self.spec.jitter.as_ref(), "jitter", index, " of requests")?;
         Ok((forth.is_some() || back.is_some()).then(|| Box::new(OwnJitter { forth, back })))
     }
 
     fn own_jitter(
         &self,
-        spec: &Option<JitterSpec>,
+        spec: Option<&JitterSpec>,
         key: &str,
         index: u32,
         whose: &str,
     ) -> Result<Option<JitteredPath>, Problem> {
         let stream = || self.stream(&format!("{key}{whose}"), index);
-        spec.as_ref().map(|spec| JitteredPath::new(spec, key, stream())).transpose()
+        spec.map(|spec| JitteredPath::new(spec, key, stream())).transpose()
     }
 
     /// Whether packets have arrived when they have crossed this path's first link: there is no other, and no jitter.
-    pub(crate) fn ends_at_first_link(&self, path: &[u32], jitter: &Option<JitterSpec>) -> bool {
+    pub(crate) fn ends_at_first_link(&self, path: &[u32], jitter: Option<&JitterSpec>) -> bool {
         matches!(path, [link] if self.links[*link as usize].jitter.is_none()) && jitter.is_none()
     }
 

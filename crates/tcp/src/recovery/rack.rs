@@ -53,6 +53,8 @@ struct State {
     reordering: ReorderingWindow,
     prr: Option<Prr>,
     undo: Undo,
+    /// Packets of the last ACK without new data by which the window grows.
+    grows_by: u64,
 }
 
 impl State {
@@ -64,6 +66,7 @@ impl State {
             reordering: ReorderingWindow::FIRST,
             prr,
             undo: Undo::NONE,
+            grows_by: 0,
         }
     }
 
@@ -369,6 +372,9 @@ impl Rack {
         let State { segments, reordering, probe, timers, undo, .. } = &mut *self.state;
         if segments.rules == Rules::Linux {
             let (open, again) = (connection.phase == Phase::Open, connection.has_timed_out());
+            if open {
+                segments.doubt_reordering();
+            }
             if open || connection.phase == Phase::Loss && !again {
                 undo.begin(connection, segments.retransmitted());
             }
@@ -423,7 +429,8 @@ impl Repair for Rack {
     }
 
     fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) {
-        self.on_ack(connection, config, now, ack, false);
+        let delivered = self.on_ack(connection, config, now, ack, false);
+        self.state.grows_by = delivered.filter(|_| self.state.segments.reorders_far()).unwrap_or(0);
     }
 
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
@@ -573,6 +580,11 @@ impl Repair for Rack {
     #[inline]
     fn sacked(&self) -> u64 {
         self.state.segments.sacked_count()
+    }
+
+    #[inline]
+    fn grows_by(&self) -> u64 {
+        self.state.grows_by
     }
 
     #[inline]

@@ -58,17 +58,22 @@ impl Sender {
     #[inline(never)]
     fn on_old_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         let Self { connection, recovery, .. } = self;
+        let mut grows_by = 0;
         if connection.max > connection.una && !ack.syn {
             recovery.on_old_data(connection, config, now, ack);
+            grows_by = recovery.grows_by();
             let rtt = recovery.newest_rtt().filter(|_| config.rules == Rules::Linux);
             if let Some(rtt) = rtt {
                 connection.take_sample(config, rtt, 1, false); // of what is SACKed (`tcp_ack_update_rtt`)
             }
         }
+        let rtt = self.recovery.newest_rtt();
         if self.connection.sampler.is_some() {
-            let rtt = self.recovery.newest_rtt();
             let event = self.event(config, now, ack, self.connection.phase);
             self.tell_with_sample(config, AckEvent { rtt, ..event });
+        } else if grows_by > 0 {
+            let event = self.event(config, now, ack, self.connection.phase);
+            self.connection.control.on_ack(&AckEvent { rtt, credit: grows_by as f64, ..event });
         }
     }
 

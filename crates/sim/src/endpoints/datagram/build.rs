@@ -104,7 +104,7 @@ fn in_common(group: &GroupPlan<'_>) -> Result<DatagramGroup, Problem> {
         processing_time: Duration::from_ps(spec.processing_ps),
         access: group.access()?,
         marker: spec.marker.clone(),
-        one_link: group.ends_at_first_link(&spec.path, &spec.jitter),
+        one_link: group.ends_at_first_link(&spec.path, spec.jitter.as_ref()),
         path: spec.path.clone().into(),
     })
 }

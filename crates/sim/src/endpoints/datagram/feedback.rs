@@ -175,7 +175,8 @@ impl Feedback {
         }
         if let Some(last) = self.open.back_mut() {
             last.received += 1;
-            last.lost += if number < self.expected { -1 } else { (number - self.expected) as i64 };
+            let missing = number.checked_sub(self.expected);
+            last.lost += missing.map_or(-1, |missing| i64::try_from(missing).unwrap_or(i64::MAX));
             last.delay = at.since(sent);
         }
         if let Some(times) = &mut self.times {

@@ -43,8 +43,8 @@ impl ExternalGroup {
             reverse_path: spec.reverse_path.clone().into(),
             captured: false,
             one_link: [
-                group.ends_at_first_link(&spec.path, &spec.jitter),
-                group.ends_at_first_link(&spec.reverse_path, &spec.reverse_jitter),
+                group.ends_at_first_link(&spec.path, spec.jitter.as_ref()),
+                group.ends_at_first_link(&spec.reverse_path, spec.reverse_jitter.as_ref()),
             ],
         })
     }

@@ -23,10 +23,14 @@
 //! those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no retransmitted probe would find a loss.
 
 use crate::ranges::{Range, RangeSet};
+use crate::recovery::scoreboard::DUP_THRESH;
 use crate::rules::Rules;
 use parshall_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+
+/// The farthest that Linux takes for reordering: `tcp_max_reordering`.
+const MOST_REORDERING: u64 = 300;
 
 /// A packet in flight, as of its last transmission.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +79,8 @@ pub(super) struct Segments {
     resent: VecDeque<Resent>,
     // Three cache lines of the recovery to here.
     pub(super) reordering_seen: bool,
+    /// How far a packet has come behind higher ones, packets: `tcp_sock.reordering` of Linux.
+    reordering: u64,
     pub(super) rules: Rules,
     /// The first packet whose first transmission is not yet judged.
     fresh: u64,
@@ -117,6 +123,7 @@ impl Segments {
             lowest_original: u64::MAX,
             first_sacked: Instant::MAX,
             reordering_seen: false,
+            reordering: DUP_THRESH,
             rules,
             resent: VecDeque::new(),
             lost: BinaryHeap::new(),
@@ -267,6 +274,8 @@ impl Segments {
             self.highest = number;
         } else if !packet.sent_again {
             self.reordering_seen = true;
+            let behind = (self.highest + 1 - number).min(MOST_REORDERING); // `tcp_check_sack_reordering`
+            self.reordering = self.reordering.max(behind);
         }
         // Step 2: the ACK of a packet sent twice may be its first copy's.
         let of_first_copy = delivery.echo.is_some_and(|echo| echo < packet.sent)
@@ -277,6 +286,18 @@ impl Segments {
                 delivery.newest = Some(this);
             }
             delivery.last = Some(packet.sent);
+        }
+    }
+
+    /// Whether packets come so far behind others that by Linux's rules the window grows by what is SACKed, too (`tcp_may_raise_cwnd`).
+    pub(super) fn reorders_far(&self) -> bool {
+        self.rules == Rules::Linux && self.reordering > DUP_THRESH
+    }
+
+    /// A timeout while so many packets are SACKed: they were lost, and not overtaken (`tcp_enter_loss`).
+    pub(super) fn doubt_reordering(&mut self) {
+        if self.sacked_count >= DUP_THRESH {
+            self.reordering = DUP_THRESH;
         }
     }
 
