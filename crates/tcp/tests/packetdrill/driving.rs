@@ -137,7 +137,7 @@ fn the_window_grows_out_of_order_where_packets_come_far_behind_others() {
         format!(
             "+0 write(4, ..., 10000) = 10000\n+0 > P. 1:10001(10000) ack 701\n\
              +.05 < . 701:701(0) ack 1 win 500 <sack 5001:6001>\n+0 %{{ assert tcpi_snd_cwnd == 10 }}%\n\
-             +.001 < . 701:701(0) ack 1 win 500 <sack {behind},5001:6001>\n"
+             +.001 < . 701:701(0) ack 1 win 500 <sack {behind} 5001:6001>\n"
         )
     };
     passes(&format!("{}+0 %{{ assert tcpi_snd_cwnd == 11 }}%", events("1001:2001")));
