@@ -47,6 +47,9 @@ const READ_IN: Duration = Duration::from_ps(READING as u64 * 1_000_000);
 /// What a handshake took that was not timed, as there was none.
 const UNTIMED: u32 = u32::MAX;
 
+/// The clock of timestamps ticks each ms (RFC 7323 §5.4), ps.
+const TIMESTAMP_TICK: u64 = 1_000_000_000;
+
 /// A receiver's state: the window can grow.
 const GROWS: u8 = 1;
 /// The timeout of its ACKs is longer than what is configured, and the store has it.
@@ -278,6 +281,9 @@ impl Receiver {
     /// [`ack_before`](Self::ack_before).
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
+        if segment.sent < self.recent && self.is_old(config, segment) {
+            return self.refuse(config, now, segment);
+        }
         match config.rules {
             Rules::Rfc => self.arrive::<false>(config, now, segment),
             Rules::Linux if self.waits_for_second(config, now, segment) => {
@@ -285,6 +291,35 @@ impl Receiver {
             }
             Rules::Linux => self.arrive_by_linux(config, now, segment),
         }
+    }
+
+    /// Whether the segment was sent before the last one in order, by the clock of timestamps, which Linux lets be late by a tick
+    /// (`TCP_PAWS_WINDOW`). Packets that keep their order are never: a retransmission in order is overtaken by none that was sent before.
+    #[cold]
+    fn is_old(&self, config: &TcpConfig, segment: &Segment) -> bool {
+        if !config.timestamps || segment.syn || self.recent == Instant::MAX {
+            return false;
+        }
+        let late = self.recent.as_ps() / TIMESTAMP_TICK - segment.sent.as_ps() / TIMESTAMP_TICK;
+        late > u64::from(config.rules == Rules::Linux)
+    }
+
+    /// Such a segment is taken for one of an earlier connection, and not accepted: PAWS, RFC 7323 §5.3 R1.
+    #[cold]
+    fn refuse(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
+        let mut sack = if config.recovery.uses_sack() { self.blocks() } else { NO_SACK };
+        if segment.seq < self.next {
+            self.hurry_acks(QUICK_ACKS); // `tcp_send_dupack`
+            if config.recovery.uses_duplicates() {
+                sack = [Range { start: segment.seq, end: segment.seq + 1 }, sack[0], sack[1]];
+            }
+        }
+        self.reset_held_back();
+        let ack = match config.rules {
+            Rules::Rfc => self.acknowledge::<false>(now, sack),
+            Rules::Linux => self.acknowledge::<true>(now, sack),
+        };
+        Reception { fresh: false, ack: Some(ack) }
     }
 
     /// By Linux's rules: takes a segment in order of which nothing is to be said but that its ACK waits for a second one, as nearly every other
@@ -360,7 +395,7 @@ impl Receiver {
             ack.congestion_echo = segment.cwr;
             return Reception { fresh: false, ack: Some(ack) };
         }
-        self.note_timestamp(segment);
+        self.note_timestamp::<LINUX>(segment);
         let at_once = match (config.accurate_ecn, LINUX) {
             (true, _) => self.mark_changes(config, segment),
             (false, false) => segment.congestion_experienced,
@@ -423,11 +458,13 @@ impl Receiver {
     }
 
     /// RFC 7323 §4.3 (2): what arrives behind a hole, or while an ACK waits, is not echoed. Without a handshake, the first segment's timestamp stands
-    /// for that of the SYN.
+    /// for that of the SYN. Linux drops what is acknowledged all before it looks at its timestamp (`tcp_sequence`).
     #[inline]
-    fn note_timestamp(&mut self, segment: &Segment) {
+    fn note_timestamp<const LINUX: bool>(&mut self, segment: &Segment) {
         let is_older = segment.sent < self.recent && self.recent != Instant::MAX;
-        if !is_older && (segment.seq <= self.acknowledged() || self.recent == Instant::MAX) {
+        let acknowledged = self.acknowledged();
+        let is_next = segment.seq <= acknowledged && !(LINUX && segment.seq + 1 < acknowledged);
+        if !is_older && (is_next || self.recent == Instant::MAX) {
             self.recent = segment.sent;
         }
     }
