@@ -711,6 +711,31 @@ mod tests {
         receiver.on_segment(config, Instant::ZERO, &segment(seq)).ack.expect("acknowledged at once")
     }
 
+    /// RFC 7323 §5.3 R1; `tcp_paws_check` lets a tick pass, and `tcp_sequence` drops what is old before its timestamp is looked at.
+    #[test]
+    fn what_was_sent_before_a_retransmission_in_order_is_refused_behind_it() {
+        for rules in [Rules::Rfc, Rules::Linux] {
+            let config = TcpConfig { recovery: Recovery::Rack, rules, ..config() };
+            let mut receiver = Receiver::new(1);
+            let mut arrives = |seq, sent_ms| {
+                let segment = Segment::plain(seq, Instant::ZERO + Duration::from_millis(sent_ms));
+                let reception =
+                    receiver.on_segment(&config, Instant::ZERO + Duration::from_millis(100), &segment);
+                (reception.fresh, reception.ack.map_or(0, |ack| ack.cumulative))
+            };
+            assert!(arrives(1, 10).0 && arrives(3, 30).0, "a hole: 2");
+            assert_eq!(arrives(2, 60), (true, 4), "sent again, and first in order");
+            assert_eq!(arrives(4, 50), (false, 4), "overtaken by what was sent 10 ms later");
+            assert_eq!(arrives(4, 59).0, rules == Rules::Linux, "a tick of its clock");
+            assert!(arrives(5, 70).0, "later ones are taken");
+            arrives(1, 90); // a duplicate of a packet that is acknowledged long since
+            assert_eq!(arrives(6, 80).0, rules == Rules::Linux, "Linux dropped that without a look");
+            let blind = TcpConfig { timestamps: false, ..config.clone() };
+            let late = Segment::plain(7, Instant::ZERO);
+            assert!(receiver.on_segment(&blind, Instant::ZERO, &late).fresh, "without timestamps");
+        }
+    }
+
     #[test]
     fn reports_the_block_just_changed_first() {
         let config = sack_config();

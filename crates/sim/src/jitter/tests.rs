@@ -291,7 +291,8 @@ fn linux_undoes_what_packets_led_to_that_were_only_overtaken() {
     for timestamps in [true, false] {
         let (retransmissions, _, dropped, reduced) = harm(&unhurt("linux", timestamps, &late));
         assert!(retransmissions > 0 && dropped == 0, "{retransmissions}");
-        assert_eq!(reduced, 0, "by D-SACK, and with timestamps by Eifel: {timestamps}");
+        // By Eifel at once; D-SACK comes a round trip after the retransmission, so one may be under way when it ends.
+        assert!(reduced <= usize::from(!timestamps), "{reduced} of 4 with timestamps {timestamps}");
     }
     let (retransmissions, _, dropped, reduced) = harm(&unhurt("rfc", true, &late));
     assert!((retransmissions > 0, dropped, reduced) == (true, 0, 4), "{retransmissions} {dropped} {reduced}");
