@@ -3,8 +3,8 @@
 //! Everything here runs in the flow's own time. [`TcpFlow::receive`] is called when the last contended link
 //! has accepted a packet, with the moment at which it *will* reach the receiver; receiver, way back and sender are run
 //! from there at once. That is right because nobody else can act on these parts in between, and because a flow's
-//! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
-//! ([`TcpFlow::advance`]).
+//! inputs come in order of time: paths are FIFO, or their packets are events ([`jitter`](crate::jitter)), and timers that
+//! expire before an input are run before it ([`TcpFlow::advance`]).
 
 mod measurement;
 mod transfers;
