@@ -19,7 +19,7 @@ PGO_HINT = $(if $(PGO),,@echo "make: no profile-guided build: rustup component a
 
 # Without these the module has no BPF programs; then it is built again when Debian's packages have changed. Said once, by the make
 # that was asked for, and not by those that it starts.
-BPF_LACKS = $(if $(BPF_CLANG),true,$(BIN)/python -m parshall.debian clang bpf_helpers.h)
+BPF_LACKS = $(if $(BPF_CLANG),true,$(BIN)/python -m parshall.foundations.debian clang bpf_helpers.h)
 BPF_HINT = $(if $(filter 0,$(MAKELEVEL)),@$(BPF_LACKS) || true)
 WITHOUT_BPF := .venv/.without-bpf
 
@@ -132,12 +132,12 @@ types: setup ## Types of the Python code
 	$(STEP) types $(BIN)/mypy
 
 docs: setup ## The guides' generated tables brought up to date, the site (build/docs/html), the crates' documentation
-	$(BIN)/python -m parshall.documentation
+	$(BIN)/python -m tools.documentation
 	@$(MAKE) --no-print-directory docs-site docs-crates
 	@echo "page:    $(CURDIR)/build/docs/html/index.html"
 
 docs-tables: setup
-	$(STEP) docs-tables $(BIN)/python -m parshall.documentation --check
+	$(STEP) docs-tables $(BIN)/python -m tools.documentation --check
 
 # The simulator in a page (`parshall explore --offline`). A page waits for its download, so it is built as small and quick as it goes.
 SIMULATOR := python/parshall/explore/assets/simulator.wasm.gz

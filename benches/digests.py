@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import parshall as ps
-from parshall.records import about
-from parshall.runs.single import recorded
-from parshall.schema.catalog import family
-from parshall.templates.shipped import shipped
+from parshall.instruments.simulation.single import recorded
+from parshall.results.records import about
+from parshall.scenario.schema.catalog import family
+from parshall.scenario.templates.shipped import shipped
 
 LINK: dict[str, Any] = {"rate": "10 Mbit/s", "queue": {"name": "drop_tail", "limit": "40 packets"}}
 LONG: dict[str, Any] = {"count": 3, "rtt": {"first": "20 ms", "step": "30 ms"}}

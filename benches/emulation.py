@@ -27,7 +27,7 @@ from harness import arithmetic, emulated_speed, shapers
 from harness.emulated import Emulation, emulate
 
 import parshall as ps
-from parshall.emulation import abilities, validity
+from parshall.instruments.emulation import abilities, validity
 
 
 def speed(options: argparse.Namespace) -> bool:

@@ -33,13 +33,13 @@ from typing import Any
 import polars as pl
 
 import parshall as ps
-from parshall.distributions import student_quantile
-from parshall.emulation import Validity, validity
-from parshall.files import write_atomically
-from parshall.quantities.completion import counts
-from parshall.quantities.measuring import series_of
-from parshall.schema.kernel import AMPLE_BUFFERS
-from parshall.stats.confidence import welch_freedom
+from parshall.analysis.stats.confidence import welch_freedom
+from parshall.foundations.distributions import student_quantile
+from parshall.foundations.files import write_atomically
+from parshall.instruments.emulation import Validity, validity
+from parshall.results.quantities.completion import counts
+from parshall.results.quantities.measuring import series_of
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS
 from parshall.studies.study import Emulated, once_more_if_invalid
 
 TOLERANCES = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from digests import scenarios
 
-from parshall.runs.single import recorded
+from parshall.instruments.simulation.single import recorded
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """The documentation site: `make docs` writes it to build/docs/html.
 
 The source directory is the checkout, so that every link of a guide is what it is on disk. What the build makes itself
-is in build/docs: the pictures and text of the gallery (`parshall.documentation.site`), and the options of each verb
-(`parshall.cli.manual`).
+is in build/docs: the pictures and text of the gallery (`tools.documentation.site`), and the options of each verb
+(`tools.documentation.manual`).
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ project_copyright = "the Parshall developers, Apache-2.0"
 
 def _prepare(_: Sphinx) -> None:
     made = ROOT / "build/docs"
-    subprocess.run([sys.executable, "-m", "parshall.documentation.site", made], check=True)
+    subprocess.run([sys.executable, "-m", "tools.documentation.site", made], check=True)
 
-    subprocess.run([sys.executable, "-m", "parshall.cli.manual", made / "commands.md"], check=True)
+    subprocess.run([sys.executable, "-m", "tools.documentation.manual", made / "commands.md"], check=True)
 
 
 def _add_playground(app: Sphinx, error: Exception | None) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import parshall as ps
-from parshall.emulation.kernel import emulated
+from parshall.instruments.emulation.kernel import emulated
 
 from .emulated import emulate, ping, under_way
 

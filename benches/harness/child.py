@@ -15,8 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import parshall as ps
-from parshall.controls import declare
-from parshall.runs import single
+from parshall.instruments.simulation import single
+from parshall.scenario.controls import declare
 
 
 def high_water_bytes() -> int:

@@ -24,8 +24,8 @@ from statistics import median
 from harness import ours
 from harness.ours import OwnMeasurement
 from harness.record import Bar, Record, Row
-from parshall.schema.writing import toml
-from parshall.templates import write_control
+from parshall.scenario.schema.writing import toml
+from parshall.scenario.templates import write_control
 
 DRAWS_BAR, LIBRARY_BAR, PROFILE_BAR = 1.03, 1.15, 0.75
 PYTHON_BAR = 200_000.0

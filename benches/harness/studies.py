@@ -9,11 +9,11 @@ from typing import Any
 from harness import ours
 from harness.ours import OwnMeasurement
 from harness.record import Bar, Record, Row
-from parshall.itb import applications, building
-from parshall.itb.classes import classes
-from parshall.itb.scale import SCALES
-from parshall.schema.writing import toml
-from parshall.studies.multiple_time_scale import network
+from parshall.scenario.schema.writing import toml
+from parshall_studies.benchmark import applications, building
+from parshall_studies.benchmark.classes import classes
+from parshall_studies.benchmark.scale import SCALES
+from parshall_studies.multiple_time_scale import network
 
 RUN_BAR_S = 3.0
 """CPU seconds for 10,000 s of the source's bottleneck of 10 Mbit/s."""

@@ -43,7 +43,7 @@ class Monitor:
     def packets(self) -> int: ...
 
 class Interrupted(Exception): ...  # noqa: N818 - an answer to `Monitor.cancel`
-class ControlFailed(Exception): ...  # noqa: N818 - what `parshall.errors.ControlError` says to users
+class ControlFailed(Exception): ...  # noqa: N818 - what `parshall.foundations.errors.ControlError` says to users
 
 def simulate(
     scenario: str,
@@ -61,8 +61,8 @@ class ForeignPage:
     def begin(self, monitor: Monitor, most_bytes: int) -> None: ...
     def end(self) -> None: ...
 
-class EmulationFailed(Exception): ...  # noqa: N818 - what `parshall.errors.EmulationError` says to users
-class EmulationRefused(Exception): ...  # noqa: N818 - what `parshall.errors.NoEmulationError` says to users
+class EmulationFailed(Exception): ...  # noqa: N818 - what `parshall.foundations.errors.EmulationError` says to users
+class EmulationRefused(Exception): ...  # noqa: N818 - what `parshall.foundations.errors.NoEmulationError` says to users
 
 def emulate(
     scenario: str,

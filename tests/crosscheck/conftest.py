@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.runs import single
+from parshall.instruments.simulation import single
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE.parents[1] / "scenarios" / "crosscheck"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from parshall.models import throughput as models
+from parshall.analysis.models import throughput as models
 
 PAYLOAD = 1460 / 1500
 PAYLOAD_BITS = 8 * 1460

@@ -25,9 +25,9 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.distributions import student_quantile
-from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Means
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.estimates import Means
+from parshall.foundations.distributions import student_quantile
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 REPETITIONS, REFERENCE, SETS = 4, 16, 8

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from parshall.controls import declare
-from parshall.schema import external
+from parshall.scenario.controls import declare
+from parshall.scenario.schema import external
 
 PACKET_BITS = 8 * 1460
 

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from parshall.models import throughput as models
+from parshall.analysis.models import throughput as models
 
 RTT_S = 0.1
 TOLERANCE = 0.10

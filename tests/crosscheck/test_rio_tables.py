@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from parshall.studies.rio import network, simulated
-from parshall.studies.rio.network import Parameters
-from parshall.studies.rio.simulated import PUBLISHED, ROUTERS, Size
+from parshall_studies.rio import network, simulated
+from parshall_studies.rio.network import Parameters
+from parshall_studies.rio.simulated import PUBLISHED, ROUTERS, Size
 
 COMPARED = {
     "table1": ("T", "T_in", "p_in", "p_out", "q"),

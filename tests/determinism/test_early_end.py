@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import ScenarioError
+from parshall.foundations.errors import ScenarioError
 from parshall.report import description
 
 FILES: dict[str, Any] = {

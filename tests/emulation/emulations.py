@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.emulation import abilities
-from parshall.emulation.kernel import emulated
-from parshall.errors import NoEmulationError
+from parshall.foundations.errors import NoEmulationError
+from parshall.instruments.emulation import abilities
+from parshall.instruments.emulation.kernel import emulated
 
 REQUIRED = os.environ.get("PARSHALL_EMULATE") == "required"
 
@@ -75,7 +75,7 @@ def answer_of_a_child(made: ps.Scenario, directory: str, preparation: str, extra
         "extras": json.dumps(extras),
     }
     code = (
-        f"import ctypes, json, os, sys\nfrom parshall.emulation.child import answer\n{preparation}\n"
+        f"import ctypes, json, os, sys\nfrom parshall.instruments.emulation.child import answer\n{preparation}\n"
         "print(json.dumps(answer(json.load(sys.stdin))))\n"
     )
     said = subprocess.run(

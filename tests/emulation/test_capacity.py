@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import application
-from parshall.emulation import Capacity, advice
-from parshall.emulation.capacity import Trial, beyond, this_machine
-from parshall.emulation.kernel import emulated
-from parshall.records.validity import MEASURED
+from parshall.instruments.emulation import Capacity, advice
+from parshall.instruments.emulation.capacity import Trial, beyond, this_machine
+from parshall.instruments.emulation.kernel import emulated
+from parshall.results.records.validity import MEASURED
 
 FILLED = Trial(1e9, 1, 0.97e9, "valid", None, 0.5, 100e-6)
 ABLE = Capacity(
@@ -75,7 +75,7 @@ def test_it_is_kept_for_this_machine(cache: Path, monkeypatch: pytest.MonkeyPatc
     path.write_text(path.read_text(encoding="utf-8")[:-9], encoding="utf-8")
     assert Capacity.kept() is None, "a file that is broken is no measurement"
     ABLE.keep()
-    monkeypatch.setattr("parshall.emulation.capacity.kernel_name", lambda: "Linux 99.0")
+    monkeypatch.setattr("parshall.instruments.emulation.capacity.kernel_name", lambda: "Linux 99.0")
     assert Capacity.kept() is None, "another kernel is another machine"
     replace(ABLE, machine="of somebody else").keep()
     assert Capacity.kept() is None
@@ -83,7 +83,7 @@ def test_it_is_kept_for_this_machine(cache: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_advice_says_what_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parshall.emulation.measuring.cores", lambda: 2)
+    monkeypatch.setattr("parshall.instruments.emulation.measuring.cores", lambda: 2)
     assert advice(ABLE) == []
     assert "real-time priority" in advice(replace(ABLE, real_time=False))[0]
     assert "let nothing else run" in advice(replace(ABLE, load=1.5))[0]

@@ -44,12 +44,12 @@ from parshall import _core
 from parshall.campaign.call import Call, Function, Returned
 from parshall.campaign.work import execute
 from parshall.cli.app import application
-from parshall.emulation import Validity, peers, validity
-from parshall.emulation.emulating import described
-from parshall.emulation.kernel import emulated, left_to_the_kernel
-from parshall.emulation.process import repetition
-from parshall.emulation.turns import turn
-from parshall.runs.single import Interrupted, Monitor
+from parshall.instruments.emulation import Validity, peers, validity
+from parshall.instruments.emulation.emulating import described
+from parshall.instruments.emulation.kernel import emulated, left_to_the_kernel
+from parshall.instruments.emulation.process import repetition
+from parshall.instruments.emulation.turns import turn
+from parshall.instruments.simulation.single import Interrupted, Monitor
 
 
 @needs_the_kernel
@@ -140,7 +140,7 @@ def children() -> list[int]:
     found = []
     for process in Path("/proc").iterdir():
         try:
-            if process.name.isdigit() and b"parshall.emulation.child" in (process / "cmdline").read_bytes():
+            if process.name.isdigit() and b"parshall.instruments.emulation.child" in (process / "cmdline").read_bytes():
                 found.append(int(process.name))
         except OSError:
             continue
@@ -261,7 +261,8 @@ def test_a_sweep_emulates_as_many_at_a_time_as_it_is_told(tmp_path: Path) -> Non
 
 def with_turn(code: str, folder: Path, *, as_nobody: bool) -> subprocess.Popen[str]:
     """Python that takes its turn, with its own folder for temporary files, and of root as another user."""
-    imports = "import os\nfrom parshall.emulation.turns import turn\nfrom parshall.runs.single import Monitor\n"
+    imports = "import os\nfrom parshall.instruments.emulation.turns import turn\n"
+    imports += "from parshall.instruments.simulation.single import Monitor\n"
     gives_up = "os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
     return subprocess.Popen(
         [sys.executable, "-c", imports + (gives_up if as_nobody and os.getuid() == 0 else "") + code],
@@ -484,7 +485,7 @@ def test_each_verb_that_emulates_ends_with_3_where_it_cannot_be_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     invalid = Validity("invalid", ["packets were late; have fewer flows"])
-    monkeypatch.setattr("parshall.emulation.emulating.verdict_of", lambda _: invalid)
+    monkeypatch.setattr("parshall.instruments.emulation.emulating.verdict_of", lambda _: invalid)
     path, first = tmp_path / "short.toml", str(tmp_path / "first")
     path.write_text(scenario(BULK, seconds=0.5).toml(), encoding="utf-8")
     both = tmp_path / "both"
@@ -689,7 +690,7 @@ def kill_at(place: Path, moment_s: float, which: str, *, of_child: bool) -> tupl
 @on_the_kernel
 @pytest.mark.parametrize("seed", [19])
 def test_nothing_is_left_whatever_is_killed_and_when(tmp_path: Path, seed: int) -> None:
-    """Half-written runs: a directory without ``run.json`` is none (parshall.records.storage)."""
+    """Half-written runs: a directory without ``run.json`` is none (parshall.results.records.storage)."""
     drawn = random.Random(seed)
     cases = [(drawn.uniform(0.0, LONGEST_S), drawn.choice(["parent", "child"])) for _ in range(MOMENTS)]
     devices = sorted(Path("/sys/class/net").iterdir())

@@ -10,8 +10,8 @@ from captures import ACK, SYN, UDP, Packet, complete, packets
 from emulations import BULK, ON_THE_KERNEL, scenario
 
 import parshall as ps
-from parshall.runs import Run
-from parshall.traces import observe
+from parshall.instruments.observation import observe
+from parshall.instruments.simulation import Run
 
 pytestmark = ON_THE_KERNEL
 

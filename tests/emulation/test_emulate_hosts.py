@@ -11,8 +11,8 @@ from captures import ECE, SYN, Packet, packets
 from emulations import BULK, on_the_kernel, scenario
 
 import parshall as ps
-from parshall.emulation import validity
-from parshall.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
+from parshall.instruments.emulation import validity
+from parshall.instruments.emulation.kernel import emulated, left_to_the_kernel, unknown_to_models
 
 FILE = {"name": "transfer", "size": "1460 kB"}
 

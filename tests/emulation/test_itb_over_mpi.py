@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from emulations import ON_THE_KERNEL
 
-from parshall.itb import applications
-from parshall.itb.benchmark import Execution
-from parshall.itb.building import case
-from parshall.itb.classes import classes
-from parshall.itb.over_mpi import over_mpi
-from parshall.itb.scale import SCALES
+from parshall_studies.benchmark import applications
+from parshall_studies.benchmark.benchmark import Execution
+from parshall_studies.benchmark.building import case
+from parshall_studies.benchmark.classes import classes
+from parshall_studies.benchmark.over_mpi import over_mpi
+from parshall_studies.benchmark.scale import SCALES
 
 pytestmark = [*ON_THE_KERNEL, pytest.mark.needs("mpirun", "ip")]
 

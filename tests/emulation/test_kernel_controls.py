@@ -15,11 +15,11 @@ import pytest
 from emulations import BECOME_NOBODY, BULK, ON_THE_KERNEL, REQUIRED, WHY_NOT, answer_of_a_child, eventually, scenario
 
 import parshall as ps
-from parshall.debian import find
-from parshall.emulation import abilities, validity
-from parshall.emulation.process import CALLS_FILE
-from parshall.errors import InputError, NoEmulationError, ScenarioError
-from parshall.replaying import Replay
+from parshall.foundations.debian import find
+from parshall.foundations.errors import InputError, NoEmulationError, ScenarioError
+from parshall.instruments.emulation import abilities, validity
+from parshall.instruments.emulation.process import CALLS_FILE
+from parshall.instruments.replaying import Replay
 
 BPF = Path(__file__).parents[2] / "bpf"
 

@@ -18,8 +18,8 @@ import parshall as ps
 from parshall.campaign import Plan, sweep
 from parshall.campaign.call import Call, Failed, Repetition
 from parshall.campaign.work import execute
-from parshall.emulation import process, run_programs, validity
-from parshall.errors import ClusterError, InputError
+from parshall.foundations.errors import ClusterError, InputError
+from parshall.instruments.emulation import process, run_programs, validity
 
 # A server that counts what it gets, and a client that measures how long a connection and an answer take.
 SERVER = """

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from emulations import ON_THE_KERNEL
 
-import parshall.emulation
-from parshall.itb import mpi
-from parshall.studies import stacks
-from parshall.studies.itb import real_bulk, real_messages, real_mpi, real_rtts, real_web
-from parshall.studies.itb import real_stacks as table6
-from parshall.studies.large_deviations import captured, real_cross_traffic, real_pairs, real_stacks
-from parshall.studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries
-from parshall.studies.multiple_time_scale import side_by_side
-from parshall.studies.multiple_time_scale import steered_stacks as steered
-from parshall.studies.multiple_time_scale.network import SOURCE, Background
-from parshall.studies.rio import real_stacks as rio
+import parshall.instruments.emulation
 from parshall.studies.study import Emulated, emulated
-from parshall.studies.tail_index import hybrid
-from parshall.studies.tail_index import real_stacks as tail_index
+from parshall_studies import stacks
+from parshall_studies.benchmark import mpi
+from parshall_studies.itb import real_bulk, real_messages, real_mpi, real_rtts, real_web
+from parshall_studies.itb import real_stacks as table6
+from parshall_studies.large_deviations import captured, real_cross_traffic, real_pairs, real_stacks
+from parshall_studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries
+from parshall_studies.multiple_time_scale import side_by_side
+from parshall_studies.multiple_time_scale import steered_stacks as steered
+from parshall_studies.multiple_time_scale.network import SOURCE, Background
+from parshall_studies.rio import real_stacks as rio
+from parshall_studies.tail_index import hybrid
+from parshall_studies.tail_index import real_stacks as tail_index
 
 pytestmark = ON_THE_KERNEL
 
@@ -82,7 +82,7 @@ def test_hosts_of_linux_lose_in_their_interface(monkeypatch: pytest.MonkeyPatch)
     """One host of 20 Mbit/s, no limit to its window: its queue of 20 packets loses, and it fills its line."""
     monkeypatch.setitem(real_rtts.FLOW_S, "quick", 8.0)
     scenario = real_rtts.lasting([real_rtts.Place("reno", 1)], 20.0, real_rtts.SLOWER, "quick")
-    run = parshall.emulation.emulate(scenario)
+    run = parshall.instruments.emulation.emulate(scenario)
     (point,) = real_rtts.points(run, real_rtts.SLOWER)["reno-1"]
     assert 0.7e9 < point.flow_goodput_bps < 1e9
     assert run.flows["retransmissions"][0] > 0

@@ -19,19 +19,19 @@ from emulations import BULK, eventually, on_the_kernel, scenario
 from typer.testing import CliRunner
 
 from parshall.cli.app import application
-from parshall.emulation import emulate, peers, turns, validity
-from parshall.emulation.peers import Participant, participants
-from parshall.emulation.process import _passed_over
-from parshall.emulation.turns import turn
-from parshall.records.validity import verdict_of
-from parshall.runs.single import Interrupted, Monitor
+from parshall.instruments.emulation import emulate, peers, turns, validity
+from parshall.instruments.emulation.peers import Participant, participants
+from parshall.instruments.emulation.process import _passed_over
+from parshall.instruments.emulation.turns import turn
+from parshall.instruments.simulation.single import Interrupted, Monitor
+from parshall.results.records.validity import verdict_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="emulations are of Linux")
 
 HOLDS = """
 import os, sys
-from parshall.emulation import peers, turns
-from parshall.runs.single import Monitor
+from parshall.instruments.emulation import peers, turns
+from parshall.instruments.simulation.single import Monitor
 peers.FAMILY, lasts_s, uid = sys.argv[1].replace("@", chr(0)), float(sys.argv[2]), int(sys.argv[3])
 turns.OTHERS_S = turns.STOPPED_S = 1e9
 if uid:

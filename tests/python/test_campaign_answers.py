@@ -20,6 +20,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval
 from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers
 from parshall.campaign.call import Returned
@@ -29,14 +31,12 @@ from parshall.campaign.encoding import NoEncodingError, decoded, encoded
 from parshall.campaign.keys import call_of
 from parshall.campaign.merging import merge
 from parshall.campaign.store import Store
-from parshall.emulation import Validity
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
+from parshall.instruments.emulation import Validity
 from parshall.report.document import Block, Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.scenario import Scenario
-from parshall.schema.quantities import Duration
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval
+from parshall.scenario.schema.quantities import Duration
 from parshall.studies import catalog
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Case, Emulated, Findings, Part, Study
@@ -292,11 +292,11 @@ STRANGERS: dict[str, Callable[[Path], bytes]] = {
     "class": named("subprocess:Popen"),
     "text of a function": named("os:mkdir", "text"),
     "member of a function": named("os:mkdir", "member"),
-    "through Parshall": named("parshall.files:os.mkdir"),
-    "class that Parshall imports": named("parshall.files:Path"),
-    "function of Parshall": named("parshall.files:write_atomically"),
+    "through Parshall": named("parshall.foundations.files:os.mkdir"),
+    "class that Parshall imports": named("parshall.foundations.files:Path"),
+    "function of Parshall": named("parshall.foundations.files:write_atomically"),
     "class without fields": named("parshall.campaign.store:Store"),
-    "other fields": named("parshall.stats.confidence:Interval"),
+    "other fields": named("parshall.analysis.stats.confidence:Interval"),
     "the command": named("parshall.__main__:main"),
     "not there": named("parshall.nowhere:Interval"),
     "unknown form": lambda _: behind_digest(b'{"reduce": ["os", "mkdir"]}'),

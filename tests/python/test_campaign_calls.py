@@ -13,15 +13,15 @@ from types import ModuleType
 
 import pytest
 
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.loss import Bernoulli
 from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
-from parshall.errors import InputError, ScenarioError, SimulationError
-from parshall.models.inputs import ModelInputError
-from parshall.models.loss import Bernoulli
+from parshall.foundations.errors import InputError, ScenarioError, SimulationError
 from parshall.scenario import Scenario
-from parshall.studies.large_deviations import on_off, part, theory
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Study
+from parshall_studies.large_deviations import on_off, part, theory
 
 
 def test_answers_come_in_the_order_of_the_calls() -> None:

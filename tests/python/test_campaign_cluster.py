@@ -21,10 +21,10 @@ import parshall as ps
 from parshall.campaign import maintenance
 from parshall.campaign.calls import run_calls
 from parshall.campaign.keys import call_of
-from parshall.errors import ClusterError, StoreError
-from parshall.studies import rio
+from parshall.foundations.errors import ClusterError, StoreError
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Study
+from parshall_studies import rio
 
 pytest.importorskip("distributed")
 

@@ -9,7 +9,7 @@ import pytest
 
 import parshall as ps
 from parshall.campaign.preparing import prepare
-from parshall.errors import ScenarioError
+from parshall.foundations.errors import ScenarioError
 
 SCENARIO: dict[str, Any] = {
     "duration": "1 s",

@@ -13,7 +13,7 @@ from typer.testing import Result
 import parshall as ps
 from parshall.campaign.comparing import compare
 from parshall.campaign.comparison_page import document
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 Cli = Callable[..., Result]
 

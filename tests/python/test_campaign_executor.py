@@ -13,7 +13,7 @@ from parshall.campaign.answers import Answers
 from parshall.campaign.call import Call, CallError, Failed, Function, Lost, Outcome, Returned, Written
 from parshall.campaign.executor import Agenda, Executor
 from parshall.campaign.store import Store
-from parshall.errors import ClusterError, ParshallError, SimulationError, StorageError, StoreError
+from parshall.foundations.errors import ClusterError, ParshallError, SimulationError, StorageError, StoreError
 
 CALLS = [Call(f"{number:032d}", Function(abs, (number,))) for number in range(3)]
 

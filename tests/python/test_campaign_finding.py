@@ -13,13 +13,13 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.quantiles import Pooled
 from parshall.campaign import Sweep
 from parshall.campaign.finding import _shown, finding
 from parshall.campaign.page import document
 from parshall.cli.open import page_of
-from parshall.report.numbers import quantity
-from parshall.stats.confidence import mean_interval
-from parshall.stats.quantiles import Pooled
+from parshall.foundations.numbers import quantity
 
 SCENARIO: dict[str, Any] = {
     "duration": "6 s",

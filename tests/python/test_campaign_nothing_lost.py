@@ -13,7 +13,7 @@ import pytest
 import parshall as ps
 from parshall.campaign import maintenance, record
 from parshall.campaign.executor import Executor
-from parshall.errors import InputError, StoreError
+from parshall.foundations.errors import InputError, StoreError
 
 SCENARIO: dict[str, Any] = {
     "duration": "1 s",

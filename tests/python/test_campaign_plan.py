@@ -15,8 +15,8 @@ from parshall.campaign.axes import axes
 from parshall.campaign.design import canonical, points, resolved
 from parshall.campaign.plan import Plan
 from parshall.campaign.values import common_kind, measured, written
-from parshall.errors import ScenarioError
-from parshall.schema.model import Problem
+from parshall.foundations.errors import ScenarioError
+from parshall.scenario.schema.model import Problem
 
 SCENARIO: dict[str, Any] = {
     "duration": "1 s",

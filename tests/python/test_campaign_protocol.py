@@ -27,7 +27,7 @@ from cluster import Cluster
 import parshall as ps
 from parshall.campaign import maintenance
 from parshall.campaign.snapshot import Snapshot
-from parshall.errors import ParshallError
+from parshall.foundations.errors import ParshallError
 
 CLIENT = """
 import json, sys

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 PLAN = ps.Plan(
     name="counts",

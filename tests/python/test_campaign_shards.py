@@ -18,7 +18,7 @@ from parshall.campaign.call import Call
 from parshall.campaign.merging import merge
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.segments import compact
-from parshall.errors import InputError, StoreError
+from parshall.foundations.errors import InputError, StoreError
 
 SWEEP = """
 name = "counts"

@@ -14,7 +14,7 @@ import parshall as ps
 from parshall.campaign import maintenance, segments
 from parshall.campaign.keys import key_of
 from parshall.campaign.record import Parameter, PointRecord, SweepRecord
-from parshall.errors import InputError, StoreError
+from parshall.foundations.errors import InputError, StoreError
 
 SCENARIO: dict[str, Any] = {
     "duration": "1 s",

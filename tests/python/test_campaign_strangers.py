@@ -17,8 +17,8 @@ from parshall.campaign import maintenance, store
 from parshall.campaign.merging import Merged, merge
 from parshall.campaign.segments import compact, keys_of, read_segment
 from parshall.campaign.snapshot import Snapshot
-from parshall.errors import StoreError
-from parshall.files import digest
+from parshall.foundations.errors import StoreError
+from parshall.foundations.files import digest
 
 PLAN = ps.Plan(
     name="theirs",

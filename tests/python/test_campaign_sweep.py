@@ -27,10 +27,10 @@ from parshall.campaign.preparing import prepare
 from parshall.campaign.progress import Progress, size_of
 from parshall.campaign.result import Sweep
 from parshall.campaign.work import execute
-from parshall.errors import InputError, ParshallError, SimulationError
-from parshall.quantities import naming
-from parshall.quantities.measuring import series_of
-from parshall.records import about
+from parshall.foundations.errors import InputError, ParshallError, SimulationError
+from parshall.results.quantities import naming
+from parshall.results.quantities.measuring import series_of
+from parshall.results.records import about
 
 Cli = Callable[..., Result]
 ROOT = Path(__file__).parents[2]
@@ -384,7 +384,7 @@ def test_a_process_whose_owner_is_gone_ends() -> None:
 
 def test_a_run_with_other_code_is_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     swept = ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)
-    monkeypatch.setattr("parshall.records.about.code_version", lambda: "0.0.0+other")
+    monkeypatch.setattr("parshall.results.records.about.code_version", lambda: "0.0.0+other")
     before = time.monotonic()
     with pytest.raises(ParshallError, match=r"runs Parshall .* this is 0\.0\.0\+other; install the same one there"):
         ps.sweep(plan(repetitions=1), tmp_path / "store", workers=1)

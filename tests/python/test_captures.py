@@ -15,9 +15,9 @@ from captures import ACK, CWR, ECE, FIN, PSH, SYN, TCP, UDP, Packet, complete, p
 
 import parshall as ps
 from parshall.campaign import Plan
-from parshall.errors import InputError, RunNotFoundError, ScenarioError
-from parshall.runs import Run
-from parshall.traces import observe
+from parshall.foundations.errors import InputError, RunNotFoundError, ScenarioError
+from parshall.instruments.observation import observe
+from parshall.instruments.simulation import Run
 
 MSS = 1448
 

@@ -14,14 +14,14 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import application
-from parshall.errors import InputError, OutputExistsError, StorageError
-from parshall.loading import load, page_of
+from parshall.foundations.errors import InputError, OutputExistsError, StorageError
+from parshall.instruments.simulation import Run
 from parshall.report.card import TILES, card_of
 from parshall.report.card_drawing import fitting
 from parshall.report.document import document_html
 from parshall.report.finding import finding
 from parshall.report.sentences import TEMPLATES, separated
-from parshall.runs import Run
+from parshall.results.loading import load, page_of
 
 TWO: dict[str, Any] = {
     "name": "two",

@@ -13,18 +13,18 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
-from parshall.control_check import Card, check, response, sharing
-from parshall.control_check.answer import _standing, answer
-from parshall.control_check.card import HARMLESS, RIVALS, Row
-from parshall.control_check.page import page
-from parshall.control_check.response import LOSSES
-from parshall.control_check.running import Reading, Readings
-from parshall.control_check.sharing import not_starved
-from parshall.errors import InputError
+from parshall.analysis.stats.claims import unfinished
+from parshall.analysis.stats.families import Pair, judged
+from parshall.foundations.errors import InputError
+from parshall.foundations.numbers import quantity
 from parshall.report.document import document_html
-from parshall.report.numbers import quantity
-from parshall.stats.claims import unfinished
-from parshall.stats.families import Pair, judged
+from parshall.suites.control_check import Card, check, response, sharing
+from parshall.suites.control_check.answer import _standing, answer
+from parshall.suites.control_check.card import HARMLESS, RIVALS, Row
+from parshall.suites.control_check.page import page
+from parshall.suites.control_check.response import LOSSES
+from parshall.suites.control_check.running import Reading, Readings
+from parshall.suites.control_check.sharing import not_starved
 
 Cli = Callable[..., Result]
 

@@ -9,10 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parshall.stats.claim_rules import at_least, at_most, equal, line, monotone, one_run, ordering, reported, sign
-from parshall.stats.claims import Claim, Null, Tolerance, Verdict, unfinished
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import Outcome, Region, exactly, single
+from parshall.analysis.stats.claim_rules import (
+    at_least,
+    at_most,
+    equal,
+    line,
+    monotone,
+    one_run,
+    ordering,
+    reported,
+    sign,
+)
+from parshall.analysis.stats.claims import Claim, Null, Tolerance, Verdict, unfinished
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import Outcome, Region, exactly, single
 
 DIGITS = Tolerance(0.1, "half of the last digit")
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import VERBS, application
-from parshall.errors import ScenarioError
+from parshall.foundations.errors import ScenarioError
 
 SMALL = 'duration = "1 s"\n[bottleneck]\nrate = "5 Mbit/s"\n[[flows]]\nrtt = "20 ms"\n'
 

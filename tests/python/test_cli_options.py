@@ -17,8 +17,8 @@ import parshall as ps
 from parshall.campaign import maintenance
 from parshall.cli.app import VERBS, application
 from parshall.cli.console import OUTPUT
-from parshall.errors import OutputExistsError
-from parshall.templates.shipped import shipped
+from parshall.foundations.errors import OutputExistsError
+from parshall.scenario.templates.shipped import shipped
 
 SHARED = {
     "--output": "-o",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from parshall.cli.app import VERBS
-from parshall.emulation import abilities
+from parshall.instruments.emulation import abilities
 
 TESTS = Path(__file__).parents[1]
 CAPTURE = TESTS.parent / "fuzz" / "corpus" / "captures" / "vlan.pcap"

@@ -16,8 +16,11 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.ranges import Range
+from parshall.analysis.stats.verdict import Verdict
 from parshall.cli.app import application
-from parshall.errors import InvalidEmulationError, OutputExistsError, RunNotFoundError
+from parshall.foundations.errors import InvalidEmulationError, OutputExistsError, RunNotFoundError
 from parshall.report import page_html
 from parshall.report.comparing import cells
 from parshall.report.comparison_figures import differences
@@ -27,9 +30,6 @@ from parshall.report.plot import Line, Points
 from parshall.report.predicted import view
 from parshall.report.predicted_summary import dots
 from parshall.report.tables import groups_table
-from parshall.stats.confidence import Interval
-from parshall.stats.ranges import Range
-from parshall.stats.verdict import Verdict
 
 SCENARIO: dict[str, Any] = {
     "name": "file",

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import parshall as ps
+from parshall.foundations.numbers import quantity
+from parshall.instruments.simulation import Run
 from parshall.report import compare
 from parshall.report.comparison import Comparison
 from parshall.report.comparison_figures import MOST, candidates, courses, differences, distributions
 from parshall.report.comparison_page import document, finding
 from parshall.report.document import document_html
 from parshall.report.interactive import plotly
-from parshall.report.numbers import quantity
 from parshall.report.plot import Line, Points, Values, values
-from parshall.runs import Run
 
 SCENARIO = Path(__file__).parents[2] / "scenarios/quickstart.toml"
 SHORT = ("duration=6 s", "warm_up=2 s", "repetitions=4")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.models.competing import pair
-from parshall.models.inputs import ModelInputError
+from parshall.analysis.models.competing import pair
+from parshall.analysis.models.inputs import ModelInputError
 
 
 def test_fairness_at_each_scale_against_realisations() -> None:

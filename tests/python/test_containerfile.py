@@ -81,7 +81,7 @@ def test_the_image_starts_the_command_that_the_wheel_installs() -> None:
 
 def test_its_packages_are_those_of_the_list(tmp_path: Path) -> None:
     """The commands run where nothing but what is copied is there, with an apt-get that notes what it is asked for."""
-    for name in (".ci/packages", "python/parshall/debian.txt"):
+    for name in (".ci/packages", "python/parshall/foundations/debian.txt"):
         (tmp_path / name).parent.mkdir(parents=True)
         shutil.copy(ROOT / name, tmp_path / name)
         assert any(name in copied for copied in of("COPY"))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.controls import declare
 from parshall.report import description
+from parshall.scenario.controls import declare
 
 
 def scenario(**flow: Any) -> ps.Scenario:

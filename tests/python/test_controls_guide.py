@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parshall.documentation import controls
 from parshall.report.plot import Line
 from parshall.report.writing import write_plots
+from tools.documentation import controls
 
 DOCS = Path(__file__).parents[2] / "docs"
 

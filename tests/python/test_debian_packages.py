@@ -12,7 +12,7 @@ import pytest
 from bare import machine, path_without_programs
 from needs import need
 
-from parshall import debian
+from parshall.foundations import debian
 
 ROOT = Path(__file__).parents[2]
 PURPOSES = "build run check"

@@ -13,19 +13,19 @@ from needs import need
 from typer.testing import CliRunner
 
 import parshall as ps
+from parshall.analysis.models.buffers import utilisation
+from parshall.analysis.stats.confidence import Interval
 from parshall.cli.app import application
-from parshall.debian import find
 from parshall.design import aqm, buffer, repetitions, tc
 from parshall.design.judging import claim
 from parshall.design.network_page import aqm_page, buffer_page, repetitions_page
 from parshall.design.queueing import Demand, Place, place
-from parshall.errors import InputError
-from parshall.models.buffers import utilisation
-from parshall.properties import Qdisc, queue
+from parshall.foundations.debian import find
+from parshall.foundations.errors import InputError
 from parshall.report.dials import Dial
 from parshall.report.document import document_html
-from parshall.schema.catalog import family
-from parshall.stats.confidence import Interval
+from parshall.scenario.properties import Qdisc, queue
+from parshall.scenario.schema.catalog import family
 
 QUEUES = [entry.name for entry in family("queues")]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from parshall.analysis.models.diffserv import Sessions, fixed_point
 from parshall.cli.app import VERBS, application
 from parshall.design.agreement import Agreement
 from parshall.design.page import page, region_figure
@@ -17,8 +18,7 @@ from parshall.design.recommendation import answer as answered
 from parshall.design.recommendation import recommend
 from parshall.design.rio import RioDesign, rio, sentences
 from parshall.design.simulated import Setting
-from parshall.errors import InputError
-from parshall.models.diffserv import Sessions, fixed_point
+from parshall.foundations.errors import InputError
 from parshall.report.document import document_html
 
 RTT_S = (100 + 2 * np.arange(100)) / 1000

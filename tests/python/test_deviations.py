@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parshall.schema.catalog import Deviation, deviations
+from parshall.scenario.schema.catalog import Deviation, deviations
 
 ROOT = Path(__file__).parents[2]
 PROSE = re.compile(r"//[/!].*(?:Deviations?|and deviations)\b[:.,]")

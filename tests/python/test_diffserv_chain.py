@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parshall.models.diffserv import REFINED, Datagrams, Router, Sessions, chain, fixed_point
-from parshall.models.diffserv.response import SessionRates
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.diffserv import REFINED, Datagrams, Router, Sessions, chain, fixed_point
+from parshall.analysis.models.diffserv.response import SessionRates
+from parshall.analysis.models.inputs import FloatArray
 
 NONE = 1e-9
 """Tokens of a session without a bucket."""

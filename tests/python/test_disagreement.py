@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.records import Result
 from parshall.report.disagreement import FACTOR, sentence, wrong
+from parshall.results.records import Result
 
 QUEUES = ("shortest_queue", "middle_queue", "longest_queue")
 

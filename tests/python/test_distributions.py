@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from parshall.distributions import beta_quantile, binomial_quantile, student_quantile, student_tails
+from parshall.foundations.distributions import beta_quantile, binomial_quantile, student_quantile, student_tails
 
 probabilities = st.floats(1e-4, 1 - 1e-4)
 parameters = st.floats(-1, 5).map(lambda exponent: 10**exponent)

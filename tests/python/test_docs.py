@@ -18,11 +18,11 @@ import pytest
 import parshall as ps
 from parshall.campaign.preparing import prepare
 from parshall.cli.run import result
-from parshall.documentation.__main__ import guides, stale
-from parshall.documentation.markdown import Block, anchors, blocks, broken_links, renew
-from parshall.documentation.tables import SECTIONS
-from parshall.errors import InputError
-from parshall.quantities import own
+from parshall.foundations.errors import InputError
+from parshall.results.quantities import own
+from tools.documentation.__main__ import guides, stale
+from tools.documentation.markdown import Block, anchors, blocks, broken_links, renew
+from tools.documentation.tables import SECTIONS
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.prefix) / "bin"
@@ -218,8 +218,8 @@ def test_json_of_a_comparison_is_what_the_guide_says() -> None:
 
 
 def test_json_of_a_check_is_what_the_guide_says() -> None:
-    from parshall.stats.claim_rules import at_most, equal
-    from parshall.stats.region import exactly
+    from parshall.analysis.stats.claim_rules import at_most, equal
+    from parshall.analysis.stats.region import exactly
 
     assert keys_of("parshall study") == set(equal("table1", "mean, s", 1.0, exactly(1.0)).as_json())
     assert keys_of("parshall suite") == set(at_most("§1", "mean, s", 1.0, exactly(1.0)).as_json())
@@ -240,7 +240,7 @@ def test_verbs_of_the_guide_are_those_of_the_program() -> None:
 
 def sources() -> str:
     """The text of the code, tests aside."""
-    kinds = ("crates/**/*.rs", "python/**/*.py", "python/parshall/models/*.toml")
+    kinds = ("crates/**/*.rs", "python/**/*.py", "python/parshall/analysis/models/*.toml")
     paths = [path for kind in kinds for path in sorted(ROOT.glob(kind))]
     return "\n".join(read(path) for path in paths)
 

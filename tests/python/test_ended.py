@@ -11,6 +11,10 @@ import polars as pl
 import pytest
 
 import parshall as ps
+from parshall.analysis.stats.censored import Durations
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.estimates import BinnedQuantiles, Bins, Censored, Means, Quantiles, joined
+from parshall.analysis.stats.verdict import Verdict, differed
 from parshall.campaign import Plan, sweep
 from parshall.campaign.comparing import compare as compare_sweeps
 from parshall.campaign.finding import finding as finding_of_sweep
@@ -19,11 +23,8 @@ from parshall.campaign.stopping import interval
 from parshall.cli.compare import show
 from parshall.cli.run import _show
 from parshall.design import transfer
-from parshall.errors import InputError
-from parshall.prediction.completion import _mean_times
-from parshall.quantities.definition import Quantity
-from parshall.quantities.tables import Tables
-from parshall.quantities.transport import MEASURES
+from parshall.foundations.errors import InputError
+from parshall.instruments.prediction.completion import _mean_times
 from parshall.report.comparing import cells
 from parshall.report.comparison_page import finding as finding_of_comparison
 from parshall.report.figures.completion import prepare
@@ -32,10 +33,9 @@ from parshall.report.headline import headline
 from parshall.report.plot import Plot
 from parshall.report.tables import transfers_table
 from parshall.report.uncertainty import interval_text
-from parshall.stats.censored import Durations
-from parshall.stats.claims import Claim
-from parshall.stats.estimates import BinnedQuantiles, Bins, Censored, Means, Quantiles, joined
-from parshall.stats.verdict import Verdict, differed
+from parshall.results.quantities.definition import Quantity
+from parshall.results.quantities.tables import Tables
+from parshall.results.quantities.transport import MEASURES
 from parshall.suites import rfc9743
 from parshall.suites.rfc9743 import _over_standard
 

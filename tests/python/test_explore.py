@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import InputError, ScenarioError
 from parshall.explore import knobs, preview, results
 from parshall.explore.opening import opened
 from parshall.explore.subject import Base, Subject
 from parshall.explore.workers import MOST_WAITING, BusyError, StaleError, TooLongError, Workers
-from parshall.records import Result
+from parshall.foundations.errors import InputError, ScenarioError
+from parshall.instruments.simulation.memory import most_flows
 from parshall.report.finding import finding
-from parshall.runs.memory import most_flows
-from parshall.templates.shipped import shipped
+from parshall.results.records import Result
+from parshall.scenario.templates.shipped import shipped
 
 QUICKSTART = opened("quickstart")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from parshall.extras import EXTRAS
+from parshall.foundations.extras import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 ALL = {module for modules, _ in EXTRAS.values() for module in modules}

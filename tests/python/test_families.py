@@ -15,12 +15,12 @@ from scipy.stats import ttest_1samp, ttest_ind
 from statsmodels.stats.multitest import multipletests
 
 import parshall as ps
+from parshall.analysis.stats.families import LEVEL, Pair, cutoff, judged, p_value
+from parshall.analysis.stats.quantiles import Pooled, pooled_quantile
+from parshall.analysis.stats.verdict import Verdict
 from parshall.campaign.page import document as sweep_page
 from parshall.report.comparing import note
 from parshall.report.comparison_page import document
-from parshall.stats.families import LEVEL, Pair, cutoff, judged, p_value
-from parshall.stats.quantiles import Pooled, pooled_quantile
-from parshall.stats.verdict import Verdict
 
 Values = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from parshall import _core
-from parshall.emulation import child
+from parshall.instruments.emulation import child
 
 SAID = r"the test failed at crates/python/src/faults\.rs:\d+: {}; this is a fault in Parshall, please report it"
 

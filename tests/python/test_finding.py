@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.quantities.measuring import busiest
-from parshall.quantities.naming import named
-from parshall.records import Result
+from parshall.foundations.numbers import THIN, quantity
+from parshall.instruments.simulation import Run
 from parshall.report import disagreement
 from parshall.report.finding import Finding, finding
-from parshall.report.numbers import THIN, quantity
 from parshall.report.settling import settling
-from parshall.runs import Run
+from parshall.results.quantities.measuring import busiest
+from parshall.results.quantities.naming import named
+from parshall.results.records import Result
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NUMBER = re.compile(r"\d[\d.,\u202f]*(?:\u202f×\u202f10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?\xa0(?:[kMGT]?bit/s|[nµm]?s|%)")

@@ -17,17 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import parshall as ps
-from parshall import machine
-from parshall.controls import declare, read
-from parshall.errors import ControlError, InputError
-from parshall.foreign import limits as limits_module
-from parshall.foreign.code import shortened
-from parshall.foreign.limits import MEMORY, WAIT, limits
-from parshall.foreign.process import close_idle
-from parshall.foreign.starting import ended
-from parshall.runs.single import Monitor, simulate
-from parshall.schema import external
-from parshall.templates import write_control
+from parshall.foundations import machine
+from parshall.foundations.errors import ControlError, InputError
+from parshall.instruments.simulation.single import Monitor, simulate
+from parshall.scenario.controls import declare, read
+from parshall.scenario.foreign import limits as limits_module
+from parshall.scenario.foreign.code import shortened
+from parshall.scenario.foreign.limits import MEMORY, WAIT, limits
+from parshall.scenario.foreign.process import close_idle
+from parshall.scenario.foreign.starting import ended
+from parshall.scenario.schema import external
+from parshall.scenario.templates import write_control
 
 
 @pytest.fixture(autouse=True)

@@ -9,16 +9,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from parshall.quantities.measuring import busiest, busy, of_run
-from parshall.quantities.naming import undecided
-from parshall.records import Result
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.estimates import Means
+from parshall.analysis.stats.verdict import Verdict, verdict_of
 from parshall.report.comparing import verdict_text
 from parshall.report.comparison import Comparison, MetricComparison, compare
 from parshall.report.headline import Headline, headline
 from parshall.report.uncertainty import interval_text
-from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Means
-from parshall.stats.verdict import Verdict, verdict_of
+from parshall.results.quantities.measuring import busiest, busy, of_run
+from parshall.results.quantities.naming import undecided
+from parshall.results.records import Result
 
 SEED = {"seed": 1}
 

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import VERBS, application
+from parshall.instruments.simulation import Run
 from parshall.report import page_html
-from parshall.runs import Run
-from parshall.schema import catalog
+from parshall.scenario.schema import catalog
 
 SCENARIO: dict[str, Any] = {
     "duration": "20 s",

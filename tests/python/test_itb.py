@@ -15,27 +15,27 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
+from parshall.analysis.stats.confidence import Interval
 from parshall.campaign.execution import Execution
 from parshall.campaign.pool import LocalPool
 from parshall.campaign.shard import Shard
-from parshall.errors import InputError
-from parshall.itb import applications, benchmark, score
-from parshall.itb.benchmark import Entry, entries, plan, reference, run, run_shard
-from parshall.itb.building import Case, case, controls
-from parshall.itb.classes import CLASSES, classes
-from parshall.itb.discrimination import discrimination
-from parshall.itb.estimate import check_memory, estimate, memory_of
-from parshall.itb.factors import Factors, changed, non_standard
-from parshall.itb.fairness import harm
-from parshall.itb.instruments import section
-from parshall.itb.measures import Tables, completion_times, goodput_shares, measured
-from parshall.itb.page import page
-from parshall.itb.scale import SCALES
-from parshall.itb.writing import write_scenarios
+from parshall.foundations.errors import InputError
 from parshall.report.document import document_html
 from parshall.report.plot import Grid
-from parshall.schema.writing import toml
-from parshall.stats.confidence import Interval
+from parshall.results.quantities.harm import harm
+from parshall.scenario.schema.writing import toml
+from parshall_studies.benchmark import applications, benchmark, score
+from parshall_studies.benchmark.benchmark import Entry, entries, plan, reference, run, run_shard
+from parshall_studies.benchmark.building import Case, case, controls
+from parshall_studies.benchmark.classes import CLASSES, classes
+from parshall_studies.benchmark.discrimination import discrimination
+from parshall_studies.benchmark.estimate import check_memory, estimate, memory_of
+from parshall_studies.benchmark.factors import Factors, changed, non_standard
+from parshall_studies.benchmark.instruments import section
+from parshall_studies.benchmark.measures import Tables, completion_times, goodput_shares, measured
+from parshall_studies.benchmark.page import page
+from parshall_studies.benchmark.scale import SCALES
+from parshall_studies.benchmark.writing import write_scenarios
 
 Cli = Callable[..., Result]
 
@@ -431,8 +431,8 @@ def test_the_comparison_of_instruments_comes_first(ran: Ran) -> None:
 
 
 def test_json_of_the_benchmark_is_what_the_guide_says(ran: Ran) -> None:
-    from parshall.itb.as_json import printed as dumped
-    from parshall.itb.as_json import result
+    from parshall_studies.benchmark.as_json import printed as dumped
+    from parshall_studies.benchmark.as_json import result
 
     text = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
     section = text.split("\n## parshall itb\n")[1].split("\n## ")[0]

@@ -9,18 +9,18 @@ import polars as pl
 import pytest
 from typer.testing import Result as Finished
 
-from parshall.emulation import Abilities
-from parshall.errors import InputError
-from parshall.itb import applications
-from parshall.itb.benchmark import CaseResult, Entry, Result, plan
-from parshall.itb.building import Case, case
-from parshall.itb.classes import classes
-from parshall.itb.estimate import estimate, real_time
-from parshall.itb.instruments import beside, check_hosts, on_hosts, orders, section
-from parshall.itb.over_mpi import PAIR, START_S, OverMpi, document
-from parshall.itb.over_mpi import section as over_mpi_section
-from parshall.itb.scale import SCALES
+from parshall.foundations.errors import InputError
+from parshall.instruments.emulation import Abilities
 from parshall.scenario import Scenario
+from parshall_studies.benchmark import applications
+from parshall_studies.benchmark.benchmark import CaseResult, Entry, Result, plan
+from parshall_studies.benchmark.building import Case, case
+from parshall_studies.benchmark.classes import classes
+from parshall_studies.benchmark.estimate import estimate, real_time
+from parshall_studies.benchmark.instruments import beside, check_hosts, on_hosts, orders, section
+from parshall_studies.benchmark.over_mpi import PAIR, START_S, OverMpi, document
+from parshall_studies.benchmark.over_mpi import section as over_mpi_section
+from parshall_studies.benchmark.scale import SCALES
 
 Cli = Callable[..., Finished]
 ABLE = Abilities(
@@ -165,9 +165,9 @@ def test_pairs_over_mpi_stand_beside_the_benchmarks_own() -> None:
 
 
 def test_without_a_library_of_mpi_that_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parshall.emulation.abilities", lambda: ABLE)
-    monkeypatch.setattr("parshall.cli.itb._each", lambda *_, **__: [replace(EMULATED, cases=())])
-    monkeypatch.setattr("parshall.itb.mpi.missing", lambda: "there is no mpirun here")
+    monkeypatch.setattr("parshall.instruments.emulation.abilities", lambda: ABLE)
+    monkeypatch.setattr("parshall_studies.verb._each", lambda *_, **__: [replace(EMULATED, cases=())])
+    monkeypatch.setattr("parshall_studies.benchmark.mpi.missing", lambda: "there is no mpirun here")
     done = cli("itb", "--instrument", "emulate", "--cc", "reno", "--app", "PA", "--class", "B", "--quiet")
     assert done.exit_code == 0
     assert "PA over MPI is left out: there is no mpirun here" in done.stderr
@@ -176,7 +176,7 @@ def test_without_a_library_of_mpi_that_is_said(cli: Cli, monkeypatch: pytest.Mon
 
 
 def test_what_it_takes_is_said_before_it_begins(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parshall.emulation.abilities", lambda: ABLE)
+    monkeypatch.setattr("parshall.instruments.emulation.abilities", lambda: ABLE)
     done = cli("itb", "--instrument", "both", "--cc", "reno,bbr3", "--app", "TU", "--class", "B", "--estimate")
     assert done.exit_code == 0
     assert "Left out, as this kernel cannot have them: bbr3" in done.stderr
@@ -186,7 +186,9 @@ def test_what_it_takes_is_said_before_it_begins(cli: Cli, monkeypatch: pytest.Mo
 
 
 def test_a_machine_that_cannot_emulate_simulates_and_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parshall.emulation.abilities", lambda: replace(ABLE, may_begin=False, tun_problem="no TUN"))
+    monkeypatch.setattr(
+        "parshall.instruments.emulation.abilities", lambda: replace(ABLE, may_begin=False, tun_problem="no TUN")
+    )
     arguments = ("--cc", "reno", "--app", "TU", "--class", "B", "--estimate")
     refused = cli("itb", "--instrument", "emulate", *arguments)
     assert refused.exit_code == 2

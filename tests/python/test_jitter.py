@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import parshall as ps
-from parshall.caveats import caveats
-from parshall.errors import ScenarioError
-from parshall.predict import predict
+from parshall.foundations.errors import ScenarioError
+from parshall.instruments.prediction.predict import predict
 from parshall.report.description import sentences
 from parshall.scenario import Scenario
+from parshall.scenario.caveats import caveats
 
 UNIFORM = {"name": "uniform", "low": "0 s", "high": "10 ms"}
 FREE = {"distribution": UNIFORM, "order": "free"}

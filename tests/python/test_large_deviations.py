@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import parshall as ps
-from parshall.models import large_deviations as ld
-from parshall.models.finite_scale import exact_probability_below
-from parshall.models.inputs import ModelInputError
-from parshall.models.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
-from parshall.models.markov import Rule, WindowChain, aimd, chain
-from parshall.models.measured_loss import measured
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
+from parshall.analysis.models.markov import Rule, WindowChain, aimd, chain
+from parshall.analysis.models.measured_loss import measured
+from parshall_studies.finite_scale import exact_probability_below
 
 Array = NDArray[np.float64]
 

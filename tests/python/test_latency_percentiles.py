@@ -12,18 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import parshall as ps
-from parshall.quantities.computing import delay_bins
-from parshall.quantities.measuring import of_place
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.estimates import BinnedQuantiles
+from parshall.analysis.stats.quantiles import WOODRUFF
+from parshall.instruments.simulation import Run
 from parshall.report import compare, page_html
 from parshall.report.comparison import MetricComparison
 from parshall.report.figures.delays import of_groups, of_link
 from parshall.report.headline import headline
 from parshall.report.tables import latency_table, links_table
 from parshall.report.uncertainty import interval_text
-from parshall.runs import Run
-from parshall.stats.confidence import Interval
-from parshall.stats.estimates import BinnedQuantiles
-from parshall.stats.quantiles import WOODRUFF
+from parshall.results.quantities.computing import delay_bins
+from parshall.results.quantities.measuring import of_place
 
 KEY = "group/voice/one_way_delay_p99_s"
 SCENARIO: dict[str, Any] = {

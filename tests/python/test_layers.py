@@ -287,9 +287,9 @@ def test_the_check_of_python_can_fail(tmp_path: Path) -> None:
         "models/__init__.py": "",
         "models/guess.py": "def guess():\n    from parshall import _core\n    return _core",
         "stats/__init__.py": "",
-        "stats/spectrum.py": "from ..runs import Run\nimport parshall.errors",
+        "stats/spectrum.py": "from ..runs import Run\nimport parshall.foundations.errors",
         "schema/__init__.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from parshall.cli import app",
-        "stray.py": "from parshall.errors import InputError",
+        "stray.py": "from parshall.foundations.errors import InputError",
     }
     for name, code in files.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from parshall.emulation import Validity
-from parshall.schema.kernel import AMPLE_BUFFERS
+from parshall.instruments.emulation import Validity
+from parshall.scenario.schema.kernel import AMPLE_BUFFERS
 
 FILE = Path(__file__).parents[2] / "benches" / "linux.py"
 

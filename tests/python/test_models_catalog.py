@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from parshall.models import pftk, throughput
-from parshall.models.answer import Conditions, ThroughputModel
-from parshall.models.catalog import CATALOG, catalog, markdown_table
-from parshall.models.entry import entry
-from parshall.models.inputs import ModelInputError
-from parshall.models.queues import LARGEST_MD1K
-from parshall.models.response import RESPONSES
-from parshall.models.throughput import MODELS, evaluate, model, models_for
+from parshall.analysis.models import pftk, throughput
+from parshall.analysis.models.answer import Conditions, ThroughputModel
+from parshall.analysis.models.catalog import CATALOG, catalog, markdown_table
+from parshall.analysis.models.entry import entry
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.queues import LARGEST_MD1K
+from parshall.analysis.models.response import RESPONSES
+from parshall.analysis.models.throughput import MODELS, evaluate, model, models_for
 
 LOSSES = [1e-9, 1e-7, 1e-5, 1e-3, 0.01, 0.05, 0.2, 0.5]
 each_model = pytest.mark.parametrize("one", MODELS, ids=lambda one: one.name)
@@ -159,7 +159,7 @@ def test_goodput_counts_payload_bits() -> None:
 def test_guide_shows_the_catalog() -> None:
     guide = Path(__file__).parents[2] / "docs" / "models.md"
     assert markdown_table() in guide.read_text(encoding="utf-8"), (
-        "docs/models.md: replace its table by parshall.models.catalog.markdown_table()"
+        "docs/models.md: replace its table by parshall.analysis.models.catalog.markdown_table()"
     )
 
 

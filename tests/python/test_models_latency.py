@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.models.inputs import ModelInputError
-from parshall.models.latency import transfer_latency
-from parshall.models.pftk import delivery_rate
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.latency import transfer_latency
+from parshall.analysis.models.pftk import delivery_rate
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5, 10])

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.models import pftk
-from parshall.models.inputs import FloatArray, ModelInputError
-from parshall.models.square_root import square_root_window
+from parshall.analysis.models import pftk
+from parshall.analysis.models.inputs import FloatArray, ModelInputError
+from parshall.analysis.models.square_root import square_root_window
 
 Rate = Callable[..., FloatArray]
 RATES: list[Rate] = [pftk.send_rate, pftk.delivery_rate, pftk.approximate_rate]

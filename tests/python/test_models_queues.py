@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.models.inputs import ModelInputError
-from parshall.models.queues import Queue, md1, md1k, mg1, mm1, mm1k
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.queues import Queue, md1, md1k, mg1, mm1, mm1k
 
 
 def number(value: float | None) -> float:

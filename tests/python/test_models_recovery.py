@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.models import variants
-from parshall.models.growth import growth
-from parshall.models.inputs import FloatArray, ModelInputError
-from parshall.models.measured_loss import measured
-from parshall.models.recovery import (
+from parshall.analysis.models import variants
+from parshall.analysis.models.growth import growth
+from parshall.analysis.models.inputs import FloatArray, ModelInputError
+from parshall.analysis.models.measured_loss import measured
+from parshall.analysis.models.recovery import (
     IndependentLosses,
     MeasuredClass,
     MeasuredRepairs,
     backed_off,
     measured_repairs,
 )
-from parshall.studies.large_deviations import network
+from parshall_studies.large_deviations import network
 
 
 def test_a_timer_that_doubles_lasts_as_long_as_drawn() -> None:

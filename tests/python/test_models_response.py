@@ -10,11 +10,11 @@ from cubic_limit import Constants, limit_constants
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.models import cubic
-from parshall.models.cubic import cubic_independent_window, cubic_window
-from parshall.models.inputs import ModelInputError
-from parshall.models.response import response_window
-from parshall.models.throughput import aimd_window, bic_window, evaluate, htcp_window
+from parshall.analysis.models import cubic
+from parshall.analysis.models.cubic import cubic_independent_window, cubic_window
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.response import response_window
+from parshall.analysis.models.throughput import aimd_window, bic_window, evaluate, htcp_window
 
 losses = st.floats(1e-9, 0.1)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.models.inputs import ModelInputError
-from parshall.models.square_root import (
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.square_root import (
     aimd_window,
     independent_losses_constant,
     independent_losses_window,

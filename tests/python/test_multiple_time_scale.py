@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from parshall.errors import ScenarioError
-from parshall.runs import run
+from parshall.foundations.errors import ScenarioError
+from parshall.instruments.simulation import run
 from parshall.scenario import Scenario
 
 

@@ -9,12 +9,13 @@ import polars as pl
 import pytest
 
 import parshall as ps
+from parshall.foundations.numbers import quantity
+from parshall.instruments.observation import Observation
 from parshall.report.document import document_html
-from parshall.report.numbers import quantity
+from parshall.report.observation import short
+from parshall.report.observation.overview import over_time
+from parshall.report.observation.page import document
 from parshall.report.plot import Line, Points, values
-from parshall.traces import Observation, short
-from parshall.traces.overview import over_time
-from parshall.traces.page import document
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import parshall as ps
-from parshall.traces.page import document
+from parshall.report.observation.page import document
 
 CLIENT, SERVER = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 SYN, ACK = 2, 16

@@ -14,10 +14,10 @@ import pytest
 from needs import need
 
 import parshall as ps
-from parshall.controls import declare, read
-from parshall.errors import ControlError, InputError, OutputExistsError
-from parshall.schema import external
-from parshall.templates import write_control
+from parshall.foundations.errors import ControlError, InputError, OutputExistsError
+from parshall.scenario.controls import declare, read
+from parshall.scenario.schema import external
+from parshall.scenario.templates import write_control
 
 PARSHALL = [sys.executable, "-m", "parshall"]
 COMPILERS = {"c": "cc", "rust": "cargo"}

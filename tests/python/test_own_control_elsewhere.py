@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall import itb
 from parshall.campaign.keys import call_of
-from parshall.controls import declare
-from parshall.errors import InputError
-from parshall.itb import applications
-from parshall.itb.building import case
-from parshall.itb.classes import classes
-from parshall.itb.scale import SCALES
-from parshall.schema import external
-from parshall.templates import write_control
+from parshall.foundations.errors import InputError
+from parshall.scenario.controls import declare
+from parshall.scenario.schema import external
+from parshall.scenario.templates import write_control
+from parshall_studies import benchmark as itb
+from parshall_studies.benchmark import applications
+from parshall_studies.benchmark.building import case
+from parshall_studies.benchmark.classes import classes
+from parshall_studies.benchmark.scale import SCALES
 
 PLAN: dict[str, Any] = {
     "name": "own",

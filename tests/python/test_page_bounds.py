@@ -13,12 +13,12 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.quantities.measuring import of_place
-from parshall.quantities.together import together
 from parshall.report import page_html
 from parshall.report.bounded import MOST, bounded
+from parshall.report.observation.page import LISTED, document
 from parshall.report.tables import Table, groups_table, latency_table, transfers_table
-from parshall.traces.page import LISTED, document
+from parshall.results.quantities.measuring import of_place
+from parshall.results.quantities.together import together
 
 GROUPS = 120
 
@@ -152,7 +152,7 @@ MEASURE = """
 import re, sys
 from pathlib import Path
 import parshall as ps
-from parshall.traces import write_page
+from parshall.report.observation.page import write_page
 seen = ps.observe(sys.argv[1], output=sys.argv[2])
 write_page(seen, sys.argv[3])
 print(int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024)

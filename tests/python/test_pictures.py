@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import VERBS, application
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
+from parshall.instruments.simulation import Run
 from parshall.report import data
 from parshall.report.pictures import FORMATS, Picture, Pictures, width_of
 from parshall.report.plot import Axis, Band, Grid, Line, Panel, Plot, Points
 from parshall.report.static import of_latex
 from parshall.report.svg import svg
-from parshall.runs import Run
 
 SCENARIO = Path(__file__).parents[2] / "scenarios/quickstart.toml"
 

@@ -15,11 +15,11 @@ import pytest
 from browser import needs_browser, serious_faults, tab
 
 import parshall as ps
-from parshall.errors import InputError, ScenarioError
 from parshall.explore import form, knobs, offline
+from parshall.foundations.errors import InputError, ScenarioError
+from parshall.instruments.simulation import Run
+from parshall.instruments.simulation.single import recorded
 from parshall.report.finding import finding
-from parshall.runs import Run
-from parshall.runs.single import recorded
 
 ASSETS = Path(offline.__file__).parent / "assets"
 SIMULATOR = ASSETS / offline.SIMULATOR

@@ -13,11 +13,11 @@ CODE = """
 import numpy as np
 import parshall as ps
 import polars as pl
-from parshall.models.answer import ThroughputModel
-from parshall.models.entry import Entry
+from parshall.analysis.models.answer import ThroughputModel
+from parshall.analysis.models.entry import Entry
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
-from parshall.stats.claim_rules import equal
-from parshall.stats.region import exactly
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.region import exactly
 from parshall.studies.study import Findings, Part, Study
 
 MODEL = ThroughputModel(
@@ -117,7 +117,7 @@ def test_a_verb_is_in_the_help_and_does_what_it_says(verb: Verb) -> None:
 @pytest.mark.parametrize(
     ("group", "entry", "arguments", "said"),
     [
-        ("models", "x = plugged:FIGURE", ["list"], "accepted: a parshall.models.answer.ThroughputModel"),
+        ("models", "x = plugged:FIGURE", ["list"], "accepted: a parshall.analysis.models.answer.ThroughputModel"),
         ("models", "x = absent:MODEL", ["list"], 'model of the plug-in "x" of plugged 1.0: ModuleNotFoundError'),
         ("figures", "x = plugged:MODEL", ["run", "small.toml"], "accepted: a parshall.report.plot.Figure"),
         ("verbs", "run = plugged:greet", ["--help"], 'there is a verb "run" already'),

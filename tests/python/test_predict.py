@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parshall.errors import InputError
-from parshall.models.buffers import in_step
-from parshall.models.latency import transfer_latency
-from parshall.models.throughput import evaluate
-from parshall.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
-from parshall.prediction.network import read
+from parshall.analysis.models.buffers import in_step
+from parshall.analysis.models.latency import transfer_latency
+from parshall.analysis.models.throughput import evaluate
+from parshall.foundations.errors import InputError
+from parshall.instruments.prediction.network import read
+from parshall.instruments.prediction.predict import ASSUMPTIONS, Predicted, Reading, Throughput, flatten, predict
 
 # --- resolved scenarios, made by hand: models and ranges are tested without the schema ---
 

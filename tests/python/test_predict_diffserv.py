@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.predict import Predicted, Reading, predict
+from parshall.instruments.prediction.predict import Predicted, Reading, predict
 from parshall.report import page_html
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

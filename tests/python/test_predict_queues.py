@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import parshall as ps
-from parshall import properties
-from parshall.models.fair_share import max_min_shares
-from parshall.models.inputs import ModelInputError
-from parshall.models.throughput import MODELS
-from parshall.predict import Predicted, Reading, predict
-from parshall.schema.catalog import family
+from parshall.analysis.models.fair_share import max_min_shares
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.throughput import MODELS
+from parshall.instruments.prediction.predict import Predicted, Reading, predict
+from parshall.scenario import properties
+from parshall.scenario.schema.catalog import family
 
 QUEUES = [entry.name for entry in family("queues")]
 MEASURED = (Reading.MEASURED_EVENTS, Reading.MEASURED_PACKETS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from parshall.predict import Predicted, Reading, predict
+from parshall.instruments.prediction.predict import Predicted, Reading, predict
 
 pytest.importorskip("parshall._core")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.prediction import network
+from parshall.instruments.prediction import network
 
 PS = 10**12
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import parshall as ps
-from parshall.models.buffers import in_step, of_bursts, utilisation
-from parshall.models.inputs import ModelInputError
-from parshall.models.queues import mm1k
-from parshall.predict import Predicted, Reading, Throughput, predict
+from parshall.analysis.models.buffers import in_step, of_bursts, utilisation
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.queues import mm1k
+from parshall.instruments.prediction.predict import Predicted, Reading, Throughput, predict
 from parshall.scenario import Scenario
 
 QUIET = {"flow_samples": False, "link_samples": False, "latency": False, "transfers": False}

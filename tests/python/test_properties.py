@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import parshall as ps
-from parshall import properties
-from parshall.errors import InputError
-from parshall.models import throughput
-from parshall.schema.catalog import family
+from parshall.analysis.models import throughput
+from parshall.foundations.errors import InputError
+from parshall.scenario import properties
+from parshall.scenario.schema.catalog import family
 
 FLOWS = 4000
 

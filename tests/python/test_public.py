@@ -15,12 +15,12 @@ import yaml
 from typer.testing import CliRunner
 
 import parshall as ps
+from parshall.analysis.models.diffserv import Sessions
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Tolerance
+from parshall.analysis.stats.confidence import Interval
 from parshall.cli.app import VERBS, application
-from parshall.control_check.card import Row
-from parshall.models.diffserv import Sessions
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Tolerance
-from parshall.stats.confidence import Interval
+from parshall.suites.control_check.card import Row
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}
@@ -35,7 +35,7 @@ def test_every_name_that_is_shown_is_there(package: object) -> None:
 
 def test_names_that_are_modules_too_stay_what_they_are() -> None:
     code = (
-        "import parshall as ps, parshall.predict, parshall.models.throughput\n"
+        "import parshall as ps, parshall.predict, parshall.analysis.models.throughput\n"
         "assert callable(ps.predict) and callable(ps.run) and callable(ps.sweep), ps.predict"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

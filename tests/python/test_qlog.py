@@ -14,9 +14,9 @@ import pytest
 from captures import packets
 
 import parshall as ps
-from parshall.errors import ScenarioError
-from parshall.runs import Run
-from parshall.traces import observe
+from parshall.foundations.errors import ScenarioError
+from parshall.instruments.observation import observe
+from parshall.instruments.simulation import Run
 
 PAYLOAD = 1460
 

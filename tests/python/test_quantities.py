@@ -17,15 +17,15 @@ import pytest
 from typer.testing import Result
 
 import parshall as ps
+from parshall.analysis.stats.estimates import Means
 from parshall.campaign import comparing
 from parshall.campaign.keys import call_of
 from parshall.campaign.page import document
-from parshall.errors import InputError, QuantityError
-from parshall.quantities import catalog, digest, naming, own, transport
-from parshall.quantities.tables import Tables
+from parshall.foundations.errors import InputError, QuantityError
+from parshall.instruments.simulation.summary import of_this_code
 from parshall.report import compare, write_page
-from parshall.runs.summary import of_this_code
-from parshall.stats.estimates import Means
+from parshall.results.quantities import catalog, digest, naming, own, transport
+from parshall.results.quantities.tables import Tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,7 +101,10 @@ def test_both_names_of_a_quantity_have_one_value(run: ps.Run) -> None:
 def test_no_meaning_is_read_off_names() -> None:
     """Nobody looks at how a metric's name begins, ends, or what is in it."""
     files = [*(ROOT / "python/parshall/campaign").glob("*.py"), *(ROOT / "python/parshall/report").rglob("*.py")]
-    files += [*(ROOT / "python/parshall/quantities").glob("*.py"), *(ROOT / "python/parshall/itb").glob("*.py")]
+    files += [
+        *(ROOT / "python/parshall/results/quantities").glob("*.py"),
+        *(ROOT / "studies/parshall_studies/benchmark").glob("*.py"),
+    ]
     guessing = re.compile(r"(metric|key|quantity)\w*\.(endswith|removesuffix|startswith)\(|\bin (metric|key)\b")
     assert [path.name for path in files if guessing.search(path.read_text(encoding="utf-8"))] == []
 
@@ -291,7 +294,7 @@ def test_a_digest_follows_what_a_function_does(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_digest_is_the_same_in_another_process() -> None:
-    code = "from parshall.quantities import catalog, digest; print(digest.of_quantities(catalog.OURS.values()))"
+    code = "from parshall.results.quantities import catalog, digest; print(digest.of_quantities(catalog.OURS.values()))"
     found = {subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout for _ in range(2)}
     assert found == {f"{digest.of_quantities(catalog.OURS.values())}\n".encode()}
 
@@ -299,7 +302,7 @@ def test_a_digest_is_the_same_in_another_process() -> None:
 def test_the_number_of_cores_changes_no_digit() -> None:
     """60,000 transfers: a plain mean is added up in as many parts as there are threads."""
     code = (
-        "import numpy as np, polars as pl; from parshall.quantities.computing import by_repetition; "
+        "import numpy as np, polars as pl; from parshall.results.quantities.computing import by_repetition; "
         "values = np.random.default_rng(1).exponential(size=60000); "
         "table = pl.DataFrame({'repetition': np.repeat(np.arange(3), 20000), 'v': values}); "
         "print(by_repetition(table, pl.col('v').mean()))"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from parshall import _core
-from parshall.files import READERS, read_file
+from parshall.foundations.files import READERS, read_file
 
 MIB = 1 << 20
 ROOM = 2 << 30
@@ -69,8 +69,8 @@ import io, json, resource, sys
 from pathlib import Path
 import numpy as np
 from parshall import _core
-from parshall.files import read_file
-from parshall.schema.reading import read_toml
+from parshall.foundations.files import read_file
+from parshall.scenario.schema.reading import read_toml
 
 reader, path, limit = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

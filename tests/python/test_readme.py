@@ -14,7 +14,7 @@ from browser import needs_browser
 from PIL import Image
 
 from parshall.cli.console import BAD_INPUT, FAILURE, INTERRUPTED, INVALID
-from parshall.documentation import page_picture
+from tools.documentation import page_picture
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

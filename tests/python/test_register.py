@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from parshall.errors import InputError
-from parshall.stats.claim_rules import equal
-from parshall.stats.region import exactly
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.region import exactly
+from parshall.foundations.errors import InputError
 from parshall.studies import page
 from parshall.studies.catalog import STUDIES
 from parshall.studies.headline import headline

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall import replaying
 from parshall.cli.app import application
-from parshall.errors import ControlError, InputError, ScenarioError
+from parshall.foundations.errors import ControlError, InputError, ScenarioError
+from parshall.instruments import replaying
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "linux-6.18"
 RENO = RECORDINGS / "reno-overflow.csv.zst"

@@ -15,9 +15,10 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall import files
-from parshall.errors import InputError
-from parshall.records import Result
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.foundations import files
+from parshall.foundations.errors import InputError
+from parshall.instruments.simulation import Run
 from parshall.report import compare, page_html, summary_html, write_figures, write_page
 from parshall.report.comparison import Verdict
 from parshall.report.figures import CATALOG
@@ -28,8 +29,7 @@ from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
 from parshall.report.static import image
 from parshall.report.svg import svg
 from parshall.report.uncertainty import IDENTICAL, ZERO, with_unit
-from parshall.runs import Run
-from parshall.stats.confidence import mean_interval
+from parshall.results.records import Result
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 SHORT = ("duration=6 s", "warm_up=2 s")

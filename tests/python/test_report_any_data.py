@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import parshall as ps
-from parshall.records import Result
 from parshall.report import page_html
 from parshall.report.figures import CATALOG
 from parshall.report.figures.common import across_ranks
@@ -27,6 +26,7 @@ from parshall.report.plot import Missing, Panel
 from parshall.report.static import image
 from parshall.report.svg import svg
 from parshall.report.tables import groups_table, latency_table, links_table, transfers_table
+from parshall.results.records import Result
 
 TIMES = st.sampled_from([0.0, 1e-12, 1e-6, 0.1, 0.1, 5.0, 1e4])
 COUNTS = st.sampled_from([0, 0, 1, 1, 7, 100_000])

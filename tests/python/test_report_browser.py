@@ -17,11 +17,11 @@ import pytest
 from browser import CHROMIUM, needs_browser
 
 import parshall as ps
+from parshall.instruments.simulation import Run
 from parshall.report import page_html
 from parshall.report.document import Chart, Document, Section, Table, document_html
 from parshall.report.page import document
 from parshall.report.plot import Axis, Line, Panel, Plot
-from parshall.runs import Run
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 FLAGS = """

@@ -10,10 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from parshall.report.figures.delays import pooled_delays
-from parshall.report.figures.rounds import wilson
-from parshall.report.figures.tails import tail_of
-from parshall.report.numbers import (
+from parshall.foundations.numbers import (
     ABSENT,
     counted,
     half_width_text,
@@ -23,6 +20,9 @@ from parshall.report.numbers import (
     tick,
     with_half_width,
 )
+from parshall.report.figures.delays import pooled_delays
+from parshall.report.figures.rounds import wilson
+from parshall.report.figures.tails import tail_of
 from parshall.report.plot import Line
 from parshall.report.thinning import MEMBERS, averaged, extremes, spread_over
 

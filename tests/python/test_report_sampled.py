@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import parshall as ps
-from parshall import properties
+from parshall.analysis.stats.tails import mean_interval_of_pareto
+from parshall.instruments.simulation import Run
 from parshall.report import page_html
 from parshall.report.sampled import mean_interval, off_loads
-from parshall.runs import Run
-from parshall.scenario import Scenario
-from parshall.stats.tails import mean_interval_of_pareto
+from parshall.scenario import Scenario, properties
 
 
 def run(size: dict[str, Any], *, transfers: bool = True) -> Run:

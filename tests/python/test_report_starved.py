@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import parshall as ps
+from parshall.instruments.simulation import Run
 from parshall.report import page_html
 from parshall.report.starved import starved
-from parshall.runs import Run
 from parshall.scenario import Scenario
 
 STEEP = {"name": "multiple_time_scale", "control": "reno", "aggressiveness": 6.0}

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.errors import ScenarioError
+from parshall.foundations.errors import ScenarioError
 
 WORKLOAD = {
     "name": "request_response",

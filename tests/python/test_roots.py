@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parshall.models.roots import find_root
+from parshall.analysis.models.roots import find_root
 
 
 @given(st.floats(-5, 5), st.floats(0.1, 10), st.floats(0.1, 3))

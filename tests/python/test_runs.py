@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.errors import InputError, OutputExistsError, ParshallError, RunNotFoundError
-from parshall.runs import Progress, Run
+from parshall.foundations.errors import InputError, OutputExistsError, ParshallError, RunNotFoundError
+from parshall.instruments.simulation import Progress, Run
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_a_model_that_fails_costs_no_results(
     def fail(*_: object) -> None:
         raise ParshallError("beta: found 0")
 
-    monkeypatch.setattr("parshall.runs.execute.predict", fail)
+    monkeypatch.setattr("parshall.instruments.simulation.execute.predict", fail)
     ps.run(scenario, tmp_path / "run")
     run = Run.load(tmp_path / "run")
     assert run.predicted == []

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import RunNotFoundError
+from parshall.foundations.errors import RunNotFoundError
 
 
 @pytest.fixture(scope="module")

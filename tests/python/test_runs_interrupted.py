@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import RunNotFoundError, SimulationError, StorageError
-from parshall.runs import Run, execute
+from parshall.foundations.errors import RunNotFoundError, SimulationError, StorageError
+from parshall.instruments.simulation import Run, execute
 
 Start = Callable[..., subprocess.Popen[str]]
 Command = Callable[[Sequence[str | Path]], list[str]]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import parshall as ps
 from parshall import _core
-from parshall.errors import InputError, ScenarioError
+from parshall.foundations.errors import InputError, ScenarioError
 
 EMPIRICAL = 'flows.1.workload.size={name="empirical", file="sizes.txt"}'
 

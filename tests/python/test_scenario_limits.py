@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import ScenarioError
-from parshall.runs import memory
+from parshall.foundations.errors import ScenarioError
+from parshall.instruments.simulation import memory
 
 SMALL = """
 duration = "1 s"
@@ -214,7 +214,7 @@ def test_whatever_fails_in_a_model_the_run_is_there(
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr("parshall.runs.execute.predict", fail)
+    monkeypatch.setattr("parshall.instruments.simulation.execute.predict", fail)
     made = ps.run(scenario)
     assert made.status == "complete"
     assert type(error).__name__ in made.metadata["prediction_problem"]

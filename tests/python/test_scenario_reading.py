@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import InputError
-from parshall.schema.catalog import families
-from parshall.schema.reading import override
-from parshall.schema.writing import toml
+from parshall.foundations.errors import InputError
+from parshall.scenario.schema.catalog import families
+from parshall.scenario.schema.reading import override
+from parshall.scenario.schema.writing import toml
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 SCENARIOS = sorted(path for path in FOLDER.rglob("*.toml") if path.parent.name != "sweeps")

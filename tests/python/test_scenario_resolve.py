@@ -13,8 +13,8 @@ import pytest
 
 import parshall as ps
 from parshall import _core
-from parshall.schema.catalog import Entry, family
-from parshall.schema.quantities import Duration
+from parshall.scenario.schema.catalog import Entry, family
+from parshall.scenario.schema.quantities import Duration
 
 MS = 10**9
 

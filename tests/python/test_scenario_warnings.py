@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import parshall as ps
 from parshall.cli.app import VERBS, application
-from parshall.schema.catalog import family
+from parshall.scenario.schema.catalog import family
 
 Document = dict[str, Any]
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 import parshall as ps
-from parshall.files import Scratch
+from parshall.foundations.files import Scratch
 
 HOLDING = """
 import time
-from parshall.files import Scratch
+from parshall.foundations.files import Scratch
 held = Scratch("parshall-")
 print(held.path, flush=True)
 time.sleep(600)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.errors import ScenarioError
-from parshall.schema import external
+from parshall.foundations.errors import ScenarioError
+from parshall.scenario.schema import external
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "security.md"

@@ -28,8 +28,8 @@ import sweep_states
 from saying import Heard, State, heard
 
 import parshall
+from parshall.foundations.numbers import ABSENT
 from parshall.report.finding import finding
-from parshall.report.numbers import ABSENT
 from parshall.report.sentences import TEMPLATES, say
 
 PACKAGE = Path(parshall.__file__).parent

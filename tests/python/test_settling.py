@@ -15,12 +15,12 @@ from scipy import stats as scipy_stats
 from typer.testing import CliRunner
 
 import parshall as ps
+from parshall.analysis.stats.families import LEVEL
+from parshall.analysis.stats.halves import MATTERS, changes
 from parshall.cli.app import application
-from parshall.quantities.halves import halves
 from parshall.report.finding import finding
 from parshall.report.settling import settling
-from parshall.stats.families import LEVEL
-from parshall.stats.halves import MATTERS, changes
+from parshall.results.quantities.halves import halves
 
 Document = dict[str, Any]
 

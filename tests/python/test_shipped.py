@@ -14,12 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
+from parshall.analysis.stats.quantiles import NoValue
 from parshall.cli.app import application
 from parshall.cli.open import newest, page_of
 from parshall.design.transfer import transfer_scenario, transfer_time
-from parshall.documentation.markdown import blocks
-from parshall.stats.quantiles import NoValue
-from parshall.templates.shipped import located, paths, shipped
+from parshall.scenario.templates.shipped import located, paths, shipped
+from tools.documentation.markdown import blocks
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}

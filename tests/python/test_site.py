@@ -17,14 +17,14 @@ from browser import needs_browser, serious_faults, tab
 from built import ROOT, is_current
 
 from parshall.cli.app import VERBS
-from parshall.cli.manual import commands
-from parshall.documentation import kernel
-from parshall.documentation.gallery import GALLERY, SCENARIOS, darkened
-from parshall.documentation.site import gallery
 from parshall.report.palette import LIGHT
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, values
 from parshall.report.svg import svg
 from parshall.scenario import Scenario
+from tools.documentation import kernel
+from tools.documentation.gallery import GALLERY, SCENARIOS, darkened
+from tools.documentation.manual import commands
+from tools.documentation.site import gallery
 
 LOADED = re.compile(
     r"<(?:script|img|iframe|source)\b[^>]*\bsrc=\"([^\"]*)\"|<link\b[^>]*\bhref=\"([^\"]*)\"|url\(([^)]*)\)"

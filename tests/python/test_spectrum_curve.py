@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from parshall.models import large_deviations as ld
-from parshall.models.loss import Bernoulli, Deterministic, GaussianCrossTraffic, LossFunction
-from parshall.models.markov import aimd, chain
-from parshall.models.measured_loss import measured
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models.loss import Bernoulli, Deterministic, GaussianCrossTraffic, LossFunction
+from parshall.analysis.models.markov import aimd, chain
+from parshall.analysis.models.measured_loss import measured
 
 Array = NDArray[np.float64]
 

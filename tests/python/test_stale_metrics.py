@@ -13,8 +13,8 @@ import pytest
 import parshall as ps
 from parshall.campaign import maintenance
 from parshall.campaign.keys import call_of
-from parshall.quantities import catalog
-from parshall.quantities.computing import by_repetition
+from parshall.results.quantities import catalog
+from parshall.results.quantities.computing import by_repetition
 
 SCENARIO: dict[str, Any] = {
     "duration": "1 s",
@@ -81,6 +81,6 @@ def test_percentiles_of_a_sweep_are_pooled_and_may_decide(tmp_path: Path) -> Non
 
 def test_a_study_measures_again_with_another_function(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = {call_of(each, (2.0,)).key for each in (math.sqrt, math.exp)}
-    monkeypatch.setattr("parshall.records.about.python_digest", lambda: "other code")
+    monkeypatch.setattr("parshall.results.records.about.python_digest", lambda: "other code")
     keys.add(call_of(math.sqrt, (2.0,)).key)
     assert len(keys) == 3

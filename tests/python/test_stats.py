@@ -9,15 +9,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from parshall.stats.confidence import (
+from parshall.analysis.stats.confidence import (
     Interval,
     StatisticsError,
     mean_interval,
     paired_difference,
     welch_difference,
 )
-from parshall.stats.fairness import jain
-from parshall.stats.histogram import histogram_quantiles
+from parshall.analysis.stats.fairness import jain
+from parshall.analysis.stats.histogram import histogram_quantiles
 
 finite = st.floats(-1e6, 1e6)
 values = st.lists(finite, min_size=2, max_size=30)

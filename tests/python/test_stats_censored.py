@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import CensoredData, ecdf
 
-from parshall.stats.censored import Durations, KaplanMeier, pooled_censored_quantile, together
-from parshall.stats.confidence import StatisticsError
-from parshall.stats.estimates import Censored, Means, joined
-from parshall.stats.quantiles import TOO_FEW_ENDED, WOODRUFF, NoValue, Pooled, pooled_quantile
-from parshall.stats.verdict import Verdict, without_value
+from parshall.analysis.stats.censored import Durations, KaplanMeier, pooled_censored_quantile, together
+from parshall.analysis.stats.confidence import StatisticsError
+from parshall.analysis.stats.estimates import Censored, Means, joined
+from parshall.analysis.stats.quantiles import TOO_FEW_ENDED, WOODRUFF, NoValue, Pooled, pooled_quantile
+from parshall.analysis.stats.verdict import Verdict, without_value
 
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95)
 

@@ -19,9 +19,9 @@ from scipy.signal import lfilter
 from scipy.stats import binom
 
 import parshall as ps
-from parshall.stats import long_memory
-from parshall.stats.confidence import StatisticsError
-from parshall.stats.hurst import (
+from parshall.analysis.stats import long_memory
+from parshall.analysis.stats.confidence import StatisticsError
+from parshall.analysis.stats.hurst import (
     ESTIMATORS,
     Estimator,
     all_estimates,
@@ -34,9 +34,9 @@ from parshall.stats.hurst import (
     wavelet,
     whittle_fgn,
 )
-from parshall.stats.hurst.catalog import Estimating
-from parshall.stats.hurst.verdict import detectable_h
-from parshall.stats.synthesis import farima, fgn
+from parshall.analysis.stats.hurst.catalog import Estimating
+from parshall.analysis.stats.hurst.verdict import detectable_h
+from parshall.analysis.stats.synthesis import farima, fgn
 
 FloatArray = NDArray[np.float64]
 

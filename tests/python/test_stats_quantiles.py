@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from parshall.stats.confidence import StatisticsError, mean_interval, paired_difference, welch_difference
-from parshall.stats.quantiles import (
+from parshall.analysis.stats.confidence import StatisticsError, mean_interval, paired_difference, welch_difference
+from parshall.analysis.stats.quantiles import (
     ONE_REPETITION,
     ORDER_STATISTICS,
     TOO_FEW,

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from parshall.stats.closed_loop import long_memory_mean, verify
-from parshall.stats.confidence import StatisticsError
-from parshall.stats.hurst import whittle_farima, whittle_fgn
-from parshall.stats.long_memory import farima_autocovariance, fgn_autocovariance
-from parshall.stats.synthesis import farima, fgn, mg_infinity, on_off, pareto
+from parshall.analysis.stats.confidence import StatisticsError
+from parshall.analysis.stats.hurst import whittle_farima, whittle_fgn
+from parshall.analysis.stats.long_memory import farima_autocovariance, fgn_autocovariance
+from parshall.analysis.stats.synthesis import farima, fgn, mg_infinity, on_off, pareto
+from parshall_studies.closed_loop import long_memory_mean, verify
 
 
 @pytest.mark.parametrize(("make", "r"), [(fgn, fgn_autocovariance), (farima, farima_autocovariance)])

@@ -5,18 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.stats.confidence import StatisticsError
-from parshall.stats.synthesis import pareto
-from parshall.stats.tails import (
-    error_exponent,
-    hill,
-    hill_plot,
-    mean_interval_of_pareto,
-    normalised,
-    power_law,
-    second_order,
-    values_needed,
-)
+from parshall.analysis.stats.confidence import StatisticsError
+from parshall.analysis.stats.synthesis import pareto
+from parshall.analysis.stats.tails import error_exponent, mean_interval_of_pareto, values_needed
+from parshall_studies.tails import hill, hill_plot, normalised, power_law, second_order
 
 
 @pytest.mark.parametrize("tail_index", [1.1, 1.5, 2.5])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.stats.confidence import StatisticsError
-from parshall.stats.synthesis import fgn
-from parshall.stats.time_scale import FEWEST_BLOCKS, time_scale
+from parshall.analysis.stats.confidence import StatisticsError
+from parshall.analysis.stats.synthesis import fgn
+from parshall.analysis.stats.time_scale import FEWEST_BLOCKS, time_scale
 
 
 def first_order(n: int, rho: float, seed: int) -> np.ndarray:

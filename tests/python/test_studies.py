@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from typer.testing import Result
 
-from parshall.errors import InputError
+from parshall.analysis.stats.claim_rules import equal, one_run, reported, sign
+from parshall.analysis.stats.claims import Claim, Null, Tolerance
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import exactly, single
+from parshall.foundations.errors import InputError
 from parshall.report.document import Chart, Document, Section, Table
 from parshall.report.layout import name_lines
 from parshall.report.plot import Axis, Grid, Line, Panel, Plot, Points
 from parshall.report.svg import svg
-from parshall.stats.claim_rules import equal, one_run, reported, sign
-from parshall.stats.claims import Claim, Null, Tolerance
-from parshall.stats.confidence import Interval
-from parshall.stats.region import exactly, single
 from parshall.studies import catalog
 from parshall.studies.forest import EDGE, forest
 from parshall.studies.headline import Counts, headline, matrix

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 import parshall as ps
+from parshall.analysis.stats.region import single
 from parshall.report.document import Document, document_html
 from parshall.scenario import Scenario
-from parshall.stats.region import single
 from parshall.studies.catalog import find
-from parshall.studies.itb import (
+from parshall.studies.study import Findings
+from parshall_studies.itb import (
     bulk,
     controls,
     definition,
@@ -25,8 +26,7 @@ from parshall.studies.itb import (
     sensitivity,
     single_pair,
 )
-from parshall.studies.itb.network import SIZES, VARIANTS, Recorded, hosts, kernel_hosts, recorded
-from parshall.studies.study import Findings
+from parshall_studies.itb.network import SIZES, VARIANTS, Recorded, hosts, kernel_hosts, recorded
 
 TINY = replace(
     SIZES["quick"],

@@ -11,18 +11,19 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import ks_2samp
 
-from parshall.models import large_deviations as ld
-from parshall.models import variants
-from parshall.models.competing import pair
-from parshall.models.growth import growth
-from parshall.models.loss import Bernoulli
-from parshall.models.markov import chain
-from parshall.models.measured_loss import measured
-from parshall.models.recovery import IndependentLosses
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models import variants
+from parshall.analysis.models.competing import pair
+from parshall.analysis.models.growth import growth
+from parshall.analysis.models.loss import Bernoulli
+from parshall.analysis.models.markov import chain
+from parshall.analysis.models.measured_loss import measured
+from parshall.analysis.models.recovery import IndependentLosses
+from parshall.analysis.stats.spectrum import interval_means
+from parshall.instruments.observation.flow import TracedFlow
+from parshall.instruments.simulation import run
 from parshall.report.plot import Points
-from parshall.runs import run
-from parshall.stats.spectrum import interval_means
-from parshall.studies.large_deviations import (
+from parshall_studies.large_deviations import (
     constant,
     cross_traffic,
     fairness,
@@ -33,8 +34,7 @@ from parshall.studies.large_deviations import (
     spectra,
     theory,
 )
-from parshall.studies.large_deviations.network import PAPER
-from parshall.traces.flow import TracedFlow
+from parshall_studies.large_deviations.network import PAPER
 
 
 def test_packets_are_counted_per_rtt() -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from parshall.analysis.stats.synthesis import fgn
+from parshall.instruments.simulation.single import Recorded
 from parshall.report.document import Document, document_html
-from parshall.runs.single import Recorded
 from parshall.scenario import Scenario
-from parshall.stats.synthesis import fgn
 from parshall.studies.catalog import find
-from parshall.studies.multiple_time_scale import (
+from parshall.studies.running import answered, run
+from parshall_studies.multiple_time_scale import (
     background,
     contrasts,
     datagrams,
@@ -36,10 +37,10 @@ from parshall.studies.multiple_time_scale import (
     thresholds,
     today,
 )
-from parshall.studies.multiple_time_scale.claims import STEERED
-from parshall.studies.multiple_time_scale.grid import Point
-from parshall.studies.multiple_time_scale.measure import Measured, _completion, measured
-from parshall.studies.multiple_time_scale.network import (
+from parshall_studies.multiple_time_scale.claims import STEERED
+from parshall_studies.multiple_time_scale.grid import Point
+from parshall_studies.multiple_time_scale.measure import Measured, _completion, measured
+from parshall_studies.multiple_time_scale.network import (
     MEASURED,
     SOURCE,
     Background,
@@ -48,9 +49,8 @@ from parshall.studies.multiple_time_scale.network import (
     scenario,
     steered,
 )
-from parshall.studies.multiple_time_scale.readings import BASE
-from parshall.studies.rio import network as rio
-from parshall.studies.running import answered, run
+from parshall_studies.multiple_time_scale.readings import BASE
+from parshall_studies.rio import network as rio
 
 TINY = replace(
     grid.SIZES["quick"],

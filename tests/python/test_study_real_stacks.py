@@ -14,41 +14,42 @@ import numpy as np
 import pytest
 
 import parshall
-from parshall.emulation import Validity, kernel_name
-from parshall.errors import SimulationError
-from parshall.itb import mpi
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.region import exactly
+from parshall.foundations.errors import SimulationError
+from parshall.instruments.emulation import Validity, kernel_name
 from parshall.report.plot import Line
-from parshall.stats.claim_rules import equal
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.confidence import mean_interval
-from parshall.stats.region import exactly
-from parshall.stats.tails import Normalised
-from parshall.studies import stacks, study
-from parshall.studies.itb import messages, pages, real_mpi, rtts
-from parshall.studies.itb import real_bulk as files
-from parshall.studies.itb import real_messages as fig4
-from parshall.studies.itb import real_rtts as figs5_to_7
-from parshall.studies.itb import real_stacks as table6
-from parshall.studies.itb import real_web as web
-from parshall.studies.itb.single_pair import PingPong
-from parshall.studies.large_deviations import captured, long_range, real_cross_traffic, real_losses, real_pairs
-from parshall.studies.large_deviations import real_stacks as deviations
-from parshall.studies.large_deviations.on_off import BY_MODEL
-from parshall.studies.large_deviations.record import Record
-from parshall.studies.multiple_time_scale import background, side_by_side
-from parshall.studies.multiple_time_scale import real_stacks as plain
-from parshall.studies.multiple_time_scale import steered_stacks as steered
-from parshall.studies.multiple_time_scale.measure import Measured as PlainRun
-from parshall.studies.multiple_time_scale.network import Background
-from parshall.studies.rio import real_stacks as rio
-from parshall.studies.rio.network import PAPER
-from parshall.studies.rio.simulated import ROUTERS, Measured
+from parshall.studies import study
 from parshall.studies.study import Case, Emulated, emulated, replaced
-from parshall.studies.tail_index import hybrid
-from parshall.studies.tail_index import real_stacks as fig1
-from parshall.studies.tail_index.matched import Equal
-from parshall.studies.tail_index.measure import Cells
-from parshall.studies.tail_index.measure import Measured as OfARun
+from parshall_studies import stacks
+from parshall_studies.benchmark import mpi
+from parshall_studies.itb import messages, pages, real_mpi, rtts
+from parshall_studies.itb import real_bulk as files
+from parshall_studies.itb import real_messages as fig4
+from parshall_studies.itb import real_rtts as figs5_to_7
+from parshall_studies.itb import real_stacks as table6
+from parshall_studies.itb import real_web as web
+from parshall_studies.itb.single_pair import PingPong
+from parshall_studies.large_deviations import captured, long_range, real_cross_traffic, real_losses, real_pairs
+from parshall_studies.large_deviations import real_stacks as deviations
+from parshall_studies.large_deviations.on_off import BY_MODEL
+from parshall_studies.large_deviations.record import Record
+from parshall_studies.multiple_time_scale import background, side_by_side
+from parshall_studies.multiple_time_scale import real_stacks as plain
+from parshall_studies.multiple_time_scale import steered_stacks as steered
+from parshall_studies.multiple_time_scale.measure import Measured as PlainRun
+from parshall_studies.multiple_time_scale.network import Background
+from parshall_studies.rio import real_stacks as rio
+from parshall_studies.rio.network import PAPER
+from parshall_studies.rio.simulated import ROUTERS, Measured
+from parshall_studies.tail_index import hybrid
+from parshall_studies.tail_index import real_stacks as fig1
+from parshall_studies.tail_index.matched import Equal
+from parshall_studies.tail_index.measure import Cells
+from parshall_studies.tail_index.measure import Measured as OfARun
+from parshall_studies.tails import Normalised
 
 VALID, INVALID = Validity("valid", []), Validity("invalid", ["packets were late; have fewer flows"])
 
@@ -92,8 +93,8 @@ def test_no_published_value_is_called_wrong_by_one_instrument() -> None:
 
 def test_an_invalid_emulation_is_done_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(["invalid", "valid", "invalid", "invalid"])
-    monkeypatch.setattr("parshall.emulation.emulate", lambda _: "run")
-    monkeypatch.setattr("parshall.emulation.validity", lambda _: replace(VALID, level=next(levels)))
+    monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda _: "run")
+    monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: replace(VALID, level=next(levels)))
     case = emulated("one", rio.scenario("table1", "reno", "quick", 1, {}), str)
     assert [case.answer().validity.level for _ in range(2)] == ["valid", "invalid"]
 
@@ -124,8 +125,8 @@ def test_times_are_those_that_a_program_left(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_scenario_may_be_the_answer_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parshall.emulation.emulate", lambda scenario: scenario)
-    monkeypatch.setattr("parshall.emulation.validity", lambda _: VALID)
+    monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda scenario: scenario)
+    monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: VALID)
     before = Case("its scenario", rio.scenario, ("table2", "cubic", "quick", 1, {}))
     found: Emulated = emulated("two", before, study.replaced, str).answer()
     assert found.answer == replaced(rio.scenario("table2", "cubic", "quick", 1, {}), str)

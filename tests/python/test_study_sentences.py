@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.models import large_deviations as ld
-from parshall.models.loss import Bernoulli
-from parshall.models.markov import chain
-from parshall.stats.spectrum import empirical_spectrum
-from parshall.studies.large_deviations import sentences
-from parshall.studies.large_deviations.network import PAPER
+from parshall.analysis.models import large_deviations as ld
+from parshall.analysis.models.loss import Bernoulli
+from parshall.analysis.models.markov import chain
+from parshall.analysis.stats.spectrum import empirical_spectrum
+from parshall_studies.large_deviations import sentences
+from parshall_studies.large_deviations.network import PAPER
 
 DEPTH = PAPER.within("depth").value
 

@@ -17,27 +17,28 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from parshall.analysis.models.loss import Bernoulli
 from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers
 from parshall.campaign.calls import run_calls
 from parshall.campaign.keys import call_of, canonical
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
-from parshall.documentation.markdown import blocks
-from parshall.errors import InputError, NoEmulationError
-from parshall.models.loss import Bernoulli
+from parshall.foundations.errors import InputError, NoEmulationError
 from parshall.report.document import Section
-from parshall.studies import catalog, published, rio, running
+from parshall.studies import catalog, published, running
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Case, Findings, Instruments, Part, Study
+from parshall_studies import rio
+from tools.documentation.markdown import blocks
 
 PLUGIN = """
 import os, time
 from pathlib import Path
 
 from parshall.report.document import Section
-from parshall.stats.claim_rules import equal
-from parshall.stats.region import exactly
+from parshall.analysis.stats.claim_rules import equal
+from parshall.analysis.stats.region import exactly
 from parshall.studies.study import Case, Findings, Part, Study
 
 
@@ -244,7 +245,7 @@ def test_rio_is_killed_and_goes_on(tmp_path: Path) -> None:
     some = ("figure 5", "several routers", "UDP", "over-booking")
     script = f"""
 from pathlib import Path
-from parshall.studies import rio
+from parshall_studies import rio
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Study
 parts = [part for part in rio.PARTS if part.name in {some!r}]

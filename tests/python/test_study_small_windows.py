@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.models.inputs import FloatArray
-from parshall.models.markov import chain
-from parshall.stats.claims import Claim
-from parshall.studies.large_deviations import small_windows
-from parshall.studies.large_deviations.on_off import BY_MODEL
-from parshall.studies.large_deviations.record import Record
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.models.markov import chain
+from parshall.analysis.stats.claims import Claim
+from parshall_studies.large_deviations import small_windows
+from parshall_studies.large_deviations.on_off import BY_MODEL
+from parshall_studies.large_deviations.record import Record
 
 EXCESS = "p(w) below 100 packets over eq. (11), less 1: sign"
 BY_EQ_11 = "share of means over 100 RTTs below 100 packets, eq. (11) less seen: sign"

@@ -14,16 +14,16 @@ import polars as pl
 import pytest
 from scipy.integrate import quad
 
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.hurst import ESTIMATORS
 from parshall.report.document import document_html
 from parshall.scenario import Scenario
-from parshall.stats.confidence import Interval
-from parshall.stats.hurst import ESTIMATORS
-from parshall.studies import tail_index
 from parshall.studies.catalog import find
 from parshall.studies.page import document
 from parshall.studies.running import run
 from parshall.studies.study import Case, Findings, Part, Scale, Study
-from parshall.studies.tail_index import (
+from parshall_studies import tail_index
+from parshall_studies.tail_index import (
     beyond,
     claims,
     distributions,
@@ -38,11 +38,11 @@ from parshall.studies.tail_index import (
     statements,
     trends,
 )
-from parshall.studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured, with_rate
-from parshall.studies.tail_index.network import butterfly, pareto
-from parshall.studies.tail_index.running import tables
-from parshall.studies.tail_index.settings import FIG1, FIG2, NS2, OTHER_STACK, STACKS, Setting, ns2_values
-from parshall.studies.tail_index.trends import Change, change
+from parshall_studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured, with_rate
+from parshall_studies.tail_index.network import butterfly, pareto
+from parshall_studies.tail_index.running import tables
+from parshall_studies.tail_index.settings import FIG1, FIG2, NS2, OTHER_STACK, STACKS, Setting, ns2_values
+from parshall_studies.tail_index.trends import Change, change
 
 TINY = grid.Size((1.1, 1.5, 4.0), duration_s=1.2, repetitions=2, settling_s=0.2, slower_s=1.2)
 SHORT = replace(TINY, duration_s=12.0, settling_s=6.0)

@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from parshall import controls
-from parshall.documentation.markdown import blocks
-from parshall.errors import InputError
+from parshall.analysis.stats.claim_rules import at_least, at_most, equal, reported
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import exactly, single
+from parshall.foundations.errors import InputError
+from parshall.instruments.simulation import Run
 from parshall.report.document import document_html
-from parshall.runs import Run
-from parshall.scenario import Scenario
-from parshall.stats.claim_rules import at_least, at_most, equal, reported
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import exactly, single
+from parshall.scenario import Scenario, controls
 from parshall.studies import page
 from parshall.studies.catalog import find_suite
 from parshall.studies.headline import of_criteria
@@ -26,6 +24,7 @@ from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Part, Study, simulated
 from parshall.studies.suite import Suite
 from parshall.suites import rfc9743
+from tools.documentation.markdown import blocks
 
 Cli = Callable[..., Result]
 

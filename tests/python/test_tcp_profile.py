@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.schema.profiles import LINUX, PROFILES
+from parshall.scenario.schema.profiles import LINUX, PROFILES
 
 
 def scenario(**flow: Any) -> ps.Scenario:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from needs import need
 
-from parshall.documentation.markdown import Block, blocks
+from tools.documentation.markdown import Block, blocks
 
 ROOT = Path(__file__).parents[2]
 CRATES = ("units", "congestion", "net")

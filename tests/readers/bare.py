@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
-from parshall.debian import packages
+from parshall.foundations.debian import packages
 
 
 def script(place: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from parshall.debian import find
+from parshall.foundations.debian import find
 
 CHROMIUM = find("chromium")
 WAIT_MS = 60_000

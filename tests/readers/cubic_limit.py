@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall.models.cubic import BETA, C
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.cubic import BETA, C
+from parshall.analysis.models.inputs import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Programs that tests need and a machine may lack: ``@pytest.mark.needs("ping")``, or `need` within a test.
 
-A test is skipped without them, and the reason says which package has them (python/parshall/debian.txt). In CI, where
-everything is to be tested, it fails.
+A test is skipped without them, and the reason says which package has them (python/parshall/foundations/debian.txt). In
+CI, where everything is to be tested, it fails.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 
 import pytest
 
-from parshall.debian import lacks
+from parshall.foundations.debian import lacks
 
 
 def need(*names: str) -> None:

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 import parshall as ps
+from parshall.analysis.models.diffserv import Sessions
+from parshall.analysis.stats.claim_rules import equal, reported
+from parshall.analysis.stats.claims import Tolerance
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import single
 from parshall.campaign import Execution
 from parshall.campaign.page import document as of_sweep
-from parshall.control_check import check
-from parshall.control_check.page import page as of_check
 from parshall.design import aqm, buffer, repetitions
 from parshall.design.agreement import Agreement
 from parshall.design.network_page import aqm_page, buffer_page, repetitions_page
@@ -23,24 +26,21 @@ from parshall.design.queueing import Demand, place
 from parshall.design.recommendation import recommend
 from parshall.design.rio import rio
 from parshall.design.simulated import Setting
-from parshall.itb.applications import find
-from parshall.itb.benchmark import run as run_itb
-from parshall.itb.building import case
-from parshall.itb.classes import classes
-from parshall.itb.page import page as of_itb
-from parshall.itb.scale import SCALES
-from parshall.models.diffserv import Sessions
+from parshall.instruments.observation import observe
 from parshall.report.comparison_page import document as of_comparison
 from parshall.report.document import Document, Section, Table
+from parshall.report.observation.page import document as of_observation
 from parshall.report.page import document as of_run
-from parshall.stats.claim_rules import equal, reported
-from parshall.stats.claims import Tolerance
-from parshall.stats.confidence import Interval
-from parshall.stats.region import single
 from parshall.studies.page import document as of_study
 from parshall.studies.study import Findings, Study
-from parshall.traces import observe
-from parshall.traces.page import document as of_observation
+from parshall.suites.control_check import check
+from parshall.suites.control_check.page import page as of_check
+from parshall_studies.benchmark.applications import find
+from parshall_studies.benchmark.benchmark import run as run_itb
+from parshall_studies.benchmark.building import case
+from parshall_studies.benchmark.classes import classes
+from parshall_studies.benchmark.page import page as of_itb
+from parshall_studies.benchmark.scale import SCALES
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"duration": "8 s", "warm_up": "2 s", "repetitions": 2}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import parshall as ps
-from parshall.emulation.process import CALLS_FILE
+from parshall.instruments.emulation.process import CALLS_FILE
 
 CONTROLS: dict[str, str | dict[str, Any]] = {
     "reno": "reno",

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from parshall.templates import write_control
+from parshall.scenario.templates import write_control
 
 PARSHALL = [sys.executable, "-m", "parshall"]
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from captures import Packet, packets
 
-from parshall.runs import Run
+from parshall.instruments.simulation import Run
 
 Row = Mapping[str, Any]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from parshall.scenario import Bottleneck, FlowGroup, NamedLink, Probes, ReverseLink, Scenario
-from parshall.schema.catalog import Entry, Parameter, family
-from parshall.schema.families import SIZE, TIME
-from parshall.schema.flows import TCP_PARAMETERS
+from parshall.scenario.schema.catalog import Entry, Parameter, family
+from parshall.scenario.schema.families import SIZE, TIME
+from parshall.scenario.schema.flows import TCP_PARAMETERS
 
 Document = dict[str, Any]
 

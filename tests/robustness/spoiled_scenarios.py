@@ -8,7 +8,7 @@ from typing import Any
 
 from random_scenarios import Document, Draw
 
-from parshall.schema.catalog import Entry, family
+from parshall.scenario.schema.catalog import Entry, family
 
 
 def invalid(seed: int, document: Document) -> tuple[str, str]:

@@ -10,15 +10,15 @@ import pytest
 import random_scenarios as generator
 
 import parshall as ps
-from parshall.quantities.measuring import busiest
-from parshall.quantities.naming import named
+from parshall.foundations.numbers import quantity
+from parshall.instruments.simulation import Run
 from parshall.report import page_html
 from parshall.report.disagreement import wrong
 from parshall.report.figures.delays import pooled_delays
 from parshall.report.finding import finding
-from parshall.report.numbers import quantity
 from parshall.report.settling import settling
-from parshall.runs import Run
+from parshall.results.quantities.measuring import busiest
+from parshall.results.quantities.naming import named
 
 pytestmark = pytest.mark.filterwarnings("default")  # a warning is no fault of the page
 

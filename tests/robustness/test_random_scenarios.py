@@ -21,8 +21,8 @@ import parshall as ps
 from parshall.cli.app import VERBS, application
 from parshall.report import write_page
 from parshall.report.figures import CATALOG
-from parshall.schema.catalog import families
-from parshall.schema.flows import TCP_KEYS
+from parshall.scenario.schema.catalog import families
+from parshall.scenario.schema.flows import TCP_KEYS
 
 SCENARIOS = int(os.environ.get("PARSHALL_SCENARIOS", "200"))
 IN_A_TEST = 25

@@ -21,7 +21,7 @@ import pytest
 
 import parshall as ps
 from parshall.campaign import maintenance
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 SWEEP = """
 name = "killed"

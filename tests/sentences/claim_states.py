@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from saying import State
 
+from parshall.analysis.stats.claim_rules import at_most, equal, reported
+from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.confidence import Interval
 from parshall.cli import study as verb
 from parshall.cli.pages import Files
-from parshall.stats.claim_rules import at_most, equal, reported
-from parshall.stats.claims import Claim, Tolerance
-from parshall.stats.confidence import Interval
 from parshall.studies import running
 from parshall.studies.page import document
 from parshall.studies.register import Entry, Register

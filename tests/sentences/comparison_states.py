@@ -17,15 +17,15 @@ from scipy.stats import ttest_ind, ttest_rel
 from statsmodels.stats.multitest import multipletests
 
 import parshall as ps
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.quantiles import NoValue
+from parshall.analysis.stats.verdict import Verdict
 from parshall.campaign import comparing as of_sweeps
 from parshall.campaign import comparison_page as sweeps_page
 from parshall.cli import compare as verb
-from parshall.records import Result
 from parshall.report import comparison_page
 from parshall.report.comparison import compare
-from parshall.stats.confidence import mean_interval
-from parshall.stats.quantiles import NoValue
-from parshall.stats.verdict import Verdict
+from parshall.results.records import Result
 
 LEAST = 0.01
 Values = Mapping[str, Sequence[float]]

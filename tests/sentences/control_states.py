@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from saying import State
 
+from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.cli import check_control as verb
-from parshall.control_check.answer import answer
-from parshall.control_check.card import Card, Row
-from parshall.control_check.conformance import Finding
-from parshall.control_check.sharing import not_starved
-from parshall.stats.confidence import Interval, mean_interval
+from parshall.suites.control_check.answer import answer
+from parshall.suites.control_check.card import Card, Row
+from parshall.suites.control_check.conformance import Finding
+from parshall.suites.control_check.sharing import not_starved
 
 PASSED = Finding("answers_losses", "It answers losses.", "RFC 5681", required=True, outcome="passed")
 VIOLATED = replace(PASSED, outcome="violated", happened="a loss", found="nothing")

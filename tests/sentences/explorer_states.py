@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from saying import State
 
-from parshall.errors import InputError
 from parshall.explore import preview
 from parshall.explore.subject import Base
+from parshall.foundations.errors import InputError
 
 SCENARIO: dict[str, Any] = {
     "duration": "4 s",

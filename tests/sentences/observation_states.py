@@ -13,11 +13,12 @@ import polars as pl
 from saying import State, folder, number
 
 import parshall as ps
-from parshall.stats.spectrum import Superposition
-from parshall.traces import Observation, overview, trust
-from parshall.traces.flow import TracedFlow
-from parshall.traces.page import LISTED, SUMMED, _listing, _spread, document
-from parshall.traces.spectra import Variability, variability
+from parshall.analysis.stats.spectrum import Superposition
+from parshall.instruments.observation import Observation
+from parshall.instruments.observation.flow import TracedFlow
+from parshall.instruments.observation.spectra import Variability, variability
+from parshall.report.observation import overview, trust
+from parshall.report.observation.page import LISTED, SUMMED, _listing, _spread, document
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 

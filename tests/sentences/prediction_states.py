@@ -12,7 +12,7 @@ from saying import State, folder
 
 import parshall as ps
 from parshall.cli import predict as verb
-from parshall.predict import flatten
+from parshall.instruments.prediction.predict import flatten
 from parshall.report.predicted import View, view
 
 

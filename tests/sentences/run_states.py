@@ -13,11 +13,11 @@ from saying import State, moves
 from scipy.stats import ttest_rel
 
 import parshall as ps
-from parshall.records import Result
-from parshall.records.validity import MEASURED
 from parshall.report import validity_section
 from parshall.report.finding import finding
 from parshall.report.page import _warnings
+from parshall.results.records import Result
+from parshall.results.records.validity import MEASURED
 
 NOT_REACHED: Mapping[str, str] = {"greedy_alone": "a share is known wherever the goodputs of two groups are"}
 """Templates that no state reaches, and why."""

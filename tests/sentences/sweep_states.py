@@ -16,13 +16,13 @@ from saying import State, folder, moves
 from scipy.stats import ttest_rel
 
 import parshall as ps
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.quantiles import NoValue, Pooled
 from parshall.campaign import Sweep
 from parshall.campaign import page as sweep_page
 from parshall.campaign.record import SweepRecord
 from parshall.campaign.store_page import of_store
 from parshall.cli import sweep as verb
-from parshall.stats.confidence import mean_interval
-from parshall.stats.quantiles import NoValue, Pooled
 
 LIMITS = ("0.5 BDP", "2 BDP", "8 BDP")
 KEY = "bottleneck.queue.limit"

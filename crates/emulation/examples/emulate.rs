@@ -1,7 +1,7 @@
 //! Emulates one resolved scenario and says what it took: for work on the emulator, under a profiler too.
 //!
 //! `cargo run --release -p parshall-emulation --example emulate -- RESOLVED.json`, as root or as a user who may emulate; the scenario
-//! is what `json.dumps(parshall.emulation.kernel.emulated(parshall.Scenario.load("S.toml")))` gives.
+//! is what `json.dumps(parshall.instruments.emulation.kernel.emulated(parshall.Scenario.load("S.toml")))` gives.
 
 #![allow(clippy::disallowed_methods, reason = "the file is of whoever runs the example")]
 

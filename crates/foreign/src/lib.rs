@@ -1,6 +1,6 @@
 //! Foreign code watched: the side of the wall that is in the process of the foreign code.
 //!
-//! A run with a control from outside is done in a process of its own (`python/parshall/foreign`), because a Python class or a C library
+//! A run with a control from outside is done in a process of its own (`python/parshall/scenario/foreign`), because a Python class or a C library
 //! may loop, end its process, or take the machine's memory. This crate says to the parent where that process is, at any moment:
 //!
 //! * [`Page`]: eight words of memory that both processes map. The parent reads them, also when the process is stuck or dead.

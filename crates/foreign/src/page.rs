@@ -10,7 +10,7 @@
 //! | 5 | memory of the process at the last look | bytes |
 //! | 6 | 1: the process ended itself, as it took more memory than it may | |
 //!
-//! `python/parshall/foreign/page.py` reads the same table.
+//! `python/parshall/scenario/foreign/page.py` reads the same table.
 
 use rustix::mm::{mmap, MapFlags, ProtFlags};
 use rustix::process::{getpid, kill_process, Signal};

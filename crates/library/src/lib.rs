@@ -1,11 +1,11 @@
 //! Congestion controls in shared libraries: `parshall_control.h` says what such a library has. It stands with what
-//! `parshall new control` writes, in `python/parshall/templates/control`, as does the same in Rust.
+//! `parshall new control` writes, in `python/parshall/scenario/templates/control`, as does the same in Rust.
 //!
 //! A library is trusted as any other code of the process; what is checked is what can be: that the symbol is there, that it
 //! speaks this version of the interface, that it has the functions it must have, and what each call says.
 
 #[allow(missing_docs, clippy::pedantic)] // it is a user's file too
-#[path = "../../../python/parshall/templates/control/rust/src/abi.rs"]
+#[path = "../../../python/parshall/scenario/templates/control/rust/src/abi.rs"]
 mod abi;
 mod control;
 

@@ -1,7 +1,7 @@
 //! `parshall_control.h` and its Rust twin are one: sizes and places of the fields, as a C compiler sees them.
 
 #[allow(missing_docs, clippy::pedantic)]
-#[path = "../../../python/parshall/templates/control/rust/src/abi.rs"]
+#[path = "../../../python/parshall/scenario/templates/control/rust/src/abi.rs"]
 mod abi;
 
 use std::mem::{offset_of, size_of};
@@ -48,7 +48,7 @@ fn a_c_compiler_sees_the_same() {
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("header.c");
     std::fs::write(&file, source).unwrap();
-    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/parshall/templates/control");
+    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/parshall/scenario/templates/control");
     let compiler = Command::new("cc")
         .args(["-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-I", header])
         .arg(&file)

@@ -1,7 +1,7 @@
 //! A fully resolved scenario, as the Python schema hands it over.
 //!
 //! There are no defaults here and unknown keys are errors: the one place for defaults, units and
-//! validation is `python/parshall/scenario.py`, and a test holds the two together. Quantities are integers
+//! validation is `python/parshall/scenario/scenario.py`, and a test holds the two together. Quantities are integers
 //! in the unit their name ends in; distributions are in bytes or seconds.
 
 use parshall_congestion::external::Makers;

@@ -15,9 +15,9 @@ from parshall.campaign.damage import answer_of, behind_digest, is_answer
 from parshall.campaign.encoding import ACCEPTED, NoEncodingError, decoded, encoded
 from parshall.campaign.executor import Archive
 from parshall.campaign.store import ANSWERS, Store
-from parshall.errors import InputError
-from parshall.files import write_atomically
-from parshall.records.storage import storage_error
+from parshall.foundations.errors import InputError
+from parshall.foundations.files import write_atomically
+from parshall.results.records.storage import storage_error
 
 
 class Answers(Archive):

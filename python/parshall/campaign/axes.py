@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.campaign.values import common_kind, measured, written
-from parshall.schema.model import Problem
-from parshall.schema.problems import did_you_mean, quoted, shown
+from parshall.scenario.schema.model import Problem
+from parshall.scenario.schema.problems import did_you_mean, quoted, shown
 
 _DISTRIBUTIONS = ("uniform", "log_uniform", "normal", "lognormal")
 _KEYS = {

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from parshall.errors import ParshallError, SimulationError
-from parshall.records import about
-from parshall.schema import external
-from parshall.stats.estimates import Series
+from parshall.analysis.stats.estimates import Series
+from parshall.foundations.errors import ParshallError, SimulationError
+from parshall.results.records import about
+from parshall.scenario.schema import external
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from parshall.campaign.call import Call, CallError, Returned, Written
 from parshall.campaign.executor import Agenda, Executor
 from parshall.campaign.pool import Workers
 from parshall.campaign.store import Store
-from parshall.errors import ParshallError, SimulationError
-from parshall.schema import external
+from parshall.foundations.errors import ParshallError, SimulationError
+from parshall.scenario.schema import external
 
 
 def run_calls(

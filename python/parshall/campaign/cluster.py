@@ -22,9 +22,9 @@ from typing import Any
 
 from parshall.campaign.call import Call, CallError, Failed, Outcome
 from parshall.campaign.work import execute
-from parshall.controls import receive, sent
-from parshall.errors import ClusterError
-from parshall.extras import extra
+from parshall.foundations.errors import ClusterError
+from parshall.foundations.extras import extra
+from parshall.scenario.controls import receive, sent
 
 _AHEAD = 3
 """Tasks for each place on a worker: the next ones are there when one is done."""

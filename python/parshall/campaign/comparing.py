@@ -4,8 +4,8 @@ Points are matched by their parameters. Sweeps of one seed with common random nu
 their scenarios agree: their repetitions are pairs, and what is tested is the mean of the differences. Otherwise
 repetitions are independent samples (Welch).
 
-All differences are one family (`parshall.stats.families`): *significant* are those that hold at its false discovery
-rate.
+All differences are one family (`parshall.analysis.stats.families`): *significant* are those that hold at its false
+discovery rate.
 
 References: A. Law, Simulation Modeling and Analysis, 5th ed., 2015, §10.2.
 """
@@ -18,19 +18,19 @@ from typing import Any, cast
 
 import polars as pl
 
-from parshall import notebook
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.families import Pair, judged
+from parshall.analysis.stats.quantiles import NoValue
+from parshall.analysis.stats.verdict import AT_LEAST, Judgement, Verdict, why_none, without_value
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
-from parshall.errors import InputError
-from parshall.quantities.measuring import busiest_of_all
-from parshall.quantities.naming import named
+from parshall.foundations import notebook
+from parshall.foundations.errors import InputError
 from parshall.report.comparing import verdict_text
 from parshall.report.comparison import relevance
 from parshall.report.uncertainty import interval_text, no_value
-from parshall.stats.confidence import Interval
-from parshall.stats.families import Pair, judged
-from parshall.stats.quantiles import NoValue
-from parshall.stats.verdict import AT_LEAST, Judgement, Verdict, why_none, without_value
+from parshall.results.quantities.measuring import busiest_of_all
+from parshall.results.quantities.naming import named
 
 
 @dataclass(frozen=True)

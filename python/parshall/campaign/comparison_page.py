@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from parshall.campaign.comparing import Comparison, Difference
+from parshall.foundations.numbers import count, counted
+from parshall.foundations.version import __version__
 from parshall.report.comparing import bounds, family, meant, summary
 from parshall.report.document import Document, Section, Table
-from parshall.report.numbers import count, counted
 from parshall.report.sentences import Sentence, say
-from parshall.version import __version__
 
 _MOST_ROWS = 500
 

@@ -18,7 +18,7 @@ from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value
 from parshall.campaign.store import Store
 from parshall.campaign.work import measure
-from parshall.quantities.naming import named
+from parshall.results.quantities.naming import named
 
 
 class Contents(Archive):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from parshall.campaign.segments import first_line, intact, keys_of, read_segment
 from parshall.campaign.store import Store
-from parshall.errors import StoreError
-from parshall.files import digest
+from parshall.foundations.errors import StoreError
+from parshall.foundations.files import digest
 
 
 @dataclass(frozen=True)

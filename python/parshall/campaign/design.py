@@ -20,11 +20,11 @@ import numpy as np
 from parshall.campaign.axes import Axis, axes
 from parshall.campaign.plan import Plan
 from parshall.campaign.values import label
-from parshall.errors import InputError, ScenarioError
+from parshall.foundations.errors import InputError, ScenarioError
 from parshall.scenario import Scenario
-from parshall.schema import reading
-from parshall.schema.model import Problem
-from parshall.schema.problems import shown
+from parshall.scenario.schema import reading
+from parshall.scenario.schema.model import Problem
+from parshall.scenario.schema.problems import shown
 
 MOST_POINTS = 1_000_000
 
@@ -91,7 +91,7 @@ def resolved(plan: Plan, all_points: Sequence[Point]) -> Iterator[tuple[Point, S
     EmulationError
         It is to be emulated, which this machine cannot do.
     """
-    from parshall.emulation.kernel import emulated  # noqa: PLC0415 - most sweeps are simulated
+    from parshall.instruments.emulation.kernel import emulated  # noqa: PLC0415 - most sweeps are simulated
 
     document, folder, source = plan.base()
     for key, value in _flat(plan.changes):

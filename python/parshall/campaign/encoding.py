@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from parshall.scenario import Scenario
-from parshall.schema.quantities import Quantity
+from parshall.scenario.schema.quantities import Quantity
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,7 @@ from parshall.campaign.result import Sweep
 from parshall.campaign.runner import swept
 from parshall.campaign.shard import Shard
 from parshall.campaign.store import Store
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 
 @dataclass(frozen=True)

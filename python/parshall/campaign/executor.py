@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from parshall.campaign.call import Call, CallError, Failed, Lost, Outcome, Returned, Written
 from parshall.campaign.pool import Pool, Workers
 from parshall.campaign.store import Store
-from parshall.errors import ClusterError, ParshallError, StorageError, StoreError
+from parshall.foundations.errors import ClusterError, ParshallError, StorageError, StoreError
 
 ATTEMPTS = 3
 """So many processes may end with a call before it counts as failed."""

@@ -17,11 +17,11 @@ import numpy as np
 from parshall.campaign.record import Parameter
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label, measured
-from parshall.quantities.naming import named
+from parshall.foundations.numbers import Scale, counted, scale_for, significant
 from parshall.report.document import Chart
-from parshall.report.numbers import Scale, counted, scale_for, significant
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, cell_edges
+from parshall.results.quantities.naming import named
 
 _PANELS = 6
 """Most panels of a figure: more cannot be read side by side."""

@@ -1,8 +1,8 @@
 """What a sweep shows, in a few sentences: how each metric moves with the parameters, if that is shown at all.
 
-`parshall.stats.families` decides what is shown between two points, of all metrics that are spoken of together. A metric
-rises or falls where its ends are shown to differ by as much as matters and no step is shown to go back; it has a
-highest and a lowest point where these are shown to differ so, as a pair that was chosen among all pairs. What one
+`parshall.analysis.stats.families` decides what is shown between two points, of all metrics that are spoken of together.
+A metric rises or falls where its ends are shown to differ by as much as matters and no step is shown to go back; it has
+a highest and a lowest point where these are shown to differ so, as a pair that was chosen among all pairs. What one
 repetition has, or what is the same in all of them, is told as what was found and not as more.
 """
 
@@ -15,15 +15,15 @@ from itertools import pairwise
 from math import comb
 from typing import Any
 
+from parshall.analysis.stats.confidence import ONE_VALUE, Interval
+from parshall.analysis.stats.verdict import Judgement, Verdict, why_none
 from parshall.campaign.record import Parameter
 from parshall.campaign.result import Difference, Sweep
 from parshall.campaign.values import label, measured
-from parshall.quantities.naming import named
-from parshall.report.numbers import count, counted, quantity, significant
+from parshall.foundations.numbers import count, counted, quantity, significant
 from parshall.report.sentences import Sentence, say
 from parshall.report.uncertainty import some_of
-from parshall.stats.confidence import ONE_VALUE, Interval
-from parshall.stats.verdict import Judgement, Verdict, why_none
+from parshall.results.quantities.naming import named
 
 Judgements = Mapping[Difference, Judgement]
 

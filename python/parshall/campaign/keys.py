@@ -26,12 +26,12 @@ import numpy as np
 
 from parshall.campaign.call import Call, Function
 from parshall.campaign.store import FORMAT, name_of
-from parshall.errors import InputError
-from parshall.files import digest
-from parshall.quantities.digest import of_users
-from parshall.records import about
+from parshall.foundations.errors import InputError
+from parshall.foundations.files import digest
+from parshall.results.quantities.digest import of_users
+from parshall.results.records import about
 from parshall.scenario import Scenario
-from parshall.schema import external
+from parshall.scenario.schema import external
 
 
 def key_of(scenario: str, repetition: int, code: str) -> str:
@@ -69,7 +69,7 @@ def canonical(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return [str(value.dtype), value.shape, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()]
     if isinstance(value, Scenario):
-        return ["scenario", value.repetitions, value.resolve()]
+        return ["scenario", value.repetitions, value.resolved.document()]
     if is_dataclass(value) and not isinstance(value, type):
         known = [[each.name, canonical(getattr(value, each.name))] for each in fields(value) if each.compare]
         return [_name(type(value)), known]

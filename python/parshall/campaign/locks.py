@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from parshall.records.storage import storage_error
+from parshall.results.records.storage import storage_error
 
 WORKING = "working"
 """The file whose lock every sweep shares while it goes on."""

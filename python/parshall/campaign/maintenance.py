@@ -27,8 +27,8 @@ from parshall.campaign.segments import (
 )
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import Store, remove
-from parshall.errors import InputError, OutputExistsError, ParshallError, StoreError
-from parshall.records.storage import storage_error
+from parshall.foundations.errors import InputError, OutputExistsError, ParshallError, StoreError
+from parshall.results.records.storage import storage_error
 
 YOUNG_S = 3600.0
 """Unreferenced runs that are younger stay, unless it is asked otherwise."""

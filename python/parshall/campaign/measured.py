@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
+from parshall.analysis.stats.estimates import Series
 from parshall.campaign.snapshot import Snapshot
-from parshall.quantities import measuring
-from parshall.quantities.catalog import SUMMARY
-from parshall.quantities.measuring import busiest
-from parshall.quantities.tables import ENDS, Tables, backward
-from parshall.stats.estimates import Series
+from parshall.results.quantities import measuring
+from parshall.results.quantities.catalog import SUMMARY
+from parshall.results.quantities.measuring import busiest
+from parshall.results.quantities.tables import ENDS, Tables, backward
 
 
 def link_of(snapshot: Snapshot, runs: Iterable[str]) -> str | None:

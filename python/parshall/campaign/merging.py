@@ -13,9 +13,9 @@ from parshall.campaign.damage import answer_of, behind_digest, is_answer
 from parshall.campaign.segments import OUTDATED, Segment, first_line, intact, keys_of, seal
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import ANSWERS, RUN_FILE, Store
-from parshall.errors import InputError, StoreError
-from parshall.files import write_atomically
-from parshall.records.storage import storage_error
+from parshall.foundations.errors import InputError, StoreError
+from parshall.foundations.files import write_atomically
+from parshall.results.records.storage import storage_error
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from parshall.analysis.stats.verdict import why_none
 from parshall.campaign.choosing import chooser
 from parshall.campaign.figures import figures
 from parshall.campaign.finding import finding
 from parshall.campaign.result import Sweep
 from parshall.campaign.values import label
-from parshall.quantities.naming import named
+from parshall.foundations.numbers import ABSENT, counted
 from parshall.report.comparing import family
 from parshall.report.document import Block, Document, Section, Table, write_document
-from parshall.report.numbers import ABSENT, counted
 from parshall.report.sentences import say
 from parshall.report.uncertainty import interval_text
-from parshall.schema import writing
-from parshall.stats.verdict import why_none
+from parshall.results.quantities.naming import named
+from parshall.scenario.schema import writing
 
 _MOST_ROWS = 500
 

@@ -25,15 +25,15 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, Tag, ValidationError, model_validator
 
-from parshall import notebook
-from parshall.errors import ScenarioError
+from parshall.analysis.stats.verdict import AT_LEAST
+from parshall.foundations import notebook
+from parshall.foundations.errors import ScenarioError
 from parshall.scenario import Scenario
-from parshall.schema import reading
-from parshall.schema.model import FormOf, Part
-from parshall.schema.problems import messages
-from parshall.schema.quantities import PositiveDuration
-from parshall.stats.verdict import AT_LEAST
-from parshall.templates.shipped import located
+from parshall.scenario.schema import reading
+from parshall.scenario.schema.model import FormOf, Part
+from parshall.scenario.schema.problems import messages
+from parshall.scenario.schema.quantities import PositiveDuration
+from parshall.scenario.templates.shipped import located
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 

@@ -26,10 +26,10 @@ from typing import Protocol, Self
 
 from parshall.campaign.call import Call, Failed, Lost, Outcome, Returned, Written
 from parshall.campaign.work import execute
-from parshall.errors import InputError
-from parshall.foreign.starting import start
-from parshall.records import about
-from parshall.runs.single import Monitor
+from parshall.foundations.errors import InputError
+from parshall.instruments.simulation.single import Monitor
+from parshall.results.records import about
+from parshall.scenario.foreign.starting import start
 
 _AHEAD = 2
 """Tasks that a process holds: the next one is there when one is done."""

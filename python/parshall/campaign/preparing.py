@@ -14,12 +14,12 @@ from parshall.campaign.record import Parameter
 from parshall.campaign.segments import reserved_columns
 from parshall.campaign.stopping import Cell
 from parshall.campaign.values import common_kind
-from parshall.errors import ScenarioError
-from parshall.quantities.naming import problem_with, undecided
+from parshall.foundations.errors import ScenarioError
+from parshall.results.quantities.naming import problem_with, undecided
 from parshall.scenario import Scenario
-from parshall.schema.problems import shown
-from parshall.schema.reading import within_limits
-from parshall.schema.resolve.network import contended_links
+from parshall.scenario.schema.problems import shown
+from parshall.scenario.schema.reading import within_limits
+from parshall.scenario.schema.resolve.network import contended_links
 
 
 @dataclass(frozen=True)

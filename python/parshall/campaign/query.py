@@ -32,8 +32,8 @@ from parshall.campaign.measured import frames_of, link_of
 from parshall.campaign.segments import OWN_TABLES, compact, damaged
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.store import Store
-from parshall.errors import InputError, StorageError
-from parshall.extras import extra
+from parshall.foundations.errors import InputError, StorageError
+from parshall.foundations.extras import extra
 
 with extra("query", "query"):
     import duckdb

@@ -12,10 +12,10 @@ import polars as pl
 
 from parshall.campaign.store import FORMAT, Store
 from parshall.campaign.values import SUFFIXES, UNITS, label, measured
-from parshall.errors import InputError, StoreError
-from parshall.files import write_atomically
-from parshall.records.storage import storage_error
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.foundations.errors import InputError, StoreError
+from parshall.foundations.files import write_atomically
+from parshall.results.records.storage import storage_error
+from parshall.scenario.schema.problems import did_you_mean, quoted
 
 FINISHED = ("complete", "failures")
 

@@ -13,8 +13,8 @@ from parshall.campaign.preparing import Prepared
 from parshall.campaign.record import FINISHED, PointRecord, SweepRecord
 from parshall.campaign.stopping import Planner
 from parshall.campaign.store import Store, name_of
-from parshall.errors import ParshallError
-from parshall.records import about
+from parshall.foundations.errors import ParshallError
+from parshall.results.records import about
 
 
 @dataclass

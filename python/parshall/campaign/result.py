@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Self
 
 import polars as pl
 
-from parshall import notebook
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.estimates import Means, Series
+from parshall.analysis.stats.families import Pair, judged
+from parshall.analysis.stats.quantiles import NoValue, Pooled
+from parshall.analysis.stats.verdict import AT_LEAST, Judgement, without_value
 from parshall.campaign.measured import frames_of, link_of, series_of
 from parshall.campaign.record import SweepRecord, load
 from parshall.campaign.snapshot import Snapshot, reading
 from parshall.campaign.stopping import Value, interval
 from parshall.campaign.store import Store
-from parshall.errors import SimulationError
-from parshall.has_figures import HasFigures
-from parshall.quantities.catalog import SUMMARY
-from parshall.quantities.definition import Quantity
-from parshall.quantities.naming import named
-from parshall.report.numbers import counted
+from parshall.foundations import notebook
+from parshall.foundations.errors import SimulationError
+from parshall.foundations.has_figures import HasFigures
+from parshall.foundations.numbers import counted
 from parshall.report.uncertainty import interval_text, no_value
-from parshall.stats.confidence import Interval
-from parshall.stats.estimates import Means, Series
-from parshall.stats.families import Pair, judged
-from parshall.stats.quantiles import NoValue, Pooled
-from parshall.stats.verdict import AT_LEAST, Judgement, without_value
+from parshall.results.quantities.catalog import SUMMARY
+from parshall.results.quantities.definition import Quantity
+from parshall.results.quantities.naming import named
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +159,8 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
     def values(self, metric: str, point: int) -> dict[int, float]:
         """A metric's values at a point, by repetition; without runs that failed or do not have it.
 
-        Of a quantile they are those of `parshall.stats.quantiles.Pooled`: their mean is the quantile of all values.
+        Of a quantile they are those of `parshall.analysis.stats.quantiles.Pooled`: their mean is the quantile of all
+        values.
         """
         estimate = self.estimate(metric, point)
         return {} if estimate is None else dict(estimate.by_repetition)
@@ -216,7 +217,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         wanted
             The differences.
         of
-            How many differences these were chosen from (`parshall.stats.families.cutoff`).
+            How many differences these were chosen from (`parshall.analysis.stats.families.cutoff`).
         """
         estimates = {
             each: (self.estimate(each[0], each[2]), self.estimate(each[0], each[1])) for each in dict.fromkeys(wanted)

@@ -26,12 +26,12 @@ from parshall.campaign.segments import COMPACTED_AT_ONCE, compact
 from parshall.campaign.shard import Shard
 from parshall.campaign.stopping import Planner
 from parshall.campaign.store import Store
-from parshall.controls import declare
-from parshall.errors import InputError, ParshallError, StorageError
-from parshall.quantities.naming import named
-from parshall.records import about
-from parshall.records.storage import storage_error
-from parshall.schema import external
+from parshall.foundations.errors import InputError, ParshallError, StorageError
+from parshall.results.quantities.naming import named
+from parshall.results.records import about
+from parshall.results.records.storage import storage_error
+from parshall.scenario.controls import declare
+from parshall.scenario.schema import external
 
 _LOOK_S = 0.2
 """Between two reports of progress, at least."""
@@ -77,8 +77,8 @@ def sweep(
         The part that is done, such as ``"3/40"``; by default all. When all parts are done, in one store or in several
         that were merged, the same call without it collects them, and does what is missing.
     controls
-        Congestion controls of your own, as `parshall.controls.declare` takes them, but of files: runs are done by other
-        processes. Runs with other code are other runs; the workers of a cluster are sent the files.
+        Congestion controls of your own, as `parshall.scenario.controls.declare` takes them, but of files: runs are done
+        by other processes. Runs with other code are other runs; the workers of a cluster are sent the files.
     at_once
         Whether emulations do not wait for others on this machine, each other included: they measure each other, and
         their verdicts say how much.

@@ -29,12 +29,12 @@ from typing import Any
 import polars as pl
 
 from parshall.campaign.store import FORMAT, RUN_FILE, Store
-from parshall.errors import StoreError
-from parshall.files import digest, sync
-from parshall.quantities import own
-from parshall.quantities.catalog import SUMMARY
-from parshall.records.schema import tables
-from parshall.records.storage import storage_error
+from parshall.foundations.errors import StoreError
+from parshall.foundations.files import digest, sync
+from parshall.results.quantities import own
+from parshall.results.quantities.catalog import SUMMARY
+from parshall.results.records.schema import tables
+from parshall.results.records.storage import storage_error
 
 SEGMENT_FILE = "segment.json"
 OWN_TABLES = ("runs", "scenarios")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self, TypeVar
 
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 Work = TypeVar("Work")
 

@@ -24,7 +24,7 @@ from parshall.campaign.segments import (
     scenarios_frame,
 )
 from parshall.campaign.store import Store
-from parshall.errors import StoreError
+from parshall.foundations.errors import StoreError
 
 T = TypeVar("T")
 

@@ -20,10 +20,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from parshall.analysis.stats.confidence import Interval, mean_interval, paired_difference
+from parshall.analysis.stats.estimates import Censored, Means, Series, joined
 from parshall.campaign.plan import Stopping
 from parshall.campaign.shard import Shard
-from parshall.stats.confidence import Interval, mean_interval, paired_difference
-from parshall.stats.estimates import Censored, Means, Series, joined
 
 Value = float | Series | None
 """What a repetition gave of the metric: a number, what a quantile is made of, or nothing."""

@@ -37,12 +37,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from parshall import notebook
 from parshall.campaign import locks
 from parshall.campaign.locks import Lock
-from parshall.errors import InputError, StorageError, StoreError
-from parshall.files import sync, write_atomically
-from parshall.records.storage import REPORT_FILE, storage_error
+from parshall.foundations import notebook
+from parshall.foundations.errors import InputError, StorageError, StoreError
+from parshall.foundations.files import sync, write_atomically
+from parshall.results.records.storage import REPORT_FILE, storage_error
 
 FORMAT = 1
 STORE_FILE = "store.json"

@@ -10,10 +10,10 @@ from urllib.parse import quote
 from parshall.campaign import page
 from parshall.campaign.result import Sweep
 from parshall.campaign.store import Store
-from parshall.errors import InputError
-from parshall.records.storage import REPORT_FILE
+from parshall.foundations.errors import InputError
+from parshall.foundations.numbers import counted
 from parshall.report.document import Block, Document, Section, Table, write_document
-from parshall.report.numbers import counted
+from parshall.results.records.storage import REPORT_FILE
 
 _MOST_FIGURES = 24
 """Of a store with more sweeps, only the first ones have a figure here; all have it on their own page."""

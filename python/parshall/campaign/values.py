@@ -26,8 +26,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from parshall.schema import quantities
-from parshall.schema.problems import shown
+from parshall.scenario.schema import quantities
+from parshall.scenario.schema.problems import shown
 
 UNITS = {
     "duration": "s",

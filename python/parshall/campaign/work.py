@@ -15,16 +15,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from parshall.analysis.stats.estimates import Series
 from parshall.campaign.call import Call, CallError, Failed, Outcome, Repetition, Returned, Written
 from parshall.campaign.store import FORMAT, RUN_FILE, Store, name_of
-from parshall.controls import declare_sent
-from parshall.errors import ClusterError, EmulationError, ParshallError
-from parshall.files import digest
-from parshall.records import about
-from parshall.records.storage import storage_error
-from parshall.runs.memory import most_flows
-from parshall.runs.single import Monitor, simulate
-from parshall.stats.estimates import Series
+from parshall.foundations.errors import ClusterError, EmulationError, ParshallError
+from parshall.foundations.files import digest
+from parshall.instruments.simulation.memory import most_flows
+from parshall.instruments.simulation.single import Monitor, simulate
+from parshall.results.records import about
+from parshall.results.records.storage import storage_error
+from parshall.scenario.controls import declare_sent
 
 
 def execute(call: Call, watched: Callable[[Monitor], None] = lambda _: None) -> Outcome:
@@ -53,7 +53,7 @@ def execute(call: Call, watched: Callable[[Monitor], None] = lambda _: None) -> 
 def _turns(call: Call) -> AbstractContextManager[None]:
     if not call.at_once:
         return nullcontext()
-    from parshall.emulation.turns import without_turns  # noqa: PLC0415 - most calls simulate
+    from parshall.instruments.emulation.turns import without_turns  # noqa: PLC0415 - most calls simulate
 
     return without_turns()
 
@@ -123,8 +123,8 @@ def _totals(call: Call, run: Repetition, directory: Path, monitor: Monitor) -> d
     """
     if run.instrument == "simulate":
         return simulate(run.scenario, run.repetition, directory, monitor)
-    from parshall.emulation.process import repetition  # noqa: PLC0415 - most runs are simulated
-    from parshall.records.validity import verdict_of  # noqa: PLC0415
+    from parshall.instruments.emulation.process import repetition  # noqa: PLC0415 - most runs are simulated
+    from parshall.results.records.validity import verdict_of  # noqa: PLC0415
 
     totals = repetition(run.scenario, run.repetition, directory, monitor, at_once=call.at_once)
     verdict = verdict_of([totals])
@@ -137,8 +137,8 @@ def measure(directory: Path, wanted: tuple[str, ...], scenario: str, end_s: floa
     """Metrics of a run's tables, by the run's repetition; the run ended at `end_s`."""
     import polars as pl  # noqa: PLC0415 - workers that read no tables start fast
 
-    from parshall.quantities.measuring import series_of  # noqa: PLC0415 - it takes a while to load
-    from parshall.quantities.tables import Tables, backward, directed, ending  # noqa: PLC0415
+    from parshall.results.quantities.measuring import series_of  # noqa: PLC0415 - it takes a while to load
+    from parshall.results.quantities.tables import Tables, backward, directed, ending  # noqa: PLC0415
 
     def read(name: str) -> pl.DataFrame | None:
         path = directory / f"{name}.parquet"

@@ -17,7 +17,7 @@ _ALONE = ("run", "list", "validate", "predict")
 
 def main() -> None:
     """Run the command line."""
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
 
     try:
         _start_fast(sys.argv[1:2])

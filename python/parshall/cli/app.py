@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from parshall import plugins
 from parshall.cli.console import Commands, verb
-from parshall.errors import InputError
+from parshall.foundations import plugins
+from parshall.foundations.errors import InputError
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),
@@ -103,7 +103,7 @@ def root(
 ) -> None:
     """Predict, simulate, emulate and observe how transport protocols share a bottleneck."""
     if version:
-        from parshall.version import __version__
+        from parshall.foundations.version import __version__
 
         print(f"parshall {__version__}")
     elif context.invoked_subcommand is None:

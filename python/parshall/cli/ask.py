@@ -67,8 +67,8 @@ def transfer(
 
 
 def _show(answer: TransferTime) -> None:
-    from parshall.report.numbers import quantity
-    from parshall.stats.quantiles import NoValue
+    from parshall.analysis.stats.quantiles import NoValue
+    from parshall.foundations.numbers import quantity
 
     shown = table("", "done", "within", "95 % interval")
     shown.title = None

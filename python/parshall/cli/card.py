@@ -26,8 +26,8 @@ def card(
     quiet: Quiet = False,
 ) -> None:
     """Write the answer of a run as a picture of 1200 x 630 pixels, for a chat, a slide or a readme."""
-    from parshall.loading import load_result
-    from parshall.records.storage import CARD_FILES
+    from parshall.results.loading import load_result
+    from parshall.results.records.storage import CARD_FILES
 
     result = load_result(directory)
     written = result.card(output or directory / CARD_FILES[0], overwrite=force)

@@ -28,7 +28,7 @@ from parshall.cli.execution import Kept, execution
 from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
 
 if TYPE_CHECKING:
-    from parshall.control_check import Card
+    from parshall.suites.control_check import Card
 
 
 @verb
@@ -69,7 +69,7 @@ def check_control(
 ) -> None:
     """Put a congestion control to the test: what it must keep, and what it does beside Reno and CUBIC."""
     from parshall.cli.progress import working
-    from parshall.control_check import check
+    from parshall.suites.control_check import check
 
     drawn = files(formats, width, output, force=force)
     declare_controls(controls)
@@ -99,15 +99,15 @@ def check_control(
 
 
 def _write(card: Card, output: Path, drawn: Files) -> Path:
-    from parshall.control_check.page import page
+    from parshall.suites.control_check.page import page
 
     return write_page(lambda: page(card), output, "check-control.html", drawn)
 
 
 def _show(card: Card) -> None:
-    from parshall.control_check.answer import answer
-    from parshall.control_check.card import COLUMNS
     from parshall.report.sentences import say
+    from parshall.suites.control_check.answer import answer
+    from parshall.suites.control_check.card import COLUMNS
 
     out = console()
     kit = table(f"{card.control}: conformance", "check", "what must hold", "found")

@@ -20,7 +20,7 @@ from parshall.cli.console import (
     table,
     verb,
 )
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 if TYPE_CHECKING:
     from parshall.campaign.comparing import Comparison as OfSweeps
@@ -83,14 +83,14 @@ def _results(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from parshall.loading import load_result
     from parshall.report import compare as compared
+    from parshall.results.loading import load_result
 
     results = map(load_result, places)
     comparison = compared(*results, baseline=baseline, at_least=at_least, names=places, accept_invalid=accept_invalid)
     if output is not None:
-        from parshall.records.storage import guarded
         from parshall.report.comparison_page import write_page
+        from parshall.results.records.storage import guarded
 
         guarded(lambda: write_page(comparison, output))
     if as_json:
@@ -136,8 +136,8 @@ def show(comparison: Comparison, *, quiet: bool = False) -> None:
 
 def _say_how(comparison: Comparison, listed: int) -> None:
     """How a comparison was made, and what it does not show; `listed` of its quantities are in the table."""
+    from parshall.foundations.numbers import counted
     from parshall.report.comparing import QUANTITIES, bounds, family, letter, meant
-    from parshall.report.numbers import counted
     from parshall.report.sentences import say
 
     for place, result in enumerate(comparison.results):
@@ -178,7 +178,7 @@ def _show_sweeps(comparison: OfSweeps, *, quiet: bool) -> None:
 
 
 def _first(number: int, at_least: float) -> None:
-    from parshall.report.numbers import count
+    from parshall.foundations.numbers import count
     from parshall.report.sentences import say
 
     note(say("comparison.order", number=count(number), least=f"{100 * at_least:g} %").text)

@@ -26,7 +26,7 @@ def controls(incomplete: str) -> list[str]:
 
 def listed(incomplete: str) -> list[str]:
     """Families of the catalog, and names of entries."""
-    from parshall.schema import catalog
+    from parshall.scenario.schema import catalog
 
     families = catalog.families()
     entries = (name for family in families for name in _names(family))
@@ -50,7 +50,7 @@ def each_of(complete: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
 
 
 def _names(family: str) -> list[str]:
-    from parshall.schema import catalog
+    from parshall.scenario.schema import catalog
 
     return [entry.name for entry in catalog.family(family)]
 

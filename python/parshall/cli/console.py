@@ -102,7 +102,7 @@ class Commands(TyperGroup):
         """The verb that a command line begins with."""
         known = self.list_commands(ctx)
         if args and args[0] not in known and not args[0].startswith("-"):
-            from parshall.schema.problems import did_you_mean, quoted
+            from parshall.scenario.schema.problems import did_you_mean, quoted
 
             meant = did_you_mean(args[0], known)
             where = f"{ctx.info_name}: " if ctx.parent is not None else ""
@@ -114,7 +114,7 @@ class Commands(TyperGroup):
 def declare_controls(controls: Sequence[str] | None) -> None:
     """Say what makes the controls of ``--control``."""
     if controls:
-        from parshall.controls import declare
+        from parshall.scenario.controls import declare
 
         declare(controls)
 
@@ -124,7 +124,7 @@ def verb(command: Callable[P, None]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-        from parshall.errors import InputError, InvalidEmulationError, ParshallError
+        from parshall.foundations.errors import InputError, InvalidEmulationError, ParshallError
 
         try:
             command(*args, **kwargs)
@@ -161,7 +161,7 @@ def termination_interrupts() -> Iterator[None]:
 
 def fail(message: str, code: int) -> None:
     """Say what went wrong, and exit."""
-    from parshall.schema.printing import printable
+    from parshall.scenario.schema.printing import printable
 
     print(f"parshall: {printable(message)}", file=sys.stderr)
     raise typer.Exit(code) from None
@@ -169,8 +169,8 @@ def fail(message: str, code: int) -> None:
 
 def note(message: str) -> None:
     """Say something that is no result; a terminal breaks lines where it likes."""
-    from parshall.report.numbers import NO_BREAK
-    from parshall.schema.printing import printable
+    from parshall.foundations.numbers import NO_BREAK
+    from parshall.scenario.schema.printing import printable
 
     print(printable(message.replace(NO_BREAK, " ")), file=sys.stderr)
 
@@ -205,8 +205,8 @@ def duration_s(option: str, text: str | None) -> float | None:
     """
     if text is None:
         return None
-    from parshall.errors import InputError
-    from parshall.schema.quantities import PS_PER_S
+    from parshall.foundations.errors import InputError
+    from parshall.scenario.schema.quantities import PS_PER_S
 
     # Divided: a product with 1e-12 is 0.09999999999999999 for 100 ms.
     seconds = parsed(option, "duration", text) / PS_PER_S
@@ -216,7 +216,7 @@ def duration_s(option: str, text: str | None) -> float | None:
 
 
 def parsed(option: str, kind: str, text: str) -> float:
-    """The quantity that an option was given, in the smallest unit of its kind (`parshall.schema.quantities`).
+    """The quantity that an option was given, in the smallest unit of its kind (`parshall.scenario.schema.quantities`).
 
     Raises
     ------
@@ -228,8 +228,8 @@ def parsed(option: str, kind: str, text: str) -> float:
     >>> parsed("--rate", "rate", "10 Mbit/s")
     10000000.0
     """
-    from parshall.errors import InputError
-    from parshall.schema.quantities import parse
+    from parshall.foundations.errors import InputError
+    from parshall.scenario.schema.quantities import parse
 
     try:
         return float(parse(kind, text.strip()))
@@ -251,8 +251,8 @@ def one_of(option: str, found: str, known: Sequence[Name]) -> Name:
     for name in known:
         if name == found:
             return name
-    from parshall.errors import InputError
-    from parshall.schema.problems import did_you_mean, quoted
+    from parshall.foundations.errors import InputError
+    from parshall.scenario.schema.problems import did_you_mean, quoted
 
     raise InputError(f'{option}: found "{found}"; accepted: {quoted(known)}{did_you_mean(found, known)}')
 
@@ -279,7 +279,7 @@ def shard_of(text: str | None, output: Path | None, *, as_json: bool) -> ShardNu
     if text is None:
         return None
     from parshall.campaign import shard
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
 
     if output is not None or as_json:
         raise InputError("--shard: found beside --output or --json; a shard has no page, the same without it collects")
@@ -298,7 +298,7 @@ def table(title: str, *columns: str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from parshall.schema.printing import printable
+    from parshall.scenario.schema.printing import printable
 
     class Plain(Table):
         """A table whose cells are text, and nothing in it a command to the terminal."""
@@ -336,7 +336,7 @@ def share(text: str | None) -> float:
     >>> share("2 %"), share("0.02"), share(None)
     (0.02, 0.02, 0.01)
     """
-    from parshall.stats.verdict import AT_LEAST
+    from parshall.analysis.stats.verdict import AT_LEAST
 
     if text is None:
         return AT_LEAST
@@ -377,7 +377,7 @@ def part(option: str, text: str) -> float:
 
 def _share(option: str, text: str, fits: Callable[[float], bool], accepted: str) -> float:
     """The share that a text is, if it fits; `accepted` says which do."""
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
 
     value = _as_share(text)
     if not fits(value):

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from parshall.analysis.models.diffserv import Sessions
+    from parshall.analysis.stats.time_scale import TimeScale
     from parshall.design.recommendation import Recommendation
     from parshall.design.rio import RioDesign
-    from parshall.models.diffserv import Sessions
-    from parshall.stats.time_scale import TimeScale
 
 design = typer.Typer(
     cls=Commands, help="Choose parameters for what is asked.", no_args_is_help=True, add_completion=False
@@ -156,7 +156,7 @@ def time_scale(
     """T_L of multiple time scale congestion control, from measured traffic."""
     from dataclasses import asdict
 
-    from parshall.stats.time_scale import time_scale as choose
+    from parshall.analysis.stats.time_scale import time_scale as choose
 
     if source.is_dir():
         series, bin_s = _link_samples(source, link)
@@ -229,8 +229,8 @@ def _link_samples(directory: Path, link: str | None) -> tuple[list[NDArray[np.fl
     """Bytes forwarded by bin after the warm-up, a series a repetition; bins that are not whole are left out."""
     import polars as pl
 
-    from parshall.errors import InputError
-    from parshall.runs import Run
+    from parshall.foundations.errors import InputError
+    from parshall.instruments.simulation import Run
 
     run = Run.load(directory)
     if run.link_samples is None:
@@ -240,7 +240,7 @@ def _link_samples(directory: Path, link: str | None) -> tuple[list[NDArray[np.fl
         raise InputError(f"--link: found {link!r}; accepted: {', '.join(names)}")
     rows = run.link_samples.filter(pl.col("link") == (link or names[0]))
     bin_s = float(rows["bin_s"].max())  # type: ignore[arg-type]
-    warm_up_s = run.scenario.resolve()["warm_up_ps"] / 1e12
+    warm_up_s = run.scenario.resolved.warm_up_ps / 1e12
     full = rows.filter((pl.col("time_s") >= warm_up_s) & (pl.col("bin_s") > 0.999 * bin_s))
     parts = full.sort("time_s").partition_by("repetition", maintain_order=True)
     return [part["forwarded_bytes"].to_numpy().astype(float) for part in parts], bin_s
@@ -249,8 +249,8 @@ def _link_samples(directory: Path, link: str | None) -> tuple[list[NDArray[np.fl
 def _numbers(path: Path) -> NDArray[np.float64]:
     import numpy as np
 
-    from parshall.errors import InputError
-    from parshall.files import read_file
+    from parshall.foundations.errors import InputError
+    from parshall.foundations.files import read_file
 
     try:
         return np.loadtxt(io.BytesIO(read_file(path, "numbers")), dtype=np.float64, ndmin=1)
@@ -259,7 +259,7 @@ def _numbers(path: Path) -> NDArray[np.float64]:
 
 
 def _bin_width(given: str | None) -> float:
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
 
     if given is None:
         raise InputError('--bin: missing; a file of numbers needs the width of its bins, e.g. --bin "10 ms"')
@@ -285,7 +285,7 @@ def _show_time_scale(answer: TimeScale) -> None:
 def _sessions(count: int, rtt: str, reservation: str, burst: int, access: str | None, packet_bytes: int) -> Sessions:
     import numpy as np
 
-    from parshall.models.diffserv import Sessions
+    from parshall.analysis.models.diffserv import Sessions
 
     first, _, last = rtt.partition("..")
     ends = (duration_s("--rtt", first), duration_s("--rtt", last or first))
@@ -305,7 +305,7 @@ def _rate(option: str, text: str) -> float:
 
 
 def _bytes(text: str) -> int:
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
 
     size = int(parsed("--packet", "bytes", text))
     if not 100 <= size <= 65_535:

@@ -150,7 +150,7 @@ def _asked(
     scenario: Path, overrides: list[str] | None, link: str | None, bounds: tuple[str | None, ...]
 ) -> tuple[Place, Demand]:
     from parshall.design.queueing import Demand, place
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
     from parshall.scenario import Scenario
 
     where = place(Scenario.load(scenario, overrides or ()), link)
@@ -227,7 +227,7 @@ def _as_json(each: Judged) -> dict[str, Any]:
 
 
 def _show(sentences: Sequence[str], judged: Sequence[Judged], commands: Sequence[str]) -> None:
-    from parshall.report.numbers import given, quantity
+    from parshall.foundations.numbers import given, quantity
     from parshall.report.uncertainty import interval_text
 
     out = console()

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from parshall import debian
 from parshall.cli.console import FAILURE, Json, console, print_json, table, verb
-from parshall.extras import EXTRAS
+from parshall.foundations import debian
+from parshall.foundations.extras import EXTRAS
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def doctor(
 ) -> None:
     """Say what this machine can do, and what to install for the rest."""
     if measure:
-        from parshall.emulation import measure as measure_emulation
+        from parshall.instruments.emulation import measure as measure_emulation
 
         measure_emulation()
     findings = [look() for look in CHECKS]
@@ -86,7 +86,7 @@ def _python() -> Finding:
 def _simulator() -> Finding:
     try:
         from parshall._core import PROFILE_GUIDED
-        from parshall.schema.catalog import families
+        from parshall.scenario.schema.catalog import families
 
         controls = len(families()["congestion_controls"])
     except ImportError as error:
@@ -96,7 +96,7 @@ def _simulator() -> Finding:
 
 
 def _cores() -> Finding:
-    from parshall.records.about import cores, processor
+    from parshall.results.records.about import cores, processor
 
     return Finding("processor", True, f"{cores()} cores, {processor()}", "repetitions at a time")
 
@@ -123,8 +123,8 @@ def _package(package: debian.Package) -> Finding:
 
 
 def _emulation() -> Finding:
-    from parshall.emulation import abilities
-    from parshall.errors import NoEmulationError
+    from parshall.foundations.errors import NoEmulationError
+    from parshall.instruments.emulation import abilities
 
     needed = "parshall emulate: real Linux TCP"
     try:
@@ -143,7 +143,7 @@ def _emulation() -> Finding:
 
 
 def _measured() -> Finding:
-    from parshall.emulation import Capacity, advice
+    from parshall.instruments.emulation import Capacity, advice
 
     what, needed = "emulation, measured", "a warning where an emulation is beyond it"
     able = Capacity.kept()

@@ -55,9 +55,9 @@ def emulate(
 ) -> None:
     """Run a scenario with the kernel's own TCP at both ends of its flows, in real time."""
     from parshall.cli.run import made_by, present
-    from parshall.emulation import emulate as run_on_the_kernel
-    from parshall.errors import InputError
-    from parshall.records.validity import believable
+    from parshall.foundations.errors import InputError
+    from parshall.instruments.emulation import emulate as run_on_the_kernel
+    from parshall.results.records.validity import believable
     from parshall.scenario import Scenario
 
     if lists:
@@ -82,7 +82,7 @@ def emulate(
 
 def _list(*, as_json: bool) -> None:
     """Print whose turn it is, and who waits."""
-    from parshall.emulation import participants
+    from parshall.instruments.emulation import participants
 
     found = participants()
     if as_json:

@@ -42,9 +42,9 @@ def explore(
     quiet: Quiet = False,
 ) -> None:
     """Explore a scenario or results in the browser; the server answers those who have the address that is printed."""
-    from parshall.errors import InputError
     from parshall.explore.server import serve
-    from parshall.extras import extra
+    from parshall.foundations.errors import InputError
+    from parshall.foundations.extras import extra
 
     if offline is not None:
         from parshall.explore.offline import write

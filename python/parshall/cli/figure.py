@@ -42,9 +42,9 @@ def figure(
     quiet: Quiet = False,
 ) -> None:
     """Write a figure of a page as PDF, PGF, PNG or SVG, as wide as a paper needs it, or its data as CSV."""
-    from parshall.errors import InputError
-    from parshall.records.storage import guarded
+    from parshall.foundations.errors import InputError
     from parshall.report.pictures import FORMATS, width_of
+    from parshall.results.records.storage import guarded
 
     if store is not None and beside:
         raise InputError("--beside is for results; `parshall compare --store` compares sweeps")
@@ -73,7 +73,7 @@ def _pictures(result: str, beside: list[str], store: Path | None, accept_invalid
 
 
 def _document(result: str, beside: list[str], store: Path | None, accept_invalid: bool) -> Document:
-    from parshall.loading import load_result, page_of
+    from parshall.results.loading import load_result, page_of
 
     if store is not None:
         from parshall.campaign import Sweep

@@ -46,8 +46,8 @@ def list_(
                 for kind, matching in entries.items():
                     _show_one(kind, matching)
             return
-        from parshall.errors import InputError
-        from parshall.schema.problems import did_you_mean, quoted
+        from parshall.foundations.errors import InputError
+        from parshall.scenario.schema.problems import did_you_mean, quoted
 
         raise InputError(
             f'list: found "{family}"; '
@@ -61,7 +61,7 @@ def list_(
 
 
 def _families() -> Mapping[str, Callable[[], list[dict[str, Any]]]]:
-    from parshall.schema import catalog
+    from parshall.scenario.schema import catalog
 
     return {
         **{name: _of_rust(name) for name in catalog.families()},
@@ -77,7 +77,7 @@ def _of_rust(name: str) -> Callable[[], list[dict[str, Any]]]:
     def entries() -> list[dict[str, Any]]:
         from dataclasses import asdict
 
-        from parshall.schema import catalog
+        from parshall.scenario.schema import catalog
 
         return [asdict(entry) for entry in catalog.family(name)]
 
@@ -85,7 +85,7 @@ def _of_rust(name: str) -> Callable[[], list[dict[str, Any]]]:
 
 
 def _models() -> list[dict[str, Any]]:
-    from parshall.models.catalog import catalog
+    from parshall.analysis.models.catalog import catalog
 
     return catalog()
 
@@ -103,13 +103,13 @@ def _suites() -> list[dict[str, Any]]:
 
 
 def _records() -> list[dict[str, Any]]:
-    from parshall.records.schema import tables
+    from parshall.results.records.schema import tables
 
     return [{**each, "summary": each["description"], "reference": ""} for each in tables()]
 
 
 def _scenarios() -> list[dict[str, Any]]:
-    from parshall.templates.shipped import shipped
+    from parshall.scenario.templates.shipped import shipped
 
     return [
         {"name": each.name, "summary": each.summary, "reference": f"parshall {each.command} {each.name}"}

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from parshall.cli.console import Commands, note, verb
-from parshall.templates.shipped import Shipped, shipped, write_copy
+from parshall.scenario.templates.shipped import Shipped, shipped, write_copy
 
 new = typer.Typer(cls=Commands, help="Write something to begin with.", no_args_is_help=True, add_completion=False)
 
@@ -40,8 +40,8 @@ def control(
     output: Folder = Path(),
 ) -> None:
     """Write a congestion control of one's own: Reno, to be changed."""
-    from parshall.records.storage import guarded
-    from parshall.templates import write_control
+    from parshall.results.records.storage import guarded
+    from parshall.scenario.templates import write_control
 
     for line in guarded(lambda: write_control(name, language.value, output)):
         note(line)
@@ -54,7 +54,7 @@ def _of(template: Shipped) -> Callable[..., None]:
         name: Annotated[str, typer.Argument(help="What it and its file are called.")] = template.name,
         output: Folder = Path(),
     ) -> None:
-        from parshall.records.storage import guarded
+        from parshall.results.records.storage import guarded
 
         made = guarded(lambda: write_copy(template, name, output))
         note(", ".join(str(path) for path in made))

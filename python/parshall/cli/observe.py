@@ -29,8 +29,8 @@ from parshall.cli.console import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from parshall.traces import Observation
-    from parshall.traces.page import Close
+    from parshall.instruments.observation import Observation
+    from parshall.report.observation.page import Close
 
 LISTED = 20
 
@@ -83,9 +83,9 @@ def observe(
     quiet: Quiet = False,
 ) -> None:
     """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
-    from parshall.models.variants import CONTROLS
-    from parshall.records.storage import OBSERVED_PAGE
-    from parshall.traces import observe as read
+    from parshall.analysis.models.variants import CONTROLS
+    from parshall.instruments.observation import observe as read
+    from parshall.results.records.storage import OBSERVED_PAGE
 
     one_of("--cc", cc, CONTROLS)
     chosen = flow or []
@@ -127,7 +127,7 @@ def result(
     arrivals: bool = True,
 ) -> dict[str, Any]:
     """What ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
 
     spread = {(each.flow.row["flow"], each.flow.row["repetition"]): _spread(each) for each in close}
     flows = []
@@ -192,8 +192,7 @@ def _looked_at(
 ) -> list[Close]:
     """Look at the flows closely, at the `arrivals` if they are wanted, and write the `page`; say what is being done."""
     from parshall.cli.progress import working
-    from parshall.traces import write_page
-    from parshall.traces.page import closely
+    from parshall.report.observation.page import closely, write_page
 
     with working(shown) as say:
         say(f"how the throughput varies, against the chain of {cc}")
@@ -203,7 +202,7 @@ def _looked_at(
             for trace in range(len(observation.captures)):
                 observation.arrivals(trace)
         if page is not None:
-            from parshall.records.storage import guarded
+            from parshall.results.records.storage import guarded
 
             say("writing the page")
             guarded(lambda: write_page(observation, page, chosen, close, arrivals=arrivals))
@@ -226,8 +225,8 @@ def _progress(shown: bool) -> Any:
 
 
 def _show(observation: Observation, rows: Sequence[dict[str, Any]]) -> None:
-    from parshall.report.numbers import ABSENT, count, counted, quantity, significant
-    from parshall.traces.trust import of_capture
+    from parshall.foundations.numbers import ABSENT, count, counted, quantity, significant
+    from parshall.report.observation.trust import of_capture
 
     names = (
         "goodput",

@@ -38,8 +38,8 @@ def newest(folder: Path) -> Path:
     InputError
         There is none.
     """
-    from parshall.errors import InputError
-    from parshall.records.storage import RUN_FILE
+    from parshall.foundations.errors import InputError
+    from parshall.results.records.storage import RUN_FILE
 
     runs = [path for path in folder.glob("*/") if (path / RUN_FILE).exists()]
     if not runs:
@@ -55,8 +55,8 @@ def page_of(place: Path) -> Path:
     InputError
         There is none.
     """
-    from parshall.errors import InputError
-    from parshall.records.storage import OBSERVED_PAGE, REPORT_FILE, holds_result
+    from parshall.foundations.errors import InputError
+    from parshall.results.records.storage import OBSERVED_PAGE, REPORT_FILE, holds_result
 
     if place.is_file() and place.suffix == ".html":
         return place

@@ -66,7 +66,7 @@ def files(formats: str | None, width: str, output: Path | None, *, force: bool =
     ['pdf', 'csv']
     """
     from parshall.cli.console import one_of
-    from parshall.errors import InputError, OutputExistsError
+    from parshall.foundations.errors import InputError, OutputExistsError
     from parshall.report.pictures import FORMATS, width_of
 
     wanted = [one_of("--format", each.strip(), FORMATS) for each in formats.split(",")] if formats is not None else []
@@ -87,8 +87,8 @@ def write_page(make: Callable[[], Document], directory: Path, name: str, wanted:
     StorageError
         Something cannot be written.
     """
-    from parshall.records import storage
     from parshall.report.document import write_document
+    from parshall.results.records import storage
 
     def written() -> Path:
         directory.mkdir(parents=True, exist_ok=True)

@@ -60,7 +60,7 @@ def predict(
     Nothing is simulated. `parshall predict throughput --loss P` needs no scenario: it gives the mean throughput of one
     flow under independent losses, and how much it varies at each time scale.
     """
-    from parshall.errors import InputError
+    from parshall.foundations.errors import InputError
 
     if what == THROUGHPUT and not Path(what).exists():
         if loss is None:
@@ -77,8 +77,8 @@ def predict(
 def _predict_scenario(
     path: Path, overrides: list[str], output: Path | None, *, force: bool, as_json: bool, quiet: bool
 ) -> None:
-    from parshall.predict import flatten
-    from parshall.predict import predict as predicted_for
+    from parshall.instruments.prediction.predict import flatten
+    from parshall.instruments.prediction.predict import predict as predicted_for
     from parshall.scenario import Scenario
 
     scenario = Scenario.load(path, overrides)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from parshall.cli.console import console, duration_s, one_of, print_json, table
 
 if TYPE_CHECKING:
-    from parshall.models.large_deviations import Spectrum
+    from parshall.analysis.models.large_deviations import Spectrum
 
 SCALES = (100, 200, 500, 1000, 2000)
 
@@ -24,8 +24,8 @@ def predict_throughput(
     as_json: bool,
 ) -> None:
     """Print the mean of a flow's throughput under independent losses, and how much it varies at each scale."""
-    from parshall.errors import InputError
-    from parshall.models import variants
+    from parshall.analysis.models import variants
+    from parshall.foundations.errors import InputError
 
     one_of("--cc", control, variants.CONTROLS)
     rtt_s = duration_s("--rtt", rtt)

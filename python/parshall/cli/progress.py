@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from parshall import runs
+from parshall.instruments import simulation as runs
 
 if TYPE_CHECKING:
     from parshall.campaign.progress import Progress as SweepProgress

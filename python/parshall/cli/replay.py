@@ -9,10 +9,10 @@ import typer
 
 from parshall.cli import completion
 from parshall.cli.console import FAILURE, Json, Quiet, console, note, print_json, table, verb
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 if TYPE_CHECKING:
-    from parshall.replaying import Replay
+    from parshall.instruments.replaying import Replay
 
 
 @verb
@@ -51,8 +51,8 @@ def replay(
     quiet: Quiet = False,
 ) -> None:
     """Drive a congestion control through what the kernel's was called with; status 1 if they differ."""
-    from parshall import replaying
-    from parshall.schema import reading
+    from parshall.instruments import replaying
+    from parshall.scenario.schema import reading
 
     if control is None and qlog is None:
         raise InputError("found neither --control nor --qlog; write what is driven, or where logs go")
@@ -76,7 +76,7 @@ def replay(
 
 
 def _show(made: Replay) -> None:
-    from parshall.report.numbers import significant
+    from parshall.foundations.numbers import significant
 
     out = console()
     shown = table(f"{made.control} beside {made.recorded} of Linux {made.kernel}", "", "calls", "within", "largest")
@@ -101,6 +101,6 @@ def _show(made: Replay) -> None:
 
 
 def _value(value: float | None) -> str:
-    from parshall.report.numbers import significant
+    from parshall.foundations.numbers import significant
 
     return "infinite" if value is None else significant(value)

@@ -11,7 +11,7 @@ from parshall.cli.console import Quiet, note, verb
 from parshall.cli.pages import write_page
 
 if TYPE_CHECKING:
-    from parshall.records import Result
+    from parshall.results.records import Result
 
 
 @verb
@@ -39,10 +39,10 @@ def report(
 
 
 def _of_result(directory: Path, figures: Path | None) -> list[Path]:
-    from parshall.errors import InputError
-    from parshall.loading import load_result
-    from parshall.records import storage
+    from parshall.foundations.errors import InputError
     from parshall.report import write_figures, write_pdf
+    from parshall.results.loading import load_result
+    from parshall.results.records import storage
 
     if figures is not None and figures.suffix in {".png", ".svg"}:
         raise InputError(f"--figures: found {figures}; write a directory, or a file that ends in .pdf")
@@ -59,8 +59,8 @@ def _of_result(directory: Path, figures: Path | None) -> list[Path]:
 def _of_store(directory: Path, figures: Path | None) -> list[Path]:
     from parshall.campaign.store import Store
     from parshall.campaign.store_page import write_pages
-    from parshall.errors import InputError
-    from parshall.records import storage
+    from parshall.foundations.errors import InputError
+    from parshall.results.records import storage
 
     if figures is not None:
         raise InputError(
@@ -72,8 +72,8 @@ def _of_store(directory: Path, figures: Path | None) -> list[Path]:
 
 
 def _write(result: Result, directory: Path) -> Path:
-    from parshall.loading import page_of
-    from parshall.records.storage import OBSERVED_PAGE, REPORT_FILE
+    from parshall.results.loading import page_of
+    from parshall.results.records.storage import OBSERVED_PAGE, REPORT_FILE
 
     name = OBSERVED_PAGE if result.instrument == "observe" else REPORT_FILE
     return write_page(lambda: page_of(result), directory, name)

@@ -41,12 +41,12 @@ def rerun(
 ) -> None:
     """Do a run once more, with changes: its scenario is read from its directory."""
     from parshall.cli.run import made_by, present
-    from parshall.emulation import emulate
-    from parshall.errors import InputError
-    from parshall.loading import load_result
-    from parshall.records.validity import believable
-    from parshall.runs import Run
-    from parshall.runs import run as simulate
+    from parshall.foundations.errors import InputError
+    from parshall.instruments.emulation import emulate
+    from parshall.instruments.simulation import Run
+    from parshall.instruments.simulation import run as simulate
+    from parshall.results.loading import load_result
+    from parshall.results.records.validity import believable
 
     earlier = load_result(directory)
     if not isinstance(earlier, Run):

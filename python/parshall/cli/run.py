@@ -35,9 +35,9 @@ from parshall.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from parshall.predict import Predicted
+    from parshall.instruments.prediction.predict import Predicted
+    from parshall.instruments.simulation import Run
     from parshall.report import Comparison
-    from parshall.runs import Run
     from parshall.scenario import Scenario
 
 
@@ -62,8 +62,8 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Predict and simulate a scenario, and write one page with both."""
-    from parshall.emulation import emulate
-    from parshall.runs import run as simulate
+    from parshall.instruments.emulation import emulate
+    from parshall.instruments.simulation import run as simulate
     from parshall.scenario import Scenario
 
     declare_controls(controls)
@@ -96,7 +96,7 @@ def _emulate_too(
     quiet: bool,
 ) -> None:
     """Emulate what was simulated, and show predicted, simulated and emulated side by side."""
-    from parshall.records.validity import believable, is_invalid
+    from parshall.results.records.validity import believable, is_invalid
 
     hush(quiet or as_json)
     place = Path(made.place)
@@ -126,8 +126,8 @@ def _show_side_by_side(compared: Comparison | None, problem: str | None, page: P
 
 def _predicted(scenario: Scenario, emulated: Run) -> tuple[Predicted | None, str | None]:
     """What the models say of the scenario alone; or why they say nothing that others measure."""
-    from parshall.errors import ParshallError
-    from parshall.predict import predict
+    from parshall.foundations.errors import ParshallError
+    from parshall.instruments.prediction.predict import predict
 
     if (problem := emulated.metadata["prediction_problem"]) is not None:
         return None, str(problem)
@@ -149,8 +149,8 @@ def _side_by_side(made: Run, predicted: Predicted | None, emulated: Run) -> Comp
 
 def _write_pages(made: Run, emulated: Run, compared: Comparison | None) -> Path | None:
     """The pages of both, and of the comparison if there is one: where that is."""
-    from parshall.records import storage
     from parshall.report.comparison_page import write_page
+    from parshall.results.records import storage
 
     for each in (made, emulated):
         write_its_page(each)
@@ -180,8 +180,8 @@ def present(made: Run, *, page: bool, as_json: bool, quiet: bool) -> None:
 
 def write_its_page(made: Run) -> None:
     """Write the page of a run into its directory."""
-    from parshall.records import storage
     from parshall.report import write_page
+    from parshall.results.records import storage
 
     storage.guarded(lambda: write_page(made, Path(made.place) / storage.REPORT_FILE))
 
@@ -207,7 +207,7 @@ def result(made: Run) -> dict[str, Any]:
 
 def made_by(instrument: Callable[..., Run], scenario: Scenario, output: Path | None, force: bool, quiet: bool) -> Run:
     """What an instrument (`parshall.run`, `parshall.emulate`) makes of a scenario, watched."""
-    from parshall.records import storage
+    from parshall.results.records import storage
 
     directory = output or storage.next_directory(Path("runs"), scenario.name)
     shown = not quiet and sys.stderr.isatty()
@@ -232,7 +232,7 @@ def _progress_bar(name: str, shown: bool) -> AbstractContextManager[Any]:
 
 def _show_cost(made: Run) -> None:
     """What the run cost; of an emulation, how far it can be believed."""
-    from parshall.report.numbers import quantity
+    from parshall.foundations.numbers import quantity
 
     summary = made.summary
     simulated, spent = quantity(summary["simulated_s"], "s"), quantity(summary["cpu_s"], "s")
@@ -240,16 +240,16 @@ def _show_cost(made: Run) -> None:
         rate = summary["packets_forwarded"] / summary["cpu_s"] if summary["cpu_s"] > 0 else 0.0
         note(f"{simulated} simulated in {spent} of processor time, {rate / 1e6:.2f} M packets/s")
     else:
-        from parshall.emulation import validity
+        from parshall.instruments.emulation import validity
 
         note(f"{simulated} emulated; {validity(made)}")
 
 
 def _show(made: Run, page: bool) -> None:
-    from parshall.quantities.catalog import SUMMARY
-    from parshall.quantities.naming import named
+    from parshall.analysis.stats.confidence import Interval
     from parshall.report.uncertainty import interval_text
-    from parshall.stats.confidence import Interval
+    from parshall.results.quantities.catalog import SUMMARY
+    from parshall.results.quantities.naming import named
 
     summary = made.summary
     done = len(made.repetitions)

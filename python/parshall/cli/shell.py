@@ -15,7 +15,7 @@ import typer
 from parshall.cli.console import INVALID, AcceptInvalid, AtOnce, Force, Output, Overrides, WithPage, fail, note, verb
 
 if TYPE_CHECKING:
-    from parshall.runs import Run
+    from parshall.instruments.simulation import Run
 
 KILLED = 124
 """The exit status if the client was killed when the scenario's duration was over, as of timeout(1)."""
@@ -51,7 +51,7 @@ def shell(
 ) -> None:
     """Run any program in the network of a scenario; the exit status is the program's."""
     from parshall.cli.run import made_by, write_its_page
-    from parshall.emulation import run_programs, validity
+    from parshall.instruments.emulation import run_programs, validity
     from parshall.scenario import Scenario
 
     read = Scenario.load(scenario, overrides or ())

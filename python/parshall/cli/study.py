@@ -70,7 +70,7 @@ def study(
 
     size, chosen = scale_named(scale), find(name)
     if figures and (output is None or formats is not None):
-        from parshall.errors import InputError
+        from parshall.foundations.errors import InputError
 
         other = "no --output" if output is None else "--format"
         raise InputError(f"--figures: found {other}; accepted: --output DIRECTORY --figures")
@@ -91,8 +91,8 @@ def carry_out(
     quiet: bool,
 ) -> Findings:
     """Do a study or suite, write its page, and print its findings; a shard has none."""
-    from parshall.records import storage
     from parshall.report.claims import COLUMNS, cells
+    from parshall.results.records import storage
     from parshall.studies import headline
     from parshall.studies.page import document, write
     from parshall.studies.running import run

@@ -100,13 +100,13 @@ def _done(plan: Any, store: Path, by: dict[str, Any], *, quiet: bool) -> Sweep:
 
 def _page(made: Sweep) -> Path:
     from parshall.campaign.page import write_page
-    from parshall.records import storage
+    from parshall.results.records import storage
 
     return storage.guarded(lambda: write_page(made))
 
 
 def _show(made: Sweep, page: Path | None) -> None:
-    from parshall.report.numbers import counted
+    from parshall.foundations.numbers import counted
     from parshall.report.sentences import say
 
     shown = table(
@@ -133,7 +133,7 @@ def _values(made: Sweep, point: int) -> list[str]:
 
 
 def _tell_failures(made: Sweep) -> None:
-    from parshall.report.numbers import counted
+    from parshall.foundations.numbers import counted
     from parshall.report.sentences import say
 
     failed = made.record.failed

@@ -46,7 +46,7 @@ def validate(
 
 def _checked(path: Path, overrides: list[str]) -> dict[str, list[str]]:
     """What keeps a scenario from running, or else what its numbers suffer from."""
-    from parshall.errors import ScenarioError
+    from parshall.foundations.errors import ScenarioError
     from parshall.scenario import Scenario
 
     try:

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from parshall.errors import InputError
-from parshall.models.diffserv import FixedPoint, Sessions
-from parshall.models.inputs import FloatArray
+from parshall.analysis.models.diffserv import FixedPoint, Sessions
+from parshall.analysis.models.inputs import FloatArray
+from parshall.foundations.errors import InputError
 
 LABELS = {
     "loss_in": "loss of in-packets",
@@ -46,7 +46,8 @@ class Agreement:
     ('loss_in', 'reservations')
     >>> Agreement(loss_in=1.5)
     Traceback (most recent call last):
-    parshall.errors.InputError: loss_in: found 1.5, accepted is a probability between 0 and 1 (both excluded)
+    parshall.foundations.errors.InputError: loss_in: found 1.5, accepted is a probability between 0 and 1 (both
+    excluded)
     """
 
     loss_in: float | None = None

@@ -11,11 +11,11 @@ from typing import Any
 
 from parshall.campaign import Execution
 from parshall.design.queueing import DELAY, Demand, Place, QueueDesign, Trial, tried
-from parshall.errors import InputError
-from parshall.properties import queue as traits_of
-from parshall.schema.catalog import family
-from parshall.schema.quantities import PS_PER_S
-from parshall.schema.reading import value_at
+from parshall.foundations.errors import InputError
+from parshall.scenario.properties import queue as traits_of
+from parshall.scenario.schema.catalog import family
+from parshall.scenario.schema.quantities import PS_PER_S
+from parshall.scenario.schema.reading import value_at
 
 AS_GOOD = 0.01
 """Goodput that is less by this share counts as the same."""

@@ -6,7 +6,8 @@ or doubled until one is kept and its neighbour is not; then the interval between
 the delay is short enough there is judged of what was found: if it is not, no drop-tail buffer does both. Where only a
 delay is asked, the same search looks for the longest buffer that keeps it.
 
-References: `parshall.models.buffers`; G. Appenzeller, I. Keslassy, N. McKeown, Sizing router buffers, SIGCOMM 2004.
+References: `parshall.analysis.models.buffers`; G. Appenzeller, I. Keslassy, N. McKeown, Sizing router buffers, SIGCOMM
+2004.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall.analysis.models.buffers import utilisation
 from parshall.campaign import Execution
 from parshall.design.judging import of_all
 from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, Demand, Place, QueueDesign, Trial, tried
-from parshall.models.buffers import utilisation
 
 MOST_SIMULATIONS = 16
 _FINE = 1.1
@@ -48,13 +49,12 @@ class BufferDesign(QueueDesign, page="parshall.design.network_page:buffer_page")
 
 def reno_flows(where: Place) -> int | None:
     """How many flows there are, if the model of long Reno flows holds: no others, all with one drop-tail queue."""
-    resolved = where.scenario.resolve()
-    groups = resolved["flows"]
+    resolved = where.scenario.resolved
     alike = all(
-        (group["congestion_control"] or {}).get("name") == "reno" and group["workload"]["name"] == "bulk"
-        for group in groups
+        (group.congestion_control or {}).get("name") == "reno" and group.workload["name"] == "bulk"
+        for group in resolved.flows
     )
-    return sum(int(group["count"]) for group in groups) if alike and len(resolved["links"]) == 1 else None
+    return sum(group.count for group in resolved.flows) if alike and len(resolved.links) == 1 else None
 
 
 def choose(
@@ -150,7 +150,7 @@ def _first(where: Place, demand: Demand, flows: int | None) -> int:
         enough = utilisation(sizes, flows) >= demand.utilisation
         share = float(sizes[int(np.argmax(enough))]) if enough.any() else 1.0
         return max(1, round(bdp * share))
-    number = sum(int(group["count"]) for group in where.scenario.resolve()["flows"])
+    number = sum(group.count for group in where.scenario.resolved.flows)
     return max(1, round(bdp / math.sqrt(number)))
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.region import Outcome
 from parshall.design import judging
 from parshall.design.agreement import LABELS
 from parshall.design.search import Problem
 from parshall.design.simulated import Setting, Simulated
-from parshall.stats.confidence import Interval, mean_interval
-from parshall.stats.region import Outcome
 
 
 @dataclass(frozen=True)

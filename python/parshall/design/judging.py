@@ -1,8 +1,8 @@
 """What is asked of a network, and whether a simulation keeps it.
 
 What is asked is a claim of the rule ``at_most`` or ``at_least``, and the verdict is its outcome
-(`parshall.stats.claims`): it holds, or fails, where the whole confidence interval is on one side of the bound. Else it
-is compatible, and more or longer repetitions would tell; a single value beyond the bound is undecided.
+(`parshall.analysis.stats.claims`): it holds, or fails, where the whole confidence interval is on one side of the bound.
+Else it is compatible, and more or longer repetitions would tell; a single value beyond the bound is undecided.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from parshall.report.numbers import quantity
+from parshall.analysis.stats import claim_rules
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import Outcome
+from parshall.foundations.numbers import quantity
 from parshall.report.uncertainty import interval_text
-from parshall.stats import claim_rules
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import Interval
-from parshall.stats.region import Outcome
 
 
 @dataclass(frozen=True)

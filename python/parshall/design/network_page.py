@@ -10,15 +10,15 @@ from parshall.design.buffer import BufferDesign
 from parshall.design.judging import Judged
 from parshall.design.queueing import DELAY, LATE, LOSS, UTILISATION, QueueDesign
 from parshall.design.repetitions import RepetitionsDesign
-from parshall.properties import title
+from parshall.foundations.numbers import counted
+from parshall.foundations.version import __version__
 from parshall.report.dials import Dial, dials
 from parshall.report.document import Block, Chart, Document, Section, Table
-from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.report.uncertainty import interval_text
 from parshall.scenario import Scenario
-from parshall.schema import writing
-from parshall.version import __version__
+from parshall.scenario.properties import title
+from parshall.scenario.schema import writing
 
 _SHOWN: Mapping[str, tuple[str, str]] = {
     "goodput_bps": ("goodput, all flows", "bit/s"),

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from parshall.analysis.stats.confidence import Interval
 from parshall.design import tc
 from parshall.design.agreement import LABELS, UNITS
 from parshall.design.recommendation import Recommendation, answer
 from parshall.design.rio import RioDesign
 from parshall.design.simulated import scenario
+from parshall.foundations.numbers import quantity, significant, with_half_width
+from parshall.foundations.version import __version__
 from parshall.report.dials import Dial, dials
 from parshall.report.document import Block, Chart, Document, Section, Table
-from parshall.report.numbers import quantity, significant, with_half_width
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
-from parshall.schema import writing
-from parshall.stats.confidence import Interval
-from parshall.version import __version__
+from parshall.scenario.schema import writing
 
 
 def page(design: RioDesign, recommendation: Recommendation | None = None) -> Document:

@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from parshall import notebook
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.region import Outcome
 from parshall.campaign.plan import Plan, slug
 from parshall.campaign.result import Sweep
 from parshall.design import judging
 from parshall.design.judging import Asked, Judged
-from parshall.errors import InputError
-from parshall.has_figures import HasFigures
-from parshall.quantities import naming
+from parshall.foundations import notebook
+from parshall.foundations.errors import InputError
+from parshall.foundations.has_figures import HasFigures
+from parshall.results.quantities import naming
 from parshall.scenario import Scenario
-from parshall.stats.confidence import Interval
-from parshall.stats.region import Outcome
 
 UTILISATION, LOSS, DELAY, LATE = "utilisation", "loss_rate", "queueing_delay_s", "queueing_delay_p99_s"
 """Of a link: what can be asked of a queue."""

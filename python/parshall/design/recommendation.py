@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from parshall import notebook
+from parshall.analysis.models.diffserv import Router
 from parshall.campaign import Execution, Plan
 from parshall.design.agreement import LABELS, UNITS
 from parshall.design.confirm import Confirmation, Kept, confirm
 from parshall.design.rio import RioDesign, sentences, setting_of
 from parshall.design.search import Problem
 from parshall.design.simulated import Setting, measured, scenario
-from parshall.errors import InputError
-from parshall.models.diffserv import Router
+from parshall.foundations import notebook
+from parshall.foundations.errors import InputError
 
 MOST_SIMULATIONS = 12
 """Doublings from the least p_out^max that is looked at to 1, less what the model saves, and some halvings."""

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall import notebook
+from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.campaign import Execution, Plan
 from parshall.campaign.plan import slug
 from parshall.design.judging import Asked, Judged
-from parshall.distributions import student_quantile
-from parshall.errors import InputError
-from parshall.has_figures import HasFigures
-from parshall.quantities.naming import named
+from parshall.foundations import notebook
+from parshall.foundations.distributions import student_quantile
+from parshall.foundations.errors import InputError
+from parshall.foundations.has_figures import HasFigures
 from parshall.report.uncertainty import interval_text
+from parshall.results.quantities.naming import named
 from parshall.scenario import Scenario
-from parshall.stats.confidence import Interval, mean_interval
 
 PILOT = 8
 MOST = 2000

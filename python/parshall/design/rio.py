@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parshall import notebook
+from parshall.analysis.models.diffserv import Router, Sessions
+from parshall.analysis.models.inputs import positive
 from parshall.design.agreement import LABELS, Agreement
 from parshall.design.search import Choice, Problem, Region, best_margins, feasible, lowest, region
-from parshall.errors import InputError
-from parshall.has_figures import HasFigures
-from parshall.models.diffserv import Router, Sessions
-from parshall.models.inputs import positive
+from parshall.foundations import notebook
+from parshall.foundations.errors import InputError
+from parshall.foundations.has_figures import HasFigures
 
 _LARGEST_FACTOR = 64.0
 

@@ -14,10 +14,10 @@ from math import floor
 
 import numpy as np
 
+from parshall.analysis.models.diffserv import FixedPoint, Router, Sessions, fixed_point
+from parshall.analysis.models.inputs import FloatArray
 from parshall.design.agreement import Agreement
-from parshall.errors import InputError
-from parshall.models.diffserv import FixedPoint, Router, Sessions, fixed_point
-from parshall.models.inputs import FloatArray
+from parshall.foundations.errors import InputError
 
 LEAST_OUT = 1e-4
 """The smallest p_out^max that is looked at; below, all out-packets are queued until the buffer is full."""

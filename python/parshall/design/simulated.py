@@ -15,12 +15,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.errors import InputError
-from parshall.models.diffserv import Datagrams, Router, Sessions
-from parshall.models.inputs import FloatArray
-from parshall.runs import run
+from parshall.analysis.models.diffserv import Datagrams, Router, Sessions
+from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.foundations.errors import InputError
+from parshall.instruments.simulation import run
 from parshall.scenario import Scenario
-from parshall.stats.confidence import Interval, mean_interval
 
 
 @dataclass(frozen=True)

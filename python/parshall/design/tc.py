@@ -1,8 +1,8 @@
 """A queue of a scenario as commands of ``tc``, for a router that runs Linux.
 
 Which queues the kernel has, and what their parameters are called there, the catalog of queues says
-(`parshall.properties.queue`); here values are written as ``tc`` takes them. The limits of both count alike but for the
-packet in transmission, which ours counts and the kernel's does not.
+(`parshall.scenario.properties.queue`); here values are written as ``tc`` takes them. The limits of both count alike but
+for the packet in transmission, which ours counts and the kernel's does not.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from parshall.properties import Qdisc, QdiscOption, defaults, queue, title
+from parshall.scenario.properties import Qdisc, QdiscOption, defaults, queue, title
 
 PS_PER_US = 1_000_000
 _SIXTEENTHS = 16

@@ -2,8 +2,9 @@
 
 The path is a dumbbell with one flow, or with others beside it that send without end. Each repetition is one transfer
 with random losses and processing times of its own, so that the completion times are independent of each other, and
-quantiles have intervals of order statistics (`parshall.stats.quantiles`). One that did not end within `LONGEST` counts
-as longer (`parshall.stats.censored`). Senders and receivers are those of Linux (``tcp = "linux"``, docs/linux.md).
+quantiles have intervals of order statistics (`parshall.analysis.stats.quantiles`). One that did not end within
+`LONGEST` counts as longer (`parshall.analysis.stats.censored`). Senders and receivers are those of Linux (``tcp =
+"linux"``, docs/linux.md).
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from typing import Any
 
 import polars as pl
 
-from parshall import notebook
+from parshall.analysis.stats.censored import Durations, pooled_censored_quantile
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.quantiles import NoValue
 from parshall.campaign import Execution, Plan
-from parshall.errors import InputError
-from parshall.predict import flatten, predict
-from parshall.report.numbers import quantity
+from parshall.foundations import notebook
+from parshall.foundations.errors import InputError
+from parshall.foundations.numbers import quantity
+from parshall.instruments.prediction.predict import flatten, predict
 from parshall.report.uncertainty import interval_text, no_value
 from parshall.scenario import Scenario
-from parshall.schema.quantities import Duration
-from parshall.stats.censored import Durations, pooled_censored_quantile
-from parshall.stats.confidence import Interval
-from parshall.stats.quantiles import NoValue
+from parshall.scenario.schema.quantities import Duration
 
 SHARES = (0.5, 0.9, 0.95, 0.99)
 LONGEST = "24 h"

@@ -15,12 +15,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from parshall.errors import InputError
 from parshall.explore.clients import GoneError, Lines, while_connected
 from parshall.explore.guard import Guard
 from parshall.explore.secret import Secret
 from parshall.explore.subject import Subject
 from parshall.explore.workers import BusyError, StaleError, TooLongError, Workers
+from parshall.foundations.errors import InputError
 from parshall.report.style import style_sheet
 
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
 
 T = TypeVar("T")
 Answers = AsyncGenerator[dict[str, Any]]

@@ -23,10 +23,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from parshall.errors import InputError, ScenarioError
 from parshall.explore import knobs
 from parshall.explore.products import Trial, UnlikeError, evaluated, is_rule, learnt
 from parshall.explore.subject import named_tables
+from parshall.foundations.errors import InputError, ScenarioError
 from parshall.scenario import Scenario
 
 PROBES = 8
@@ -108,13 +108,13 @@ def explicit(scenario: Scenario) -> Scenario:
     """
     listed = [knob for each in knobs.fields(scenario) for knob in each.knobs if not knob.choices]
     values = {knob.key: knobs.typed(knob.key, knob.value) for knob in listed}
-    links = scenario.resolve()["links"]
-    names = [link["name"] for link in links]
+    links = scenario.resolved.links
+    names = [link.name for link in links]
     for knob in listed:
         if knob.unit == "BDP":
             where = knob.key.split(".")
             place = int(where[1]) if where[0] == "links" else names.index(where[-3])
-            values[knob.key] = f"{links[place]['queue']['limit']['packets']} packets"
+            values[knob.key] = f"{links[place].queue['limit']['packets']} packets"
     return scenario.with_values(values)
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from parshall.errors import InputError, ScenarioError
+from parshall.foundations.errors import InputError, ScenarioError
 from parshall.scenario import Scenario
-from parshall.schema import external, writing
-from parshall.schema.catalog import family
-from parshall.schema.flows import TCP_KEYS, FlowGroup
+from parshall.scenario.schema import external, writing
+from parshall.scenario.schema.catalog import family
+from parshall.scenario.schema.flows import TCP_KEYS, FlowGroup
 
 LONGEST = 100
 """Characters of a value: more is no quantity."""

@@ -10,14 +10,14 @@ from markupsafe import Markup
 
 from parshall.campaign.figures import of_metric
 from parshall.campaign.result import Sweep
-from parshall.errors import InputError
 from parshall.explore import results
 from parshall.explore.drawing import in_page
 from parshall.explore.pages import rendered
 from parshall.explore.subject import Subject
-from parshall.quantities.naming import named
+from parshall.foundations.errors import InputError
 from parshall.report.document import Section, sections_html
-from parshall.schema.problems import quoted
+from parshall.results.quantities.naming import named
+from parshall.scenario.schema.problems import quoted
 
 
 def listing(subject: Subject) -> str:

@@ -20,14 +20,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from parshall.errors import InputError, OutputExistsError
 from parshall.explore.form import form
-from parshall.files import write_atomically
+from parshall.foundations.errors import InputError, OutputExistsError
+from parshall.foundations.files import write_atomically
+from parshall.foundations.version import __version__
 from parshall.report.html import template
 from parshall.report.sentences import TEMPLATES
 from parshall.report.style import style_sheet
 from parshall.scenario import Scenario
-from parshall.version import __version__
 
 SIMULATOR = "simulator.wasm.gz"
 """The simulator, beside the page's scripts: `make simulator` builds it in a checkout, and a wheel has it."""

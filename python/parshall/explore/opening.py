@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from parshall.errors import InputError
 from parshall.explore.subject import Base, Subject, named_tables
+from parshall.foundations.errors import InputError
 from parshall.scenario import Scenario
-from parshall.schema import external
+from parshall.scenario.schema import external
 
 
 def opened(place: str | None) -> Subject:

@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from parshall.explore import knobs, preview
 from parshall.explore.subject import Base, Subject
+from parshall.foundations.version import __version__
 from parshall.report.figures import figures
 from parshall.report.html import template
-from parshall.version import __version__
 
 
 def explorer(subject: Subject, base: Base, of: str, first: Mapping[str, Any]) -> str:

@@ -19,24 +19,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from parshall.errors import ParshallError, ScenarioError
 from parshall.explore import knobs
 from parshall.explore.drawing import in_page
 from parshall.explore.subject import Base
+from parshall.foundations.errors import ParshallError, ScenarioError
+from parshall.foundations.numbers import given
+from parshall.instruments.simulation import Run
+from parshall.instruments.simulation.memory import most_flows
+from parshall.instruments.simulation.single import Interrupted, Monitor, Recorded, recorded
 from parshall.report.document import Block, Chart, Section, sections_html
 from parshall.report.figures import figures
 from parshall.report.finding import finding
 from parshall.report.headline import headline
 from parshall.report.layout import WIDTH_IN
-from parshall.report.numbers import given
 from parshall.report.plot import Figure, Missing
 from parshall.report.sentences import say
 from parshall.report.tables import groups_table
-from parshall.runs import Run
-from parshall.runs.memory import most_flows
-from parshall.runs.single import Interrupted, Monitor, Recorded, recorded
 from parshall.scenario import Scenario
-from parshall.schema import writing
+from parshall.scenario.schema import writing
 
 AIM_PACKETS = 300_000
 """About a tenth of a second of the simulator's time, and three times what the quickstart has."""
@@ -164,7 +164,7 @@ def _recorded(scenario: Scenario, stopped: Callable[[], bool]) -> tuple[Scenario
 
 def _affordable_s(scenario: Scenario) -> float:
     """How long the links take for `AIM_PACKETS`."""
-    rates = (link["rate"].get("constant") for link in scenario.resolve()["links"])
+    rates = (link.rate.get("constant") for link in scenario.resolved.links)
     packets_per_s = sum(rate for rate in rates if rate is not None) / _PACKET_BITS
     return AIM_PACKETS / packets_per_s if packets_per_s > 0 else scenario.duration_s
 
@@ -174,7 +174,7 @@ def _shortened(scenario: Scenario, most_s: float) -> Scenario:
     values: dict[str, Any] = {"repetitions": 1}
     if scenario.duration_s > most_s:
         share = most_s / scenario.duration_s
-        warm_up_s = scenario.resolve()["warm_up_ps"] * 1e-12 * share
+        warm_up_s = scenario.resolved.warm_up_ps * 1e-12 * share
         values |= {"duration": f"{most_s:.12f} s", "warm_up": f"{warm_up_s:.12f} s"}
     try:
         return scenario.with_values(values)
@@ -226,7 +226,7 @@ def _figure(figure: Figure, run: Run) -> Section:
 
 def _predicted(scenario: Scenario, result: Recorded, width_in: float) -> str:
     """What models say, beside what was simulated."""
-    from parshall.predict import flatten, predict  # noqa: PLC0415 - the first picture does not wait for SciPy
+    from parshall.instruments.prediction.predict import flatten, predict  # noqa: PLC0415 - the first picture does not wait for SciPy
     from parshall.report.page import predicted_section  # noqa: PLC0415
 
     try:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from parshall.campaign.store import STORE_FILE, Store
-from parshall.errors import InputError, ParshallError
 from parshall.explore.subject import Base, named_tables
-from parshall.loading import load_result, page_of
-from parshall.records import storage
+from parshall.foundations.errors import InputError, ParshallError
+from parshall.instruments.simulation import Run
 from parshall.report.document import Document, document_html
-from parshall.runs import Run
+from parshall.results.loading import load_result, page_of
+from parshall.results.records import storage
 
 OWN = "."
 """The name of the result that the directory itself is."""

@@ -7,12 +7,12 @@ import socket
 from collections.abc import Callable
 from dataclasses import replace
 
-from parshall.errors import InputError
 from parshall.explore.secret import HOST, Secret
 from parshall.explore.subject import Subject
 from parshall.explore.workers import Workers
-from parshall.records.about import cores
-from parshall.schema import external
+from parshall.foundations.errors import InputError
+from parshall.results.records.about import cores
+from parshall.scenario.schema import external
 
 MOST_AT_A_TIME = 2
 """Tasks: while one tab drags, another is answered; more would make each of them slower."""

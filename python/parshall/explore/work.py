@@ -16,9 +16,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from parshall.errors import InputError, ParshallError
 from parshall.explore.subject import Base, Subject
-from parshall.files import Scratch
+from parshall.foundations.errors import InputError, ParshallError
+from parshall.foundations.files import Scratch
 
 Answer = dict[str, Any]
 Task = Callable[[Subject, Mapping[str, Any], Callable[[], bool]], Iterator[Answer]]
@@ -52,9 +52,9 @@ def simulate(subject: Subject, request: Mapping[str, Any], stopped: Callable[[],
 def save(subject: Subject, request: Mapping[str, Any], _: Callable[[], bool]) -> Iterator[Answer]:
     """Write a scenario with changed values into the directory that was named for it, as a new file."""
     from parshall.explore import knobs  # noqa: PLC0415
-    from parshall.files import write_atomically  # noqa: PLC0415
-    from parshall.records.storage import guarded  # noqa: PLC0415
-    from parshall.schema import reading, writing  # noqa: PLC0415
+    from parshall.foundations.files import write_atomically  # noqa: PLC0415
+    from parshall.results.records.storage import guarded  # noqa: PLC0415
+    from parshall.scenario.schema import reading, writing  # noqa: PLC0415
 
     if subject.save_in is None:
         raise InputError("nothing is saved here: the command was given no --save-in DIR")
@@ -134,7 +134,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides
     connection = Connection(int(sys.argv[1]))
     if controls := sys.argv[2:]:
-        from parshall.controls import declare  # noqa: PLC0415 - as each task
+        from parshall.scenario.controls import declare  # noqa: PLC0415 - as each task
 
         declare(controls)
     try:

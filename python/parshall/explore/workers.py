@@ -26,9 +26,9 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any
 
-from parshall.errors import InputError
 from parshall.explore.subject import Subject
-from parshall.files import Scratch
+from parshall.foundations.errors import InputError
+from parshall.foundations.files import Scratch
 
 MOST_WAITING = 64
 MOST_TABS = 1000

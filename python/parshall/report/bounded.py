@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parshall.quantities.measuring import places
-from parshall.quantities.tables import Tables
-from parshall.quantities.together import together
-from parshall.report.numbers import count, counted
+from parshall.foundations.numbers import count, counted
+from parshall.results.quantities.measuring import places
+from parshall.results.quantities.tables import Tables
+from parshall.results.quantities.together import together
 
 MOST = 50
 """The most groups that a page shows one by one."""

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from parshall.errors import InputError, OutputExistsError
-from parshall.extras import extra
-from parshall.files import write_atomically
-from parshall.records import storage
+from parshall.foundations.errors import InputError, OutputExistsError
+from parshall.foundations.extras import extra
+from parshall.foundations.files import write_atomically
 from parshall.report.document import Document
 from parshall.report.headline import Headline, Tile
 from parshall.report.plot import Plot
 from parshall.report.sentences import separated
+from parshall.results.records import storage
 
 FORMATS = ("png", "svg")
 TILES = 3

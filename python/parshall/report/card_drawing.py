@@ -21,7 +21,7 @@ from parshall.report.layout import WIDTH_IN, Box, laid_out
 from parshall.report.palette import LIGHT
 from parshall.report.plot import Band, Guide, Line, Mark, Panel, Plot, Points
 from parshall.report.static import SETTINGS, draw, metadata
-from parshall.schema.printing import printable
+from parshall.scenario.schema.printing import printable
 
 if TYPE_CHECKING:
     from parshall.report.card import Card

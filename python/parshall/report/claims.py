@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parshall.stats.claims import Claim
+from parshall.analysis.stats.claims import Claim
 
 COLUMNS = ("where", "quantity", "accepted", "found", "95 %", "verdict", "note")
 """Of a table of claims (`cells`)."""

@@ -6,16 +6,16 @@ import string
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from parshall import notebook
+from parshall.analysis.stats.confidence import ONE_VALUE
+from parshall.analysis.stats.families import LEVEL
+from parshall.analysis.stats.quantiles import NoValue
+from parshall.analysis.stats.ranges import Number, Range
+from parshall.analysis.stats.verdict import Verdict, is_unresolved, reaches, why_none
+from parshall.foundations import notebook
+from parshall.foundations.numbers import ABSENT, NO_BREAK, counted, quantity, significant
 from parshall.report.description import listed
-from parshall.report.numbers import ABSENT, NO_BREAK, counted, quantity, significant
 from parshall.report.sentences import Sentence, say
 from parshall.report.uncertainty import interval_text, no_value, range_text
-from parshall.stats.confidence import ONE_VALUE
-from parshall.stats.families import LEVEL
-from parshall.stats.quantiles import NoValue
-from parshall.stats.ranges import Number, Range
-from parshall.stats.verdict import Verdict, is_unresolved, reaches, why_none
 
 if TYPE_CHECKING:
     from parshall.report.comparison import Comparison, MetricComparison, Row

@@ -2,9 +2,9 @@
 
 Runs with the same seed draw the same random numbers wherever their scenarios agree, so their repetitions are pairs, and
 the interval is that of the differences. Otherwise the repetitions are independent samples (Welch). What a model states
-has no repetitions and no interval, but a range: so has the difference to it (`parshall.stats.ranges`).
-`parshall.stats.verdict` decides what an interval shows, and all differences between measured quantities are one family
-(`parshall.stats.families`). What differs most and matters comes first.
+has no repetitions and no interval, but a range: so has the difference to it (`parshall.analysis.stats.ranges`).
+`parshall.analysis.stats.verdict` decides what an interval shows, and all differences between measured quantities are
+one family (`parshall.analysis.stats.families`). What differs most and matters comes first.
 
 Groups and links are matched by their names. Where no group is common to all, as the flows of a trace have none, all
 flows of each result are compared as one group.
@@ -17,17 +17,10 @@ from dataclasses import asdict, dataclass, field, replace
 from math import isclose
 from typing import Any
 
-from parshall.errors import InputError
-from parshall.has_figures import HasFigures
-from parshall.quantities.catalog import OURS
-from parshall.quantities.definition import Better
-from parshall.quantities.measuring import Metric, Metrics, busiest_of_all
-from parshall.records import Result
-from parshall.records.validity import Validity, believable, validity
-from parshall.stats.families import Pair, judged
-from parshall.stats.quantiles import NoValue
-from parshall.stats.ranges import Number, Range, difference_of_ranges
-from parshall.stats.verdict import (
+from parshall.analysis.stats.families import Pair, judged
+from parshall.analysis.stats.quantiles import NoValue
+from parshall.analysis.stats.ranges import Number, Range, difference_of_ranges
+from parshall.analysis.stats.verdict import (
     AT_LEAST,
     DIFFERENT,
     Judgement,
@@ -38,6 +31,13 @@ from parshall.stats.verdict import (
     why_none,
     without_value,
 )
+from parshall.foundations.errors import InputError
+from parshall.foundations.has_figures import HasFigures
+from parshall.results.quantities.catalog import OURS
+from parshall.results.quantities.definition import Better
+from parshall.results.quantities.measuring import Metric, Metrics, busiest_of_all
+from parshall.results.records import Result
+from parshall.results.records.validity import Validity, believable, validity
 
 __all__ = ["Comparison", "MetricComparison", "Row", "Verdict", "compare"]
 
@@ -52,7 +52,7 @@ class MetricComparison:
     Parameters
     ----------
     key, label, unit
-        As in `parshall.quantities.catalog`.
+        As in `parshall.results.quantities.catalog`.
     a, b
         Estimates and intervals over the repetitions, or ranges of predictions; ``None`` where there is none.
     difference
@@ -117,7 +117,7 @@ class Row:
     Parameters
     ----------
     key, label, unit
-        As in `parshall.quantities.catalog`.
+        As in `parshall.results.quantities.catalog`.
     intervals
         Of each result an interval, or the range of a prediction; ``None`` where it does not have the quantity.
     differences

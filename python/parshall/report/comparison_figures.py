@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall.quantities.completion import lasted
-from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import ALL_FLOWS, Metric, busiest_of_all, of_run
-from parshall.records import Result
+from parshall.analysis.stats.censored import Durations, KaplanMeier
+from parshall.analysis.stats.ranges import Number, Range
+from parshall.foundations.numbers import counted, scale_for
 from parshall.report.comparing import letter
 from parshall.report.comparison import Comparison
 from parshall.report.document import Chart
@@ -25,11 +24,12 @@ from parshall.report.figures.common import sentences
 from parshall.report.figures.delays import of_all, of_link
 from parshall.report.figures.overview import Course, course, layers, stacked
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
-from parshall.report.numbers import counted, scale_for
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style, Values, box
-from parshall.stats.censored import Durations, KaplanMeier
-from parshall.stats.ranges import Number, Range
+from parshall.results.quantities.completion import lasted
+from parshall.results.quantities.definition import link_name
+from parshall.results.quantities.measuring import ALL_FLOWS, Metric, busiest_of_all, of_run
+from parshall.results.records import Result
 
 MOST = SERIES
 """The most results whose distributions or courses are drawn: the first ones."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from parshall.analysis.stats.ranges import Number, Range
+from parshall.foundations.numbers import ABSENT, counted, quantity
+from parshall.foundations.version import __version__
 from parshall.report import validity_section
 from parshall.report.comparing import QUANTITIES, cells, header, letter, note, summary, values
 from parshall.report.comparison import Comparison, Row
 from parshall.report.comparison_figures import candidates, courses, differences, distributions
 from parshall.report.document import Document, Section, Table, write_document
-from parshall.report.numbers import ABSENT, counted, quantity
 from parshall.report.sentences import say
 from parshall.report.uncertainty import no_value, range_text
-from parshall.stats.ranges import Number, Range
-from parshall.version import __version__
 
 FROM = ("scenario_file", "sources", "seed", "started")
 """What the page says of where each result comes from."""

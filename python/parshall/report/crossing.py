@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from parshall.quantities.measuring import places
-from parshall.records import Result
 from parshall.report import description
+from parshall.results.quantities.measuring import places
+from parshall.results.records import Result
 
 
 def crossing(run: Result, link: str) -> list[str]:

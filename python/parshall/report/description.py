@@ -10,11 +10,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from parshall import properties
-from parshall.records import Result
+from parshall.foundations.numbers import NO_BREAK, counted
 from parshall.report.bounded import MOST
-from parshall.report.numbers import NO_BREAK, counted
-from parshall.schema.writing import toml
+from parshall.results.records import Result
+from parshall.scenario import properties
+from parshall.scenario.schema.writing import toml
 
 Document = Mapping[str, Any]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from parshall.analysis.stats.confidence import Interval
+from parshall.foundations.numbers import given, quantity
 from parshall.report.document import Block
-from parshall.report.numbers import given, quantity
 from parshall.report.uncertainty import interval_text
-from parshall.schema.printing import printable
-from parshall.stats.confidence import Interval
+from parshall.scenario.schema.printing import printable
 
 _LEFT, _RIGHT, _Y = 14.0, 306.0, 34.0
 """Of the scale, in a drawing of 320 by 64."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from parshall.predict import Reading
-from parshall.quantities.measuring import Metrics, of_place
-from parshall.records import Result
+from parshall.foundations.numbers import quantity
+from parshall.instruments.prediction.predict import Reading
 from parshall.report.description import listed
-from parshall.report.numbers import quantity
 from parshall.report.predicted import Answer, answers, did
 from parshall.report.sentences import Sentence, say
+from parshall.results.quantities.measuring import Metrics, of_place
+from parshall.results.records import Result
 
 FACTOR = 1.25
 LEAST_PACKETS = 1.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from parshall.files import write_atomically
+from parshall.foundations.files import write_atomically
 from parshall.report.html import Drawing, drawing, frame, template
 from parshall.report.plot import Plot
 from parshall.report.sentences import separated

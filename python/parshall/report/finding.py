@@ -25,22 +25,22 @@ from typing import Any
 
 import polars as pl
 
-from parshall import properties
-from parshall.errors import InputError
-from parshall.quantities.completion import counts
-from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import BUSY, Metrics, busiest, found_of, lacking, of_place, of_run, places
-from parshall.records import Result
+from parshall.analysis.stats.families import Pair, judged
+from parshall.analysis.stats.quantiles import NoValue
+from parshall.analysis.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
+from parshall.foundations.errors import InputError
+from parshall.foundations.numbers import count, counted, quantity
 from parshall.report import description, disagreement, settling
 from parshall.report.crossing import crossing
 from parshall.report.figures.common import end_s, warm_up_s
 from parshall.report.figures.delays import of_link, under_load
-from parshall.report.numbers import count, counted, quantity
 from parshall.report.sentences import Sentence, joined, say
 from parshall.report.uncertainty import some_of
-from parshall.stats.families import Pair, judged
-from parshall.stats.quantiles import NoValue
-from parshall.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
+from parshall.results.quantities.completion import counts
+from parshall.results.quantities.definition import link_name
+from parshall.results.quantities.measuring import BUSY, Metrics, busiest, found_of, lacking, of_place, of_run, places
+from parshall.results.records import Result
+from parshall.scenario import properties
 
 FULL = 0.95
 """From this utilisation on a link is called full."""

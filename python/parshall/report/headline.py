@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from parshall.quantities.completion import counts, lasted
-from parshall.quantities.definition import link_name
-from parshall.quantities.measuring import Metric, Metrics, busy, lacking, of_place, of_run
-from parshall.records import Result
+from parshall.analysis.stats.quantiles import ORDER_STATISTICS, WOODRUFF
+from parshall.foundations.numbers import ABSENT, count, counted, quantity
 from parshall.report.figures.delays import under_load
-from parshall.report.numbers import ABSENT, count, counted, quantity
 from parshall.report.uncertainty import IDENTICAL, interval_text, with_unit
-from parshall.stats.quantiles import ORDER_STATISTICS, WOODRUFF
+from parshall.results.quantities.completion import counts, lasted
+from parshall.results.quantities.definition import link_name
+from parshall.results.quantities.measuring import Metric, Metrics, busy, lacking, of_place, of_run
+from parshall.results.records import Result
 
 
 @dataclass(frozen=True)

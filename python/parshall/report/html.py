@@ -23,11 +23,11 @@ import jinja2
 import numpy as np
 from markupsafe import Markup, escape
 
+from parshall.foundations.version import __version__
 from parshall.report.interactive import plotly
 from parshall.report.plot import Plot
 from parshall.report.style import ASSETS, style_sheet
 from parshall.report.svg import svg
-from parshall.version import __version__
 
 PLOTLY = "plotly-cartesian-4.1.1.min.js.gz"
 

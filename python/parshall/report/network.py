@@ -14,14 +14,14 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup, escape
 
-from parshall.properties import title
-from parshall.quantities.measuring import links_in, of_place, places
-from parshall.records import Result
+from parshall.foundations.numbers import counted, quantity
 from parshall.report import description
-from parshall.report.numbers import counted, quantity
 from parshall.report.palette import SERIES
 from parshall.report.tables import population, span
-from parshall.schema.printing import printable
+from parshall.results.quantities.measuring import links_in, of_place, places
+from parshall.results.records import Result
+from parshall.scenario.properties import title
+from parshall.scenario.schema.printing import printable
 
 LANES = 8
 """The most groups drawn: those with the most goodput."""

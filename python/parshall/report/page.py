@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from parshall.predict import Predicted
-from parshall.records import Result, storage
-from parshall.records.validity import validity
+from parshall.foundations.numbers import counted, quantity
+from parshall.instruments.prediction.predict import Predicted
 from parshall.report import description, predicted, sampled, starved, validity_section
 from parshall.report.document import Block, Chart, Document, Section, document_html, write_document
 from parshall.report.figures import figures as all_figures
@@ -15,12 +14,13 @@ from parshall.report.finding import finding
 from parshall.report.headline import headline
 from parshall.report.html import drawing, template
 from parshall.report.network import network
-from parshall.report.numbers import counted, quantity
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.predicted_summary import dots, nearest_table
 from parshall.report.sentences import say
 from parshall.report.tables import Table, groups_table, latency_table, links_table, own_table, transfers_table
-from parshall.schema import reading
+from parshall.results.records import Result, storage
+from parshall.results.records.validity import validity
+from parshall.scenario.schema import reading
 
 
 def write_page(run: Result, path: str | Path) -> Path:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from parshall.errors import InputError
-from parshall.extras import extra
-from parshall.files import write_atomically
+from parshall.foundations.errors import InputError
+from parshall.foundations.extras import extra
+from parshall.foundations.files import write_atomically
 from parshall.report import data
 from parshall.report.document import Chart
 from parshall.report.interactive import painted, plotly

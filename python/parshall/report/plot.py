@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from parshall.records import Result
 from parshall.report.palette import SERIES, SYMBOLS
+from parshall.results.records import Result
 
 Values = NDArray[np.float64]
 

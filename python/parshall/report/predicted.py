@@ -1,6 +1,6 @@
 """Predicted beside simulated: the models' answers, arranged for reading.
 
-Answers come as rows of `parshall.predict.flatten`, which ``run.json`` stores. What a model says
+Answers come as rows of `parshall.instruments.prediction.predict.flatten`, which ``run.json`` stores. What a model says
 from the scenario alone depends on how full the buffers of full links are, which no formula knows: those readings are
 one row: the answer for half-full buffers, and the range from empty to full ones. An answer out of range has its reason
 in place of numbers.
@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from parshall.models.catalog import known
-from parshall.models.entry import Entry
-from parshall.predict import ASSUMPTIONS, Predicted, flatten
-from parshall.quantities.measuring import Metric, Metrics, everything
-from parshall.records import Result
+from parshall.analysis.models.catalog import known
+from parshall.analysis.models.entry import Entry
+from parshall.foundations.numbers import NO_BREAK, THIN, counted, quantity, scale_for, significant
+from parshall.instruments.prediction.predict import ASSUMPTIONS, Predicted, flatten
 from parshall.report.bounded import MOST, bounded
-from parshall.report.numbers import NO_BREAK, THIN, counted, quantity, scale_for, significant
 from parshall.report.uncertainty import with_unit
+from parshall.results.quantities.measuring import Metric, Metrics, everything
+from parshall.results.records import Result
 
 NO_MODEL = "no model"
 _FROM_SCENARIO = "From the scenario alone"
@@ -157,7 +157,7 @@ def _of_some(every: Sequence[Answer], groups: Collection[str] | None) -> tuple[S
 
 
 def answers(predicted: Any) -> list[Answer]:
-    """The predictions as plain rows (`parshall.predict.flatten`), their details among the other keys."""
+    """The predictions as plain rows (`predict.flatten`), their details among the other keys."""
     rows = flatten(predicted) if isinstance(predicted, Predicted) else predicted
     return [{**row["details"], **row} for row in rows or ()]
 

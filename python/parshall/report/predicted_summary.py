@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from parshall.foundations.numbers import ABSENT, MINUS, NO_BREAK, counted
 from parshall.report.document import Table
-from parshall.report.numbers import ABSENT, MINUS, NO_BREAK, counted
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style, box
 from parshall.report.predicted import Row, Section, View
 

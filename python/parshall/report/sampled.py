@@ -6,8 +6,8 @@
 
 Where the sampled mean of a group's sizes is more than 5 % off, the run carries another load than its scenario says,
 and its results are those of that load. The page says so, with the interval in which the mean of so many values of this
-distribution lies: by the stable law for Pareto sizes (`parshall.stats.tails`), by a parametric bootstrap for others of
-which few were drawn, else by the normal law.
+distribution lies: by the stable law for Pareto sizes (`parshall.analysis.stats.tails`), by a parametric bootstrap for
+others of which few were drawn, else by the normal law.
 
 References: M. Crovella, L. Lipsky, Long-lasting transient conditions in simulations with heavy-tailed workloads, WSC
 1997.
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall import properties
-from parshall.errors import ParshallError
-from parshall.records import Result
-from parshall.report.numbers import count, quantity
+from parshall.foundations.errors import ParshallError
+from parshall.foundations.numbers import count, quantity
 from parshall.report.sentences import say
+from parshall.results.records import Result
+from parshall.scenario import properties
 
 TOLERANCE = 0.05
 _Z = 1.959964
@@ -53,14 +53,12 @@ def off_loads(run: Result) -> list[str]:
 
 def _size_laws(run: Result) -> dict[str, Mapping[str, Any]]:
     """The distribution of each group's sizes, in bytes; of groups whose sizes are drawn."""
-    resolve = getattr(getattr(run, "scenario", None), "resolve", None)
-    if not callable(resolve):
-        return {}
+    scenario = getattr(run, "scenario", None)
     try:
-        groups = resolve()["flows"]
+        groups = () if scenario is None else scenario.resolved.flows
     except ParshallError:  # a file that the scenario names is gone
         return {}
-    sizes = {str(group["name"]): group["workload"].get("size") for group in groups}
+    sizes = {group.name: group.workload.get("size") for group in groups}
     return {name: size for name, size in sizes.items() if isinstance(size, Mapping)}
 
 
@@ -103,7 +101,7 @@ def mean_interval(law: Mapping[str, Any], number: int) -> tuple[float, float]:
     (0.98, 1.02)
     """
     if law["name"] == "pareto":
-        from parshall.stats.tails import mean_interval_of_pareto  # noqa: PLC0415 - it loads scipy
+        from parshall.analysis.stats.tails import mean_interval_of_pareto  # noqa: PLC0415 - it loads scipy
 
         return mean_interval_of_pareto(float(law["tail_index"]), number)
     if number > _FEW or law["name"] == _SLOW:

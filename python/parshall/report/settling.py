@@ -1,8 +1,8 @@
 """Whether a network had settled while it was measured: the second half of the time held against the first.
 
 Of each run: the goodput of groups, their shares, and the queue of the busiest link, as far as they are recorded
-(`parshall.quantities.halves`), judged together (`parshall.stats.halves`). Where one differs, the means of the page are
-those of a transient.
+(`parshall.results.quantities.halves`), judged together (`parshall.analysis.stats.halves`). Where one differs, the means
+of the page are those of a transient.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from parshall.quantities.definition import link_name
-from parshall.quantities.halves import halves
-from parshall.quantities.measuring import busiest
-from parshall.quantities.naming import named
-from parshall.records import Result
+from parshall.analysis.stats.halves import Change, changes
+from parshall.foundations.numbers import quantity
 from parshall.report.figures.common import warm_up_s
-from parshall.report.numbers import quantity
 from parshall.report.sentences import Sentence, say
-from parshall.stats.halves import Change, changes
+from parshall.results.quantities.definition import link_name
+from parshall.results.quantities.halves import halves
+from parshall.results.quantities.measuring import busiest
+from parshall.results.quantities.naming import named
+from parshall.results.records import Result
 
 
 def settling(run: Result) -> dict[str, Change]:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from parshall.records import Result
-from parshall.report.numbers import count, counted, quantity
+from parshall.foundations.numbers import count, counted, quantity
 from parshall.report.sentences import say
+from parshall.results.records import Result
 
 SHARE = 0.01
 LOST = 0.5

@@ -25,8 +25,8 @@ from matplotlib.figure import SubFigure
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from parshall.foundations.numbers import tick
 from parshall.report.layout import SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, name_lines
-from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT, MARKERS
 from parshall.report.plot import Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
 from parshall.report.svg import legible

@@ -15,11 +15,11 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from parshall.foundations.numbers import tick
 from parshall.report.layout import LEGEND_ROW_IN, SHADES_IN, WIDTH_IN, Box, has_few_decades, laid_out, name_lines
-from parshall.report.numbers import tick
 from parshall.report.palette import DASHES, LIGHT
 from parshall.report.plot import Axis, Band, Grid, Guide, Line, Mark, Panel, Plot, Points, Style, Values
-from parshall.schema.printing import printable
+from parshall.scenario.schema.printing import printable
 
 INCH = 720
 FONTS = "DejaVu Sans, Verdana, sans-serif"

@@ -8,12 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from parshall.quantities.measuring import Metric, Metrics, everything, links_in, of_place
-from parshall.records import Result
-from parshall.report import description
-from parshall.report.bounded import bounded
-from parshall.report.figures.delays import of_groups
-from parshall.report.numbers import (
+from parshall.foundations.numbers import (
     ABSENT,
     NO_BREAK,
     Scale,
@@ -25,7 +20,12 @@ from parshall.report.numbers import (
     significant,
     trimmed,
 )
+from parshall.report import description
+from parshall.report.bounded import bounded
+from parshall.report.figures.delays import of_groups
 from parshall.report.uncertainty import ZERO, in_scale, interval_text, no_value, some_of
+from parshall.results.quantities.measuring import Metric, Metrics, everything, links_in, of_place
+from parshall.results.records import Result
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from parshall.report.numbers import count
+from parshall.foundations.numbers import count
 from parshall.report.plot import Values
 
 SERIES_POINTS = 1500

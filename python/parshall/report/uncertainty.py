@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from parshall.report.numbers import (
+from parshall.analysis.stats.confidence import Interval
+from parshall.analysis.stats.quantiles import NoValue
+from parshall.analysis.stats.ranges import Number, Range
+from parshall.foundations.numbers import (
     ABSENT,
     NO_BREAK,
     THIN,
@@ -15,9 +18,6 @@ from parshall.report.numbers import (
     scale_for,
     significant,
 )
-from parshall.stats.confidence import Interval
-from parshall.stats.quantiles import NoValue
-from parshall.stats.ranges import Number, Range
 
 IDENTICAL = f"identical in all{NO_BREAK}repetitions"
 """In place of an interval of no width, where there is room for words."""

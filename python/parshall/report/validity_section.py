@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from parshall.records import Result
-from parshall.records.validity import MEASURED, Measure, Validity, validity
+from parshall.foundations.numbers import ABSENT, quantity
 from parshall.report.document import Block, Section
-from parshall.report.numbers import ABSENT, quantity
 from parshall.report.sentences import say
+from parshall.results.records import Result
+from parshall.results.records.validity import MEASURED, Measure, Validity, validity
 
 
 def why(verdict: Validity) -> str:

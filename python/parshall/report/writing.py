@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from parshall.errors import InputError
-from parshall.extras import extra
-from parshall.files import write_atomically
-from parshall.records import Result
+from parshall.foundations.errors import InputError
+from parshall.foundations.extras import extra
+from parshall.foundations.files import write_atomically
 from parshall.report.figures import figures as all_figures
 from parshall.report.layout import WIDTH_IN
 from parshall.report.pictures import FORMATS, Picture
 from parshall.report.plot import Plot
+from parshall.results.records import Result
 
 
 def write_figures(run: Result, directory: str | Path, formats: Sequence[str] = ("png", "svg")) -> list[Path]:

@@ -6,55 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TypeVar
 
-from parshall import plugins
-from parshall.errors import InputError
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.foundations import plugins
+from parshall.foundations.errors import InputError
+from parshall.scenario.schema.problems import did_you_mean, quoted
 from parshall.studies.study import Study
 from parshall.studies.suite import Suite
-
-STUDIES: tuple[Study, ...] = (
-    Study(
-        "itb",
-        "ITB: the experiments behind the benchmark",
-        "high-speed controls at 10 Gbit/s: starts, RTT, load, reverse traffic, spread (Figs 3 to 10, Tables 1 to 6)",
-        "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007",
-        "parshall.studies.itb",
-        {"quick": "4.4 CPU minutes", "paper": "50 CPU minutes"},
-    ),
-    Study(
-        "large_deviations",
-        "Throughput variability by large deviations",
-        "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 9)",
-        "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
-        "parshall.studies.large_deviations",
-        {"quick": "some 2 CPU minutes", "paper": "7 CPU minutes"},
-    ),
-    Study(
-        "multiple_time_scale",
-        "Multiple time scale TCP",
-        "what a slope that follows predicted contention gains under self-similar traffic (Figs 1, 6 to 13)",
-        "Park & Tuan, ACM TOMACS 10(2), 2000",
-        "parshall.studies.multiple_time_scale",
-        {"quick": "4 CPU minutes", "paper": "some 2 CPU hours"},
-    ),
-    Study(
-        "rio",
-        "TCP sessions and RIO routers",
-        "TCP sessions with token buckets and a RIO router: fixed point, simulation, and how to set thresholds.",
-        "Malouch & Liu, INRIA RR-4469, 2002",
-        "parshall.studies.rio",
-        {"quick": "23 CPU seconds", "paper": "8 CPU minutes"},
-    ),
-    Study(
-        "tail_index",
-        "The tail index of flow sizes and TCP",
-        "what heavy-tailed flow sizes do to loss, delay and throughput, and to the Hurst parameter",
-        "Goga, Loiseau & Gonçalves 2011; Park & Tuan 2000, §4",
-        "parshall.studies.tail_index",
-        {"quick": "some 5 CPU minutes", "paper": "some 75 CPU minutes"},
-    ),
-)
-
 
 SUITES: tuple[Suite, ...] = (
     Suite(

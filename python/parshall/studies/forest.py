@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 
+from parshall.analysis.stats.claims import SIGN, Claim
 from parshall.report.document import Chart
 from parshall.report.layout import characters
 from parshall.report.palette import SERIES, SYMBOLS
 from parshall.report.plot import Axis, Guide, Mark, Panel, Plot, Points, Style
-from parshall.stats.claims import SIGN, Claim
 
 EDGE = 4.0
 """Tolerances beyond which values are drawn at the edge."""
@@ -55,7 +55,7 @@ def against_bounds(criteria: Sequence[Claim]) -> Chart | None:
 def place(claim: Claim) -> tuple[float, float, float]:
     """Where a claim is drawn: its value and the ends of its interval, of which -1 to 1 is accepted.
 
-    >>> from parshall.stats.confidence import Interval
+    >>> from parshall.analysis.stats.confidence import Interval
     >>> place(Claim("a", "q", Interval(11.0, 10.5, 12.0, 5), "equal", 10.0, 2.0))
     (0.5, 0.25, 1.0)
     >>> [round(each, 3) for each in place(Claim("a", "q: sign", Interval(0.0, -1.0, 1.0, 5), "sign", 1.0))]

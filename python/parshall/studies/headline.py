@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.region import Outcome
+from parshall.foundations.numbers import counted
 from parshall.report.document import Table
-from parshall.report.numbers import counted
 from parshall.report.sentences import Sentence, say
-from parshall.stats.claims import Claim
-from parshall.stats.region import Outcome
 from parshall.studies.register import APART
 
 Key = tuple[str, str]

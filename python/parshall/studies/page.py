@@ -6,17 +6,17 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from parshall.files import write_atomically
+from parshall.analysis.stats.claims import Claim
+from parshall.foundations.files import write_atomically
+from parshall.foundations.numbers import counted
+from parshall.foundations.version import __version__
 from parshall.report.claims import COLUMNS, NUMBERS, cells
 from parshall.report.document import Document, Section, Table, write_document
-from parshall.report.numbers import counted
 from parshall.report.sentences import say
-from parshall.stats.claims import Claim
 from parshall.studies import headline
 from parshall.studies.forest import against_bounds, forest
 from parshall.studies.register import Register
 from parshall.studies.study import Findings, Scale, Study
-from parshall.version import __version__
 
 
 def document(study: Study, scale: Scale, findings: Findings) -> Document:

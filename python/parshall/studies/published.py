@@ -32,8 +32,8 @@ from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
-from parshall.errors import InputError
-from parshall.stats.claims import Tolerance
+from parshall.analysis.stats.claims import Tolerance
+from parshall.foundations.errors import InputError
 
 Model = TypeVar("Model", bound=BaseModel)
 Number = Annotated[StrictInt | StrictFloat, Field(union_mode="smart")]

@@ -14,8 +14,8 @@ refuted_by = "a model value farther than half its last digit"
 check = ["table1: T of the model, packets/s"]
 ```
 
-`check` names claims of the study (`parshall.stats.claims.Claim.name`) in full, or by their beginning up to the end of
-a word: ``table1`` is ``table1: T of the model``, and not ``table10: ...``. Other entries say ``not_checked``.
+`check` names claims of the study (`parshall.analysis.stats.claims.Claim.name`) in full, or by their beginning up to the
+end of a word: ``table1`` is ``table1: T of the model``, and not ``table10: ...``. Other entries say ``not_checked``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, model_validator
 
-from parshall.errors import InputError
-from parshall.stats.claims import Claim
+from parshall.analysis.stats.claims import Claim
+from parshall.foundations.errors import InputError
 from parshall.studies.published import validated
 
 Kind = Literal["value", "figure", "sentence", "equation", "definition", "arithmetic", "announced"]

@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from parshall.analysis.stats.claims import Claim, unfinished
 from parshall.campaign import execution as campaign
 from parshall.campaign.answers import count_answers
 from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
 from parshall.campaign.keys import call_of
-from parshall.emulation import abilities, left_out
-from parshall.errors import InputError
+from parshall.foundations.errors import InputError
+from parshall.instruments.emulation import abilities, left_out
 from parshall.report.document import Section
-from parshall.stats.claims import Claim, unfinished
 from parshall.studies.study import Case, Findings, Instruments, Part, Progress, Scale, Study, replaced
 
 Key = TypeVar("Key")

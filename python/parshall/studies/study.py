@@ -12,9 +12,9 @@ the rest: workers and clusters, the store in which answers are kept, going on af
 the page, JSON. Cases of one function and equal arguments are done once, whichever parts declare them. An argument that
 is itself a case stands for its answer.
 
->>> from parshall.stats.claim_rules import equal
->>> from parshall.stats.claims import Tolerance
->>> from parshall.stats.region import exactly
+>>> from parshall.analysis.stats.claim_rules import equal
+>>> from parshall.analysis.stats.claims import Tolerance
+>>> from parshall.analysis.stats.region import exactly
 >>> digits = Tolerance(0.05, "half of the last digit")
 >>> def made(kilometres: float) -> float:
 ...     return kilometres / 1.609344
@@ -36,14 +36,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from parshall import notebook
-from parshall.has_figures import HasFigures
+from parshall.foundations import notebook
+from parshall.foundations.has_figures import HasFigures
 
 if TYPE_CHECKING:
-    from parshall.emulation import Validity
+    from parshall.analysis.stats.claims import Claim
+    from parshall.instruments.emulation import Validity
     from parshall.report.document import Section
     from parshall.scenario import Scenario
-    from parshall.stats.claims import Claim
     from parshall.studies.register import Register
 
 Scale = Literal["quick", "paper"]
@@ -121,7 +121,7 @@ def simulated(label: str, scenario: Scenario, measure: Callable[..., Any], *more
 
 
 def _measured(scenario: Scenario, measure: Callable[..., Any], *more: Any) -> Any:
-    from parshall.runs import run  # noqa: PLC0415 - the list of studies is read without it
+    from parshall.instruments.simulation import run  # noqa: PLC0415 - the list of studies is read without it
 
     return measure(run(scenario, workers=1), *more)
 
@@ -143,7 +143,7 @@ def emulated(label: str, scenario: Scenario | Case, measure: Callable[..., Any],
 
 
 def _emulated(scenario: Scenario, _kernel: str, measure: Callable[..., Any], *more: Any) -> Emulated:
-    from parshall.emulation import emulate, validity  # noqa: PLC0415 - most cases are simulated
+    from parshall.instruments.emulation import emulate, validity  # noqa: PLC0415 - most cases are simulated
 
     def done() -> Emulated:
         run = emulate(scenario)

@@ -2,7 +2,7 @@
 
 A suite is done as a study is (`parshall.studies.running`), and has the same parts. But its parts are those of a
 **subject**, an entry of a catalog or a congestion control of the user's, and its findings are
-claims on a bound (`parshall.stats.claim_rules.at_most`, `at_least`) that a document asks for.
+claims on a bound (`parshall.analysis.stats.claim_rules.at_most`, `at_least`) that a document asks for.
 
 A suite is listed in `catalog.SUITES`; one of another package is an entry point of the group ``parshall.suites``, which
 names a `Suite`.
@@ -14,10 +14,10 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from parshall.errors import InputError
-from parshall.schema import catalog
-from parshall.schema.external import declared
-from parshall.schema.problems import did_you_mean, quoted
+from parshall.foundations.errors import InputError
+from parshall.scenario.schema import catalog
+from parshall.scenario.schema.external import declared
+from parshall.scenario.schema.problems import did_you_mean, quoted
 from parshall.studies.study import Part, Scale, Study
 
 

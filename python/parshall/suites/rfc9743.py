@@ -17,18 +17,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parshall.errors import InputError
-from parshall.properties import title
-from parshall.quantities.measuring import series_of
+from parshall.analysis.stats import claim_rules
+from parshall.analysis.stats.claim_rules import reported
+from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.confidence import mean_interval
+from parshall.analysis.stats.estimates import Censored, Series
+from parshall.analysis.stats.quantiles import pooled_quantile
+from parshall.foundations.errors import InputError
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section
-from parshall.runs import Run
+from parshall.results.quantities.measuring import series_of
 from parshall.scenario import Scenario
-from parshall.stats import claim_rules
-from parshall.stats.claim_rules import reported
-from parshall.stats.claims import Claim
-from parshall.stats.confidence import mean_interval
-from parshall.stats.estimates import Censored, Series
-from parshall.stats.quantiles import pooled_quantile
+from parshall.scenario.properties import title
 from parshall.studies.study import Case, Findings, Part, Scale, simulated
 
 STANDARD = ("reno", "cubic")
@@ -119,8 +119,8 @@ def _values(run: Run, key: str) -> list[float | None]:
 
 def sent_a_round_trip(run: Run) -> Values:
     """Packets that the flow sends a round-trip time after the warm-up."""
-    scenario = run.scenario.resolve()
-    round_trips = (scenario["duration_ps"] - scenario["warm_up_ps"]) / scenario["flows"][0]["rtt_ps"]["constant"]
+    scenario = run.scenario.resolved
+    round_trips = (scenario.duration_ps - scenario.warm_up_ps) / scenario.flows[0].rtt_ps["constant"]
     return {"sent": [packets / round_trips for packets in run.flows.sort("repetition")["packets_sent"]]}
 
 

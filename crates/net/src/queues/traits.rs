@@ -1,7 +1,7 @@
 //! What of a queue matters to who reasons about its traffic without simulating it.
 //!
 //! Formulas of throughput assume one queue, in which every packet meets the same loss and waits its turn. Each queue says here
-//! what of that it keeps. Predictions ask (`parshall.properties` in Python), and are out of their range where a queue keeps less
+//! what of that it keeps. Predictions ask (`parshall.scenario.properties` in Python), and are out of their range where a queue keeps less
 //! than they assume. Designs ask how the queue is set on a Linux router.
 
 use serde::Serialize;

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from parshall import plugins
+from parshall.foundations import plugins
 from parshall.report.figures import (
     completion,
     cwnd,

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from parshall.records import Result
+from parshall.foundations.numbers import counted, given
 from parshall.report import description
-from parshall.report.numbers import counted, given
 from parshall.report.palette import SERIES
 from parshall.report.plot import Band, Guide, Line, Mark, Points, Style
 from parshall.report.thinning import Spread
-from parshall.schema.quantities import Duration
+from parshall.results.records import Result
+from parshall.scenario.schema.quantities import Duration
 
 
 def repetitions(table: pl.DataFrame) -> list[int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from parshall.quantities.completion import lasted
-from parshall.quantities.measuring import places
-from parshall.records import Result
+from parshall.analysis.stats.censored import Durations, KaplanMeier
+from parshall.foundations.numbers import Scale, count, counted, quantity, scale_for
 from parshall.report.figures.common import across_ranks, pooled, sentences, spread_marks
-from parshall.report.numbers import Scale, count, counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
 from parshall.report.thinning import SCATTER_POINTS, spread_over
-from parshall.stats.censored import Durations, KaplanMeier
+from parshall.results.quantities.completion import lasted
+from parshall.results.quantities.measuring import places
+from parshall.results.records import Result
 
 _MARKED = (0.5, 0.95, 0.99)
 """Percentiles that are marked and told, as far as transfers are enough for one to lie beyond."""

@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from parshall.quantities.measuring import places
-from parshall.records import Result
+from parshall.foundations.numbers import counted
 from parshall.report.figures.common import end_s, first_and_others, flow_label, measured_from, sentences, warm_up_s
-from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Style
 from parshall.report.thinning import Thinned, extremes
+from parshall.results.quantities.measuring import places
+from parshall.results.records import Result
 
 OVERLAID = 3
 """Up to so many flows share a panel; more get a panel each."""

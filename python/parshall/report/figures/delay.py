@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from parshall.quantities.measuring import links_in
-from parshall.records import Result
 from parshall.report.figures.common import across_ranks, pooled, sentences
 from parshall.report.figures.delays import of_link
 from parshall.report.figures.tails import Tail, tail_of, tails_panel
 from parshall.report.plot import Figure, Missing, Plot
+from parshall.results.quantities.measuring import links_in
+from parshall.results.records import Result
 
 
 def prepare(run: Result) -> Plot | Missing:

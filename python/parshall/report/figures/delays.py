@@ -12,12 +12,12 @@ from typing import cast
 
 import polars as pl
 
-from parshall.quantities.computing import delay_bins, largest
-from parshall.quantities.measuring import places
-from parshall.quantities.tables import Tables
-from parshall.records import Result
+from parshall.analysis.stats.histogram import histogram_quantiles
 from parshall.report.plot import Values
-from parshall.stats.histogram import histogram_quantiles
+from parshall.results.quantities.computing import delay_bins, largest
+from parshall.results.quantities.measuring import places
+from parshall.results.quantities.tables import Tables
+from parshall.results.records import Result
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from parshall.quantities.measuring import places
-from parshall.records import Result
+from parshall.foundations.numbers import Scale, counted, scale_for
 from parshall.report.figures.common import across_ranks, pooled, sentences, spread_marks
-from parshall.report.numbers import Scale, counted, scale_for
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style
 from parshall.report.thinning import SCATTER_POINTS, extremes, spread_over
+from parshall.results.quantities.measuring import places
+from parshall.results.records import Result
 
 NEARLY_EQUAL = 1.02
 """Round-trip times within this factor of each other count as one."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from parshall.quantities.measuring import places
-from parshall.records import Result
+from parshall.foundations.numbers import counted
 from parshall.report.figures.common import end_s, first_repetition, measured_from, sentences, warm_up_s
-from parshall.report.numbers import counted
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot, Style
 from parshall.report.thinning import extremes
-from parshall.schema import catalog
+from parshall.results.quantities.measuring import places
+from parshall.results.records import Result
+from parshall.scenario.schema import catalog
 
 SHOWN = 8
 """The most variables drawn; each has a panel."""

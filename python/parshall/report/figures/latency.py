@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from parshall.records import Result
 from parshall.report.figures.common import across_ranks, pooled, sentences
 from parshall.report.figures.delays import of_groups
 from parshall.report.figures.tails import tail_of, tails_panel
 from parshall.report.plot import Figure, Missing, Plot
+from parshall.results.records import Result
 
 
 def prepare(run: Result) -> Plot | Missing:

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from parshall.quantities.measuring import busiest
-from parshall.records import Result
+from parshall.foundations.numbers import Scale, counted, given, scale_for
 from parshall.report.crossing import crossing
 from parshall.report.figures.common import end_s, measured_from, repetitions, sentences, warm_up_s
-from parshall.report.numbers import Scale, counted, given, scale_for
 from parshall.report.palette import SERIES
 from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values
+from parshall.results.quantities.measuring import busiest
+from parshall.results.records import Result
 
 BINS = 120
 """Points of a curve: each is a mean over so large a part of the run."""

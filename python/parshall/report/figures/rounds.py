@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from parshall.records import Result
+from parshall.foundations.numbers import counted, significant
 from parshall.report.figures.common import pooled, sentences
-from parshall.report.numbers import counted, significant
 from parshall.report.plot import Axis, Figure, Line, Mark, Missing, Panel, Plot, Points, Style, Values
+from parshall.results.records import Result
 
 BINS = 24
 _Z = 1.959964

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from parshall.quantities.measuring import of_place, places
-from parshall.records import Result
+from parshall.foundations.numbers import counted, quantity, scale_for
 from parshall.report.bounded import extremes, mean_goodputs
 from parshall.report.figures.common import repetitions, sentences
-from parshall.report.numbers import counted, quantity, scale_for
 from parshall.report.plot import Axis, Figure, Guide, Mark, Missing, Panel, Plot, Points, Style
+from parshall.results.quantities.measuring import of_place, places
+from parshall.results.records import Result
 
 GROUPS = 40
 """The most groups drawn: the first half of these have the most, the others the least."""

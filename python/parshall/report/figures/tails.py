@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from parshall.foundations.numbers import quantity, scale_for
 from parshall.report.figures.delays import Delays
-from parshall.report.numbers import quantity, scale_for
 from parshall.report.plot import Axis, Line, Mark, Panel, Points, Style, Values
 
 LEVELS = (0.5, 0.9, 0.99, 0.999)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from parshall.quantities.measuring import links_in
-from parshall.records import Result
+from parshall.foundations.numbers import Scale, given, scale_for
 from parshall.report.description import listed
 from parshall.report.figures.common import first_and_others, measured_from, sentences, warm_up_s
-from parshall.report.numbers import Scale, given, scale_for
 from parshall.report.plot import Axis, Band, Figure, Guide, Line, Mark, Missing, Panel, Plot, Style, Values, values
 from parshall.report.thinning import Binned, averaged
+from parshall.results.quantities.measuring import links_in
+from parshall.results.records import Result
 
 _CONSTANT = 1.001
 """Rates of bins within this factor of each other are those of a constant link."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from parshall.report.numbers import ABSENT
+from parshall.foundations.numbers import ABSENT
 from parshall.report.sentences import (
     of_claims,
     of_comparisons,

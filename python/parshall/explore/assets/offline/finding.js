@@ -14,7 +14,7 @@
   const mean = (values) => (values.length ? sum(values) / values.length : null);
   const isGreedy = (group) => (group.workload?.name ?? group.workload ?? "bulk") === "bulk";
 
-  // The fewest values that a quantile needs (parshall/stats/quantiles.py).
+  // The fewest values that a quantile needs (parshall/analysis/stats/quantiles.py).
   const leastValues = (share) => Math.ceil(Number((1 / Math.min(share, 1 - share)).toFixed(6)));
 
   // Of bins as evenly filled, the value that a share of all does not exceed; null of too few.
@@ -36,7 +36,7 @@
     return null;
   };
 
-  // Kaplan and Meier's quantile of durations of which some had not ended (parshall/stats/censored.py); null: too few
+  // Kaplan and Meier's quantile of durations of which some had not ended (parshall/analysis/stats/censored.py); null: too few
   // ended for it; undefined: there are too few for it even if all ended.
   const quantileOfDurations = (transfers, end, share) => {
     const n = transfers.length;

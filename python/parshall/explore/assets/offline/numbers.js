@@ -1,4 +1,4 @@
-// Numbers as a reader wants them, as parshall/report/numbers.py prints them.
+// Numbers as a reader wants them, as parshall/foundations/numbers.py prints them.
 (() => {
   "use strict";
   const SCALES = {

@@ -1,0 +1,2 @@
+from . import models as models
+from . import stats as stats

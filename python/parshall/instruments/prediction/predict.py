@@ -1,0 +1,172 @@
+"""What the analytic models say of a scenario, beside what was measured.
+
+Two readings (`Reading`): from the scenario alone, where the loss is that of the media or, on a full link, the
+one at which the flows' demand is its capacity; and at the loss and RTT that a run measured, which shows how
+good the formulas themselves are. Where a model has nothing to say it gives the reason and no number.
+
+Examples
+--------
+One Reno flow that loses one packet in a thousand, whatever it does:
+
+>>> from parshall.scenario import Scenario
+>>> scenario = Scenario(
+...     duration="200 s",
+...     bottleneck={"rate": "1 Gbit/s", "loss": {"name": "bernoulli", "probability": 1e-3}},
+...     flows=[{"rtt": "100 ms", "congestion_control": "reno"}],
+... )
+>>> predicted = predict(scenario)
+>>> for row in predicted.throughput:
+...     print(row.model, row.reading.value, round(row.goodput_bps / 1e6, 1), "Mbit/s")
+pftk uncongested 4.4 Mbit/s
+pftk_approximate uncongested 4.5 Mbit/s
+square_root uncongested 4.5 Mbit/s
+independent_losses uncongested 4.8 Mbit/s
+response_reno uncongested 4.5 Mbit/s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from parshall.instruments.prediction import (
+    a_priori,
+    at_measured,
+    completion,
+    datagrams,
+    fair_share,
+    loads,
+    network,
+    tables,
+)
+from parshall.instruments.prediction.answers import ByClass, Completion, Datagrams, LinkQueue, Reading, Throughput
+from parshall.instruments.prediction.result import Predicted
+from parshall.scenario.schema.resolve.resolved import Resolved
+
+__all__ = [
+    "ASSUMPTIONS",
+    "Completion",
+    "Datagrams",
+    "LinkQueue",
+    "Predicted",
+    "Reading",
+    "Throughput",
+    "flatten",
+    "predict",
+]
+
+ASSUMPTIONS = (
+    "A full link loses every packet with the same probability, and holds an empty, half full or full buffer on "
+    "average: the readings are a range, and no confidence interval. It is always busy, but for the lower end of the "
+    "range, where all flows lose packets at the same time and the buffer does not hold what keeps it busy meanwhile.",
+    "The RTT is the propagation delay, the transmission of one packet on each link, and the queueing of full links.",
+    "The retransmission timeout is the RTT plus its queueing delay, and at least the configured minimum.",
+    "ACKs are neither lost nor delayed; flows start together and last to the end of the run.",
+    "p is the probability of a loss event, as in the formulas' sources; a full buffer loses several packets an event.",
+)
+
+
+class Resolvable(Protocol):
+    """A scenario, as `parshall.Scenario` is one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def source(self) -> str | None:
+        """The file that it was read from."""
+
+    @property
+    def resolved(self) -> Resolved:
+        """Every value in the smallest unit."""
+
+
+def predict(scenario: Resolvable | Mapping[str, Any], measured: Any = None) -> Predicted:
+    """Ask every model that describes a part of the scenario.
+
+    Parameters
+    ----------
+    scenario
+        A scenario, or what its `resolve()` gives.
+    measured
+        What a run of it measured: the run, a mapping of its tables (`flows`, `transfers`, `links`), or its
+        `flows` table. Tables may be of Polars, pandas or Arrow, or lists of rows. `None`: nothing was run.
+
+    Raises
+    ------
+    KeyError
+        If a measured table lacks a column.
+    InputError
+        If the scenario names what is not in the catalog.
+    """
+    resolved = Resolved.of(scenario) if isinstance(scenario, Mapping) else scenario.resolved
+    net = network.read(resolved)
+    given_bps = loads.on_links(net)
+    flows = tables.named(measured, "flows")
+    seen = {} if flows is None else at_measured.read(flows)
+    links = tables.named(measured, "links")
+    by_class = _by_class(net, links)
+    from_scenario = [*a_priori.throughput(net, given_bps), *by_class.throughput, *fair_share.throughput(net)]
+    return Predicted(
+        throughput=tuple(_with_measured(from_scenario, seen) + at_measured.throughput(_as_run(net, measured), seen)),
+        completion=tuple(completion.completion(net, given_bps, seen, tables.named(measured, "transfers"))),
+        datagrams=tuple(datagrams.datagrams(net, seen, by_class.datagram_loss)),
+        queues=(*datagrams.queues(net, links), *by_class.queues),
+        assumptions=ASSUMPTIONS,
+        metadata=_provenance(scenario, net),
+    )
+
+
+def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
+    """What the model of RIO queues says; nothing of networks without one, for which it is not even loaded."""
+    if not any(net.links[i].queue["name"] == "rio" for group in net.groups for i in group.path):
+        return ByClass()
+    from parshall.instruments.prediction import diffserv  # noqa: PLC0415 - it takes as long as all other models
+
+    return diffserv.answers(net, links)
+
+
+def _provenance(scenario: Any, net: network.Network) -> dict[str, Any]:
+    """What was predicted: the scenario's name and file, its links, and its groups with their flows and paths."""
+    given = {} if isinstance(scenario, Mapping) else {"name": scenario.name, "scenario_file": scenario.source}
+    groups = [{"name": group.name, "count": group.count, "path": list(group.path)} for group in net.groups]
+    return {**given, "groups": groups, "links": [{"name": link.name} for link in net.links]}
+
+
+def _as_run(net: network.Network, measured: Any) -> network.Network:
+    """The network for as long as it was run: a run may end before its duration, with its transfers."""
+    lasted_s = [totals["simulated_s"] for totals in getattr(measured, "totals", [])]
+    return replace(net, duration_s=sum(lasted_s) / len(lasted_s)) if lasted_s else net
+
+
+def flatten(predicted: Predicted) -> list[dict[str, Any]]:
+    """One JSON-able row an answer, all with the same keys: what `--json` prints under `predicted`.
+
+    Keys
+    ----
+    subject
+        The group's or link's name.
+    model, reading
+        Who says so, and under which conditions (`Reading`); `None` where there is no choice.
+    quantity
+        `goodput_bps`, `completion_s`, or `mean_queue_packets`.
+    in_range, reason
+        Whether the model has a value, and why not.
+    predicted, measured, ratio
+        The value, the run's, and predicted over measured; `None` where there is none.
+    details
+        The answer's other fields.
+
+    Examples
+    --------
+    >>> row = flatten(Predicted(queues=(LinkQueue("a", "mm1", True, None, 0.5, mean_queue_packets=0.5),)))[0]
+    >>> row["subject"], row["quantity"], row["predicted"]
+    ('a', 'mean_queue_packets', 0.5)
+    """
+    return predicted.predicted
+
+
+def _with_measured(rows: list[Throughput], seen: Mapping[str, at_measured.Measured]) -> list[Throughput]:
+    return [at_measured.beside(row, seen.get(row.group)) for row in rows]

@@ -1,0 +1,1 @@
+"""The page of an observation, and its figures."""

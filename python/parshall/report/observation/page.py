@@ -1,0 +1,309 @@
+"""The page of an observation: the flows, and the largest of them closely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from parshall.foundations.errors import InputError
+from parshall.foundations.numbers import ABSENT, count, counted, quantity, significant
+from parshall.foundations.version import __version__
+from parshall.instruments.observation.flow import TracedFlow
+from parshall.instruments.observation.result import Observation
+from parshall.instruments.observation.spectra import Variability, variability
+from parshall.report.document import Chart, Document, Section, Table, write_document
+from parshall.report.observation import arrivals, figures, overview, short, trust
+from parshall.report.sentences import say
+
+CLOSELY = 3
+"""Flows that are shown closely."""
+
+FEW_ROUNDS = 20
+"""A flow of fewer round trips has nothing to show closely: only the largest, or chosen ones, are shown all the same."""
+
+LISTED = 40
+"""Flows that are listed."""
+
+SUMMED = ("goodput_bps", "packets_sent", "packets_dropped", "loss_events", "timeouts")
+"""The columns that are summed over the other flows, in the order of the columns."""
+
+
+@dataclass(frozen=True)
+class Close:
+    """A flow that is looked at closely, how its throughput varies, and why that is not known."""
+
+    flow: TracedFlow
+    variability: Variability | None
+    reason: str = ""
+
+
+def closely(observation: Observation, chosen: Sequence[str] = (), control: str = "reno") -> list[Close]:
+    """The flows that the page shows closely: the largest, or all `chosen`; with the fitted chain of `control`.
+
+    Raises
+    ------
+    InputError
+        One of `chosen` means no flow.
+    """
+    made: list[Close] = []
+    for row in observation.selected(chosen, max(CLOSELY, len(chosen))).to_dicts():
+        flow = observation.flow(row["flow"], row["repetition"])
+        if made and not chosen and flow.windows.size < FEW_ROUNDS:
+            continue
+        try:
+            made.append(Close(flow, variability(flow, control)))
+        except InputError as error:
+            made.append(Close(flow, None, f"{error}."))
+    return made
+
+
+def write_page(
+    observation: Observation,
+    path: str | Path,
+    chosen: Sequence[str] = (),
+    close: Sequence[Close] | None = None,
+    *,
+    arrivals: bool = True,
+) -> Path:
+    """Write the page of `observation` to `path`, all or nothing; with `chosen`, of these flows.
+
+    `close` is what `closely` found, for another control than Reno, or if it is known already. Without `arrivals` the
+    section about them, which takes seconds, is left out.
+
+    Raises
+    ------
+    InputError
+        One of `chosen` means no flow.
+    OSError
+        It cannot be written.
+    """
+    return write_document(document(observation, chosen, close, with_arrivals=arrivals), path)
+
+
+def document(
+    observation: Observation,
+    chosen: Sequence[str] = (),
+    close: Sequence[Close] | None = None,
+    *,
+    with_arrivals: bool = True,
+) -> Document:
+    """The page; arguments as `write_page`."""
+    rows, number = observation.selected(chosen, LISTED).to_dicts(), observation.number(chosen)
+    shown = closely(observation, chosen) if close is None else close
+    drawn = overview.over_time(observation, rows)
+    sequence = short.sequence(observation, rows[0]) if rows else None
+    numbers = short.tiles(observation, rows)
+    return Document(
+        kind="observation",
+        title=observation.name,
+        description="What traces show of their flows: windows, losses, round-trip times, and how throughput varies.",
+        byline=_byline(observation),
+        finding=overview.finding(rows, observation.captures, number),
+        sections=[
+            *([Section("In short", blocks=[numbers], name="answer", is_opening=True)] if numbers else []),
+            *([Section("Over time", figures=[drawn], name="glance", is_opening=True)] if drawn else []),
+            *([Section("Delivered", figures=[sequence], name="delivered", is_opening=True)] if sequence else []),
+            _listing(rows, observation.sums(SUMMED, chosen), number),
+            _traces(observation),
+            *(section for each in shown for section in _close(each)),
+            *(_arrivals(observation) if with_arrivals else []),
+        ],
+    )
+
+
+def _arrivals(observation: Observation) -> list[Section]:
+    verdicts = [(place, observation.arrivals(place)) for place in range(min(CLOSELY, len(observation.captures)))]
+    return [replace(arrivals.section(each, str(place)), closed="Estimates of H") for place, each in verdicts if each]
+
+
+def _byline(observation: Observation) -> list[str]:
+    frames = sum(capture["frames"] for capture in observation.captures)
+    formats = sorted({capture["format"] for capture in observation.captures})
+    return [
+        ", ".join(formats),
+        f"{count(frames)} {'frames' if 'pcap' in formats[0] else 'rows'}",
+        counted(observation.number(), "flow"),
+        f"Parshall {__version__}",
+    ]
+
+
+def _listing(rows: Sequence[dict[str, Any]], sums: Mapping[str, Any], number: int) -> Section:
+    """The largest flows, and the sums of the others; `sums` are those of all, of which there are `number`."""
+    header = (
+        "flow",
+        "goodput",
+        "packets",
+        "lost",
+        "loss events",
+        "timeouts",
+        "window over time",
+        "mean of RTT samples",
+        "least RTT",
+    )
+    lines, note = [_listed(row) for row in rows], []
+    if number > len(rows):
+        others = counted(number - len(rows), "other flow")
+        lines.append(_others(others, rows, sums))
+        note = [say("observed.listed", listed=count(len(rows)), others=others).text]
+    table = Table("", header, lines, numbers=range(1, len(header)))
+    note.append(
+        "`window over time`: each window counts as long as it lasts (the text of a flow has the mean of its round "
+        "trips, "
+        "which counts each round trip once). `mean of RTT samples`: each sample counts once, so busy times count more "
+        "than in the figure, where the smoothed round-trip time is drawn over time."
+    )
+    return Section("Flows", note, [table])
+
+
+def _others(name: str, rows: Sequence[dict[str, Any]], sums: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sums of the flows without a row; what is no sum is absent."""
+    left = {key: None if total is None else total - sum(row[key] or 0 for row in rows) for key, total in sums.items()}
+    goodput = quantity(left.pop("goodput_bps"), "bit/s")
+    return name, goodput, *(ABSENT if each is None else count(each) for each in left.values()), *[ABSENT] * 3
+
+
+def _listed(row: dict[str, Any]) -> tuple[str, ...]:
+    whole = [ABSENT if row[key] is None else count(row[key]) for key in SUMMED[1:]]
+    return (
+        f"{row['flow']}: {row['group']}",
+        quantity(row["goodput_bps"], "bit/s"),
+        *whole,
+        quantity(row["mean_cwnd_packets"], "packets"),
+        quantity(row["mean_rtt_s"], "s"),
+        quantity(row["min_rtt_s"], "s"),
+    )
+
+
+def _traces(observation: Observation) -> Section:
+    sentences = []
+    for capture in observation.captures:
+        name = ", ".join(Path(file).name for file in capture["files"])
+        lasted = quantity(capture["duration_s"], "s")
+        packed = f", compressed with {' in '.join(capture['compression'])}" if capture["compression"] else ""
+        sentences.append(
+            f"`{name}`: {capture['format']}{packed}, {count(capture['frames'])} frames or rows in {lasted}."
+        )
+        sentences += trust.of_capture(capture)
+    return Section("The traces, and how far they can be trusted", sentences)
+
+
+def _close(shown: Close) -> list[Section]:
+    """A flow's section, and folded what only experts ask for; figures carry its number in their names."""
+    flow = shown.flow
+    place = f"{flow.row['repetition']}-{flow.row['flow']}"
+    sentences = trust.of_flow(flow)
+    drawings = []
+    if flow.windows.size >= 2:
+        drawings.append(Chart(f"windows-{place}", "Windows", figures.windows(flow)))
+    else:
+        sentences.append(say("observed.few_rounds", rounds=counted(flow.windows.size, "round trip")).text)
+    for name, title, plot in (
+        ("flight", "In flight", figures.in_flight(flow)),
+        ("rtt", "Round-trip time", figures.round_trips(flow)),
+    ):
+        if plot is not None and (name != "flight" or flow.windows.size < 2):
+            drawings.append(Chart(f"{name}-{place}", title, plot))
+    tables: list[Table] = []
+    about: list[str] = []
+    special: list[Chart] = []
+    try:
+        bins = flow.loss_function()
+        special.append(Chart(f"loss-{place}", "Losses by window", figures.loss_function(bins)))
+        tables.append(_changes(flow))
+    except InputError as error:
+        if flow.windows.size >= 2:
+            about.append(f"{error}.")
+    if shown.variability is None:
+        about.append(shown.reason)
+    else:
+        special.append(Chart(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.variability)))
+        about.append(_spread(flow, shown.variability))
+    number = flow.row["flow"]
+    own = Section(f"Flow {number}: {flow.name}", sentences, [_facts(flow)], drawings)
+    folded = "Losses by window, increase and decrease, spectra"
+    model = Section(
+        f"Flow {number} as a model sees it", [each for each in about if each], tables, special, closed=folded
+    )
+    return [own, model] if model.paragraphs or tables or special else [own]
+
+
+def _facts(flow: TracedFlow) -> Table:
+    facts, row = flow.facts, flow.row
+    rows = [("began", quantity(row["start_s"], "s")), ("loss rate", _share(row["loss_rate"]))]
+    if facts:
+        rows += [
+            ("delivered", f"{count(facts['delivered_bytes'])} bytes"),
+            ("full packet", f"{facts['segment_bytes']} bytes of payload"),
+            ("retransmissions", count(row["retransmissions"])),
+            ("of these not needed", count(facts["spurious_retransmissions"])),
+            ("tail loss probes", count(facts["tail_loss_probes"])),
+            ("overtaken packets", count(facts["out_of_order_packets"])),
+            ("lost before the capture point", count(facts["lost_before_capture_packets"])),
+            ("discarded by the receiver", count(facts["discarded_by_receiver"])),
+            ("after their acknowledgement in the file", count(facts["acknowledged_first"])),
+            ("handshake RTT", quantity(facts["handshake_rtt_s"], "s")),
+            ("RTT samples: 50 %, 95 %, 99 %", _quantiles(row)),
+            ("SACK, timestamps", f"{_yes(facts['sack_permitted'])}, {_yes(facts['timestamps'])}"),
+            ("probes of a closed window", count(facts["zero_window_probes"])),
+            ("largest receive window", quantity(facts["max_receive_window_bytes"], "B")),
+            ("end", facts["ending"]),
+        ]
+    return Table("", ("", "value"), rows)
+
+
+def _quantiles(row: Mapping[str, Any]) -> str:
+    """The RTT that half, 95 % and 99 % of the samples do not exceed, with units."""
+    return ", ".join(quantity(row[f"rtt_p{share}_s"], "s") for share in (50, 95, 99))
+
+
+def _changes(flow: TracedFlow) -> Table:
+    changes = flow.changes()
+    rows = []
+    for label, values, unit in (
+        ("increase a round trip", changes.increase, "packets"),
+        ("window after a loss over before", changes.factor, ""),
+    ):
+        if values is None:
+            rows.append((label, ABSENT, ""))
+        else:
+            low, middle, high = (significant(value, 3) for value in values)
+            rows.append((label, f"{middle} {unit}".strip(), f"half of them from {low} to {high}"))
+    reno = changes.is_reno
+    if reno is not None:
+        verdict = "yes" if reno else "no"
+        rows.append(("as Reno's (+1, 1/2)", verdict, f"{counted(changes.periods, 'period')} without loss"))
+    return Table("Increase and decrease", ("", "median", "range"), rows)
+
+
+def _spread(flow: TracedFlow, spread: Variability) -> str:
+    parts = []
+    for each in spread.empirical:
+        observed = f"n = {each.scale}: {significant(each.lowest)} to {significant(each.highest)} packets"
+        bounds = spread.bounds(flow.windows.size, each.scale)
+        if bounds is not None:
+            low, high = bounds
+            observed += f" (chain: {significant(low)} to {significant(high)})"
+        parts.append(observed)
+    said = [say("observed.spread", spread="; ".join(parts))]
+    if spread.superposition is not None:
+        template = "observed.scales_differ" if spread.superposition.differ else "observed.scales_alike"
+        said.append(say(template, p=significant(spread.superposition.p_value, 2)))
+    if spread.reason:
+        said.append(say("observed.no_chain", reason=f"{spread.reason[0].upper()}{spread.reason[1:]}"))
+        return " ".join(each.text for each in said)
+    if spread.fitted is not None:
+        mean, chain = significant(float(flow.windows.mean())), significant(spread.fitted.mean)
+        said.append(say("observed.chain", mean=mean, control=spread.control, chain=chain))
+    if spread.control == "Reno" and flow.changes().is_reno is False:
+        said.append(say("observed.not_reno"))
+    return " ".join(each.text for each in said)
+
+
+def _share(value: float | None) -> str:
+    return ABSENT if value is None else f"{significant(100 * value)} %"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

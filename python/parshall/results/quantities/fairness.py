@@ -1,0 +1,61 @@
+"""Jain's index of goodputs, from 1/n to 1.
+
+Of a run it is that of the TCP flows (of all flows, if none is TCP's), of a group that of its flows. One flow is not
+more or less fair than another: its index is 1 in a run's summary, and left out elsewhere.
+
+References: R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from parshall.results.quantities.computing import aggregated, by_repetition
+from parshall.results.quantities.definition import Quantity
+from parshall.results.quantities.tables import Tables
+
+_RANGE = (0.0, 1.0)
+
+
+def index(rates: pl.Expr) -> pl.Expr:
+    """Jain's index; null without any, or if all are 0 (as `parshall.analysis.stats.fairness`)."""
+    squares = (rates**2).sum()
+    return pl.when(squares > 0).then(rates.sum() ** 2 / (rates.len() * squares))
+
+
+_JAIN = index(pl.col("goodput_bps").drop_nulls())
+
+
+def _of_tcp(tables: Tables) -> dict[int, float]:
+    tcp = pl.col("congestion_control") != ""
+    return by_repetition(tables["flows"].filter(tcp | ~tcp.any().over("repetition")), _JAIN)
+
+
+def _several(tables: Tables) -> bool:
+    flows = tables.get("flows")
+    return flows is not None and flows.height != flows["repetition"].n_unique()
+
+
+RUN = Quantity(
+    "jain",
+    "Jain's index",
+    "1",
+    "higher",
+    "run",
+    _of_tcp,
+    range=_RANGE,
+    heading="Jain's index of the goodputs",
+    says=_several,
+    what="of the TCP flows' goodputs; of all flows', if none is TCP's",
+)
+
+GROUP = Quantity(
+    "jain",
+    "Jain's index",
+    "1",
+    "higher",
+    "group",
+    aggregated("flows", pl.when(pl.col("goodput_bps").count() > 1).then(_JAIN)),
+    range=_RANGE,
+    what="of its flows' goodputs; nothing of one flow",
+)

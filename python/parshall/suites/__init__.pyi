@@ -1,0 +1,1 @@
+from . import control_check as control_check
