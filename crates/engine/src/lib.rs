@@ -38,6 +38,7 @@
 //! | [`packet`] | a packet, and whose it is |
 //! | [`link`], `waiting_packets` | a link with the packets that it holds |
 //! | [`transit`] | what a flow's packets of one direction are to the network |
+//! | [`jitter`] | paths that delay each packet by its own time |
 //! | [`core`](mod@core) | what endpoints share: event queue, limits of time, sink |
 //! | [`network`], `forwarding` | the way of packets from link to link, in the order of time |
 //! | [`kinds`] | kinds of endpoints, and the macros that join them |
@@ -51,6 +52,7 @@ pub mod event;
 pub mod event_queue;
 mod forwarding;
 pub mod hosts;
+pub mod jitter;
 pub mod kinds;
 pub mod link;
 pub mod memory;
@@ -66,6 +68,7 @@ pub use event::{Entity, MAX_INDEX};
 pub use event_queue::EventQueue;
 pub use forwarding::meet_first_link;
 pub use hosts::{Datagram, Endpoint, Hosts, Outbox, Way};
+pub use jitter::{End, JitteredPath};
 pub use kinds::{Endpoints, Flows};
 pub use link::{path_delay, LinkState};
 pub use network::{Network, Pause};
