@@ -15,6 +15,8 @@ from .foundations.errors import InputError as InputError
 from .foundations.errors import ParshallError as ParshallError
 from .foundations.errors import ScenarioError as ScenarioError
 from .foundations.version import __version__ as __version__
+from .inference import Inferred as Inferred
+from .inference import infer as infer
 from .instruments.emulation import emulate as emulate
 from .instruments.observation import Observation as Observation
 from .instruments.observation import observe as observe
@@ -25,7 +27,7 @@ from .instruments.replaying import replay as replay
 from .instruments.simulation import Run as Run
 from .instruments.simulation import run as run
 from .report import Comparison as Comparison
-from .results.loading import compare as compare
+from .report.side_by_side import compare as compare
 from .results.loading import load as load
 from .results.quantities import quantity as quantity
 from .results.records import Result as Result

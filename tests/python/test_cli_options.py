@@ -52,6 +52,7 @@ OTHER_OUTPUTS = {
     "compare": "Write a page, e.g. page.html.",
     "figure": "The file; its end says the format.",
     "card": "The file, .png or .svg.",
+    "infer": "The scenario, in TOML; its page is written beside it.",
     "new control": FOLDER,
     **{f"new {each.name}": FOLDER for each in shipped()},
 }

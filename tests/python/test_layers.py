@@ -1,6 +1,7 @@
 """Who may use whom, among the crates, in the TCP endpoint and among the Python packages.
 
-The rules of Rust are tables of ARCHITECTURE.md (crates) and crates/LAYERS.md (their parts), between ``<!-- arrows: ... -->`` and ``<!-- end -->``; those of
+The rules of Rust are tables of ARCHITECTURE.md (crates) and crates/LAYERS.md (their parts), between
+``<!-- arrows: ... -->`` and ``<!-- end -->``; those of
 Python are the layers of pyproject.toml. What they must never allow stands here once more, so that no edit of them
 allows it by mistake.
 """

@@ -20,6 +20,7 @@ import claim_states
 import comparison_states
 import control_states
 import explorer_states
+import inference_states
 import observation_states
 import prediction_states
 import pytest
@@ -39,6 +40,7 @@ PAGES: Mapping[str, ModuleType] = {
     "comparison": comparison_states,
     "sweep": sweep_states,
     "observation": observation_states,
+    "inference": inference_states,
     "claims": claim_states,
     "control": control_states,
     "prediction": prediction_states,

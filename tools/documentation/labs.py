@@ -25,7 +25,9 @@ from parshall.instruments.simulation import run
 from tools.documentation.tables import ROOT
 
 FOLDER = ROOT / "docs" / "labs"
-LABS = ("aimd", "buffers", "bbr")
+LABS = ("aimd", "buffers", "bbr", "slow-transfer")
+IN_THE_PAGE = LABS[:3]
+"""The labs that need a browser only."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ def slides(lab: str) -> str:
     title, _, rest = text.partition("\n")
     lead, *sections = re.split(r"^## ", rest, flags=re.MULTILINE)
     parts = [f"<h1>{escape(title.removeprefix('# '))}</h1>{_html(lead)}"]
-    parts += [_html(f"## {each}") for each in sections if not each.startswith("Exercises")]
+    own = [each for each in sections if not each.startswith("Exercises") or not exercises(lab)]
+    parts += [_html(f"## {each}") for each in own]
     parts += [each for exercise in exercises(lab) for each in _slides_of(exercise)]
     shown = "\n".join(f"<section>{part}</section>" for part in parts)
     template = Path(__file__).with_name("slides.html").read_text(encoding="utf-8")

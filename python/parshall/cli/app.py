@@ -22,6 +22,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "shell": ("shell", "shell"),
     "replay": ("replay", "replay"),
     "observe": ("observe", "observe"),
+    "infer": ("infer", "infer"),
     "list": ("listing", "list_"),
     "schema": ("schema", "schema"),
     "validate": ("validate", "validate"),

@@ -34,7 +34,7 @@ from parshall.scenario.schema.accepted import (
     Table,
     initial,
 )
-from parshall.scenario.schema.external import External
+from parshall.scenario.schema.external import ExternalControl
 from parshall.scenario.schema.families import Configuration
 from parshall.scenario.schema.flows import PROCESSING_TIME, TCP_KEYS, FlowGroup
 from parshall.scenario.schema.links import Bottleneck, Link, NamedLink, ReverseLink
@@ -91,7 +91,7 @@ class Scenario(Part):
 
     _folder: Path = PrivateAttr(default=Path())
     _source: str | None = PrivateAttr(default=None)
-    _resolved: tuple[list[External], Resolved] | None = PrivateAttr(default=None)
+    _resolved: tuple[list[ExternalControl], Resolved] | None = PrivateAttr(default=None)
     """Resolved once, for the controls from outside that were declared then."""
 
     if not TYPE_CHECKING:  # type checkers make it of the fields
@@ -242,7 +242,7 @@ class Scenario(Part):
         """The congestion controls from outside that it names: where each comes from, and what it needs."""
         return [control.described() for control in self._external()]
 
-    def _external(self) -> list[External]:
+    def _external(self) -> list[ExternalControl]:
         """The declared controls that it names."""
         named = {control.name for group in self.flows for control in _with_steered(group.congestion_control)}
         return [control for name in sorted(named) if (control := external.declared(name))]

@@ -44,6 +44,7 @@ from parshall.instruments.prediction import (
 from parshall.instruments.prediction.answers import ByClass, Completion, Datagrams, LinkQueue, Reading, Throughput
 from parshall.instruments.prediction.result import Predicted
 from parshall.scenario import Scenario
+from parshall.scenario.schema.resolve.resolved import Resolved
 
 __all__ = [
     "ASSUMPTIONS",
@@ -89,11 +90,11 @@ def predict(scenario: Scenario | str | Path | Mapping[str, Any], measured: Any =
         The scenario is refused.
     """
     given = Scenario.of(scenario)
-    answers = predict_resolved(given.resolve(), measured)
+    answers = predict_resolved(given.resolved, measured)
     return answers.with_metadata({"name": given.name, "scenario_file": given.source})
 
 
-def predict_resolved(resolved: Mapping[str, Any], measured: Any = None) -> Predicted:
+def predict_resolved(resolved: Resolved | Mapping[str, Any], measured: Any = None) -> Predicted:
     """Return the models' answers to a resolved scenario (`parshall.Scenario.resolve`); otherwise as `predict`.
 
     Raises
@@ -101,7 +102,7 @@ def predict_resolved(resolved: Mapping[str, Any], measured: Any = None) -> Predi
     InputError
         The scenario names what is not in the catalog.
     """
-    net = network.read(resolved)
+    net = network.read(resolved if isinstance(resolved, Resolved) else Resolved.of(resolved))
     given_bps = loads.on_links(net)
     flows = tables.named(measured, "flows")
     seen = {} if flows is None else at_measured.read(flows)
