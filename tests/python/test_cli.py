@@ -271,7 +271,7 @@ QUICKSTART = str(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")
 @pytest.mark.parametrize(
     ("arguments", "without"),
     [
-        (["list"], {"numpy", "polars", "scipy", "matplotlib", "duckdb"}),
+        (["list", "controls"], {"numpy", "polars", "scipy", "matplotlib", "duckdb"}),
         (
             ["run", QUICKSTART, "--no-page"],
             {"matplotlib", "scipy.stats", "plotly", "numpy.ma", "parshall.analysis.models.diffserv"},

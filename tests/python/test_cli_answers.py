@@ -74,23 +74,6 @@ def test_quiet_leaves_the_answer_alone(words: tuple[str, ...], small: Path, monk
     assert notes
 
 
-def test_the_hint_at_a_name_comes_before_the_list() -> None:
-    with pytest.raises(ScenarioError) as refused:
-        ps.Scenario.load("quickstart", {"flows.0.congestion_control": "BBR"})
-    (problem,) = refused.value.problems
-    assert 'found "BBR", which is not the name of a congestion control. Did you mean "bbr"? Accepted: "reno"' in problem
-
-
-@pytest.mark.parametrize("buffer", ["150 ms", "1.5 s"])
-def test_a_buffer_in_time_is_answered_with_a_size(buffer: str) -> None:
-    """Which the link's rate makes of it: of 10 Mbit/s, that many bytes."""
-    with pytest.raises(ScenarioError, match="which is a time; a buffer is a size") as refused:
-        ps.Scenario.load("quickstart", {"bottleneck.queue.limit": buffer})
-    size = refused.value.problems[0].rpartition("at 10 Mbit/s write ")[2].strip('"')
-    assert size == {"150 ms": "187.5 kB", "1.5 s": "1.875 MB"}[buffer]
-    ps.Scenario.load("quickstart", {"bottleneck.queue.limit": size})
-
-
 def test_a_baseline_is_shown_as_it_was_written(tmp_path: Path) -> None:
     scenario = {"duration": "1 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "20 ms"}]}
     compare = {"parameter": "flows.0.count", "baseline": dt.date(1979, 5, 27)}

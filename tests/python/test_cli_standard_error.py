@@ -17,6 +17,7 @@ from parshall.instruments.emulation import abilities
 
 TESTS = Path(__file__).parents[1]
 CAPTURE = TESTS.parent / "fuzz" / "corpus" / "captures" / "vlan.pcap"
+LONG_CAPTURE = Path(__file__).parents[2] / "docs" / "example.pcap.gz"
 RECORDING = TESTS / "data" / "linux-6.18" / "reno-overflow.csv.zst"
 
 SCENARIO = """
@@ -63,6 +64,7 @@ COMMANDS: dict[str, list[Command]] = {
     "shell": [of("shell --help")],  # it goes on until it is ended
     "replay": [of(f"replay|{RECORDING}|--control|reno|-q")],
     "observe": [of(f"observe|{CAPTURE}|-q|-o|observed")],
+    "infer": [of(f"infer|{LONG_CAPTURE}|-q|-o|made.toml|--controls|cubic|--no-what-if")],
     "list": [of("list"), of("list queues --json")],
     "schema": [of("schema sweep")],
     "validate": [of("validate small.toml -q")],

@@ -71,7 +71,7 @@ def test_the_list_is_whole() -> None:
 def test_whoever_names_a_package_names_one_of_the_list() -> None:
     """Guides, messages and comments: all that says `apt install`, but what is no package of Debian 12."""
     names = {each.name for each in debian.packages()}
-    folders = ("docs", "python", "crates", "benches", ".ci")
+    folders = ("docs", "python", "studies", "tools", "crates", "benches", ".ci")
     files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".md", ".py", ".rs"}]
     found = {
         (str(path.relative_to(ROOT)), package)

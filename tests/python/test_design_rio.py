@@ -192,7 +192,7 @@ def test_command_line(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (("--delay", "15"), '--delay: found "15"'),
-        (("--loss-in", "2"), "loss_in: found 2"),
+        (("--loss-in", "2"), '--loss-in: found "2"'),
         (("--reservation", "2 Mbit/s", "--access", "1 Mbit/s", "--loss-in", "0.1"), "above the session's access rate"),
         (("--burst", "0", "--loss-in", "0.1"), "burst_packets: found 0"),
         ((), "found no constraint"),

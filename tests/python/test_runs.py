@@ -164,14 +164,6 @@ def test_an_empty_directory_is_fine(scenario: ps.Scenario, tmp_path: Path) -> No
     assert ps.run(scenario, tmp_path).status == "complete"
 
 
-def test_a_temporary_run_goes_away_with_its_object(scenario: ps.Scenario) -> None:
-    run = ps.run(scenario)
-    directory = run.directory
-    assert directory.is_dir()
-    del run
-    assert not directory.exists()
-
-
 def test_directories_that_are_no_runs(tmp_path: Path) -> None:
     with pytest.raises(RunNotFoundError, match="does not exist"):
         Run.load(tmp_path / "nothing")

@@ -24,7 +24,7 @@ def test_code_as_users_write_it_runs(tmp_path: Path) -> None:
     made = code.scenario()
     assert code.quantities_of_fields(made) == (2.0, 0.2)
     assert code.results(made, tmp_path)["group"].to_list() == ["flows0"] * 3 + ["web"]
-    assert [round(each / 1e6) for each in code.sweep(code.of_tables(), tmp_path)] == [4, 9]
+    assert [round(each / 1e6) for each in code.sweep(code.of_tables(), tmp_path)] == [5, 9]
     with pytest.raises(ValueError, match='found "50", which has no unit'):
         code.refused()
 

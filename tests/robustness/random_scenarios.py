@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from parshall.scenario import Bottleneck, FlowGroup, NamedLink, Probes, ReverseLink, Scenario
+from parshall.scenario.schema import rules
 from parshall.scenario.schema.catalog import Entry, Parameter, family
 from parshall.scenario.schema.families import SIZE, TIME
 from parshall.scenario.schema.flows import TCP_PARAMETERS
@@ -307,6 +308,9 @@ class Draw(random.Random):
                 return self.entry("distributions", role=SIZE if parameter.kind == "size_distribution" else TIME)
             case "value":
                 return f"{self.randint(1, 60_000)} B" if role == SIZE else self.duration(1e6, 0.5e12)
+            case "rules":
+                mixed = {self.choice(rules.names()): self.choice(("rfc", "linux")) for _ in range(self.randint(1, 4))}
+                return self.choice(("rfc", "linux", mixed, {"base": self.choice(("rfc", "linux")), **mixed}))
             case kind:
                 raise AssertionError(f"the generator does not know parameters of kind {kind}")
 

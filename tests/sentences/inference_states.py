@@ -11,9 +11,9 @@ from saying import State, folder
 
 import parshall as ps
 from parshall.analysis.stats.confidence import Interval
-from parshall.inference import Check, Effect, Inferred, infer
+from parshall.inference import Check, Inferred, RemedyEffect, infer
 from parshall.inference.page import document
-from parshall.inference.response import Response
+from parshall.inference.response import Explanation
 
 RATE_MBPS, RTT_MS, BUFFER = 5, 40, 20
 
@@ -41,11 +41,11 @@ def inferred(loss: float = 0.0, window: str = "") -> Inferred:
     return infer(*run.captures("bottleneck"), controls=())
 
 
-def page(made: Inferred, check: Check | None = None, effects: Sequence[Effect] | None = None) -> str:
+def page(made: Inferred, check: Check | None = None, effects: Sequence[RemedyEffect] | None = None) -> str:
     return document(made, check, effects).finding
 
 
-def told(response: Response) -> Callable[[], str]:
+def told(response: Explanation) -> Callable[[], str]:
     return lambda: page(replace(inferred(0.01), response=response))
 
 
@@ -60,21 +60,21 @@ def lower_bound(text: str) -> None:
     assert float(text.split("at least ")[1].split(maxsplit=1)[0]) < RATE_MBPS
 
 
-def effect(low: float, high: float) -> Effect:
+def effect(low: float, high: float) -> RemedyEffect:
     """Of a change of the goodput by so much."""
     middle = (low + high) / 2
     difference = Interval(middle, low, high, 5)
-    return Effect(
+    return RemedyEffect(
         "half the buffer", {"goodput_bps": 1e6}, {"goodput_bps": 1e6 * (1 + middle)}, {"goodput_bps": difference}
     )
 
 
-def harmful() -> Effect:
+def harmful() -> RemedyEffect:
     """More goodput for a longer queue."""
     before = {"goodput_bps": 1e6, "queueing_delay_p99_s": 0.01}
     after = {"goodput_bps": 1.5e6, "queueing_delay_p99_s": 0.05}
     differences = {"goodput_bps": Interval(0.5, 0.4, 0.6, 5), "queueing_delay_p99_s": Interval(0.8, 0.7, 0.9, 5)}
-    return Effect("twice the receiver's window", before, after, differences)
+    return RemedyEffect("twice the receiver's window", before, after, differences)
 
 
 def but(text: str) -> None:
@@ -90,7 +90,7 @@ def wrong(made: Inferred) -> Check:
     ).check()
 
 
-CANNOT = Response(
+CANNOT = Explanation(
     "cubic",
     "drop_tail",
     told=False,
@@ -99,7 +99,7 @@ CANNOT = Response(
     distance=0.1,
 )
 LIKELIHOODS: Mapping[str, float] = {"reno": 0.0, "cubic": -9.0}
-LOSSES = Response("reno", "drop_tail with losses", told=True, reason="", likelihoods=LIKELIHOODS, distance=0.4)
+LOSSES = Explanation("reno", "drop_tail with losses", told=True, reason="", likelihoods=LIKELIHOODS, distance=0.4)
 
 STATES: dict[str, State] = {
     "a capture of a full queue": State(

@@ -15,7 +15,7 @@ from parshall.analysis.stats.verdict import Judgement
 from parshall.cli.ask import _show_rules
 from parshall.design.rules import ask_rules
 from parshall.design.rules_answer import RulesAnswer
-from parshall.design.rules_found import WHOLE, Asked, Effect
+from parshall.design.rules_found import WHOLE, RuleEffect, RulesOfQuantity
 from parshall.results.records.validity import Validity
 from parshall.scenario.schema import rules
 
@@ -36,17 +36,17 @@ def judgement(change: float) -> Judgement:
     return found
 
 
-def effect(together: float, alone: float | None = None) -> Effect:
+def effect(together: float, alone: float | None = None) -> RuleEffect:
     only = together if alone is None else alone
     through = None if only == together else judgement(together - only)
-    return Effect(judgement(together), judgement(only), through)
+    return RuleEffect(judgement(together), judgement(only), through)
 
 
-def asked(key: str, changes: Changes, alone: Changes) -> Asked:
+def asked(key: str, changes: Changes, alone: Changes) -> RulesOfQuantity:
     effects = {name: effect(changes.get(name, 0.0), alone.get(name)) for name in rules.names()}
-    effects[WHOLE] = Effect(judgement(changes.get(WHOLE, 0.0)))
+    effects[WHOLE] = RuleEffect(judgement(changes.get(WHOLE, 0.0)))
     values = (mean_interval([RFC + change + noise for noise in NOISE]) for change in (changes.get(WHOLE, 0.0), 0.0))
-    return Asked(key, key, "packets", *values, effects)
+    return RulesOfQuantity(key, key, "packets", *values, effects)
 
 
 def of_many() -> RulesAnswer:

@@ -189,7 +189,7 @@ def result(
 
 
 def _limits(limits: FlowLimits) -> dict[str, Any]:
-    """What limits a flow, as ``--json`` has it."""
+    """Return the limits of a flow, as ``--json`` has them."""
     return {
         "limited_by": limits.cause,
         "limited_by_s": dict(limits.seconds),

@@ -36,7 +36,7 @@ from parshall.analysis.stats.verdict import Judgement
 from parshall.campaign import Execution, Plan, Sweep
 from parshall.campaign.plan import slug
 from parshall.design.rules_answer import RulesAnswer
-from parshall.design.rules_found import COLUMNS, WHOLE, Asked, Effect
+from parshall.design.rules_found import COLUMNS, WHOLE, RuleEffect, RulesOfQuantity
 from parshall.foundations.errors import InputError
 from parshall.instruments.emulation import emulate, validity
 from parshall.instruments.simulation import Run
@@ -52,7 +52,7 @@ WITHIN = 0.02
 OF_DIFFERENCE = 0.25
 """The same, over the difference itself."""
 QUANTITIES = ("goodput_bps", "loss_rate", "mean_queueing_delay_s", "completion_p50_s", "completion_p95_s")
-"""What is asked of each scenario, before its groups; what a scenario has no value of is left out."""
+"""Quantities of each scenario, before those of its groups; those without a value are left out."""
 
 
 def ask_rules(
@@ -141,7 +141,7 @@ def _groups(scenario: Scenario) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _usual(scenario: Scenario) -> Iterator[str]:
-    """What is asked of a scenario where nothing is said."""
+    """Quantities of a scenario where none are chosen."""
     yield from QUANTITIES
     for group in scenario.flows:
         if len(scenario.flows) > 1:
@@ -192,7 +192,7 @@ _Key = tuple[str, str, str]
 """Quantity, rule, column."""
 
 
-def _asked(made: Sweep, keys: Sequence[str], at_least: float) -> tuple[tuple[Asked, ...], int]:
+def _asked(made: Sweep, keys: Sequence[str], at_least: float) -> tuple[tuple[RulesOfQuantity, ...], int]:
     """The quantities, those first that change most, and how many differences were judged together."""
     pairs = {name: pair for key in keys for name, pair in _pairs(made, key)}
     found = judged(pairs, at_least=at_least)
@@ -200,7 +200,7 @@ def _asked(made: Sweep, keys: Sequence[str], at_least: float) -> tuple[tuple[Ask
     shown = {name[:2] for name, each in found.items() if each.matters}
     found |= judged(dict(_through(pairs, shown)), at_least=at_least)
     asked = [
-        Asked(
+        RulesOfQuantity(
             key,
             made.label(key),
             named(key).unit,
@@ -215,13 +215,13 @@ def _asked(made: Sweep, keys: Sequence[str], at_least: float) -> tuple[tuple[Ask
     return tuple(sorted(asked, key=_place)), compared
 
 
-def _place(asked: Asked) -> tuple[bool, bool, float]:
+def _place(asked: RulesOfQuantity) -> tuple[bool, bool, float]:
     """Where a quantity stands: first what all rules change, then what one of them does, the most first."""
     return not asked.whole.matters, not asked.shown, -abs(asked.share(asked.whole) or 0.0)
 
 
-def _effect(found: Mapping[_Key, Judgement], key: str, rule: str) -> Effect:
-    return Effect(*(found.get((key, rule, column)) for column in COLUMNS))
+def _effect(found: Mapping[_Key, Judgement], key: str, rule: str) -> RuleEffect:
+    return RuleEffect(*(found.get((key, rule, column)) for column in COLUMNS))
 
 
 def _pairs(made: Sweep, key: str) -> Iterator[tuple[_Key, Pair]]:
@@ -239,7 +239,7 @@ def _pairs(made: Sweep, key: str) -> Iterator[tuple[_Key, Pair]]:
 
 
 def _through(pairs: Mapping[_Key, Pair], shown: Collection[tuple[str, str]]) -> Iterator[tuple[_Key, Pair]]:
-    """What rules do with the others less what they do alone, a value a repetition."""
+    """Return the effect of rules with the others less their effect alone, a value a repetition."""
     for key, name in shown:
         one, other = (pairs.get((key, name, column)) for column in ("alone", "together"))
         if one is None or other is None:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from parshall.analysis.stats.verdict import Judgement
-from parshall.design.rules_found import COLUMNS, Asked
+from parshall.design.rules_found import COLUMNS, RulesOfQuantity
 from parshall.foundations import notebook
 from parshall.foundations.has_figures import HasFigures
 from parshall.foundations.numbers import counted, quantity
@@ -30,7 +30,7 @@ REST = 0.1
 
 @dataclass(frozen=True)
 class RulesAnswer(HasFigures, page="parshall.design.rules_page:rules_page"):
-    """What Linux's rules change in a scenario, and which of them do it.
+    """The effect of Linux's rules in a scenario, and of each of them.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class RulesAnswer(HasFigures, page="parshall.design.rules_page:rules_page"):
     scenario: Scenario
     switched: tuple[str, ...]
     kept: tuple[str, ...]
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[RulesOfQuantity, ...] = ()
     repetitions: int = 0
     compared: int = 0
     at_least: float = 0.01
@@ -61,11 +61,11 @@ class RulesAnswer(HasFigures, page="parshall.design.rules_page:rules_page"):
         return [each.text for each in _said(self)]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the answer."""
+        """Return the answer as a notebook shows it."""
         return notebook.fragment("Linux's rules", self.scenario.name, notebook.sentences(self.sentences()))
 
     def to_json(self) -> dict[str, Any]:
-        """What ``parshall ask rules --json`` prints."""
+        """Return the value that ``parshall ask rules --json`` prints."""
         return {
             "answer": self.sentences(),
             "switched": list(self.switched),
@@ -96,7 +96,7 @@ class RulesAnswer(HasFigures, page="parshall.design.rules_page:rules_page"):
         }
 
 
-def _as_json(asked: Asked, found: Judgement | None) -> dict[str, Any] | None:
+def _as_json(asked: RulesOfQuantity, found: Judgement | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
@@ -140,8 +140,8 @@ def _nothing(found: RulesAnswer) -> Sentence:
     return say("rules.none", number=number, repetitions=repetitions)
 
 
-def _of_quantity(asked: Asked) -> Iterator[Sentence]:
-    """What all rules do to a quantity, which rules do it, and which do the opposite."""
+def _of_quantity(asked: RulesOfQuantity) -> Iterator[Sentence]:
+    """Return the effect of all rules on a quantity, which rules have it, and which do the opposite."""
     parts, alone = asked.parts(), asked.parts("alone")
     if asked.matters(asked.whole):
         whole = asked.whole.difference.value
@@ -155,7 +155,9 @@ def _of_quantity(asked: Asked) -> Iterator[Sentence]:
         yield say("rules.only_alone", label=asked.label, parts=_alone(asked, alone))
 
 
-def _whole(asked: Asked, along: Sequence[tuple[str, Judgement]], alone: Sequence[tuple[str, Judgement]]) -> Sentence:
+def _whole(
+    asked: RulesOfQuantity, along: Sequence[tuple[str, Judgement]], alone: Sequence[tuple[str, Judgement]]
+) -> Sentence:
     """The difference of all rules together, and the parts of it that go the same way."""
     whole = asked.whole.difference.value
     values = {"change": _change(whole), "label": asked.label, "whole": amount(asked, asked.whole)}
@@ -166,19 +168,19 @@ def _whole(asked: Asked, along: Sequence[tuple[str, Judgement]], alone: Sequence
     return say(template, parts=_parts(asked, along), **values)
 
 
-def _parts(asked: Asked, parts: Sequence[tuple[str, Judgement]]) -> str:
+def _parts(asked: RulesOfQuantity, parts: Sequence[tuple[str, Judgement]]) -> str:
     """``14 % comes from recovery_rate and 4 % from acks``."""
     (name, effect), *others = parts
     texts = [f"{amount(asked, each)} from {other}" for other, each in others]
     return listed([f"{amount(asked, effect)} comes from {name}", *texts])
 
 
-def _alone(asked: Asked, parts: Sequence[tuple[str, Judgement]]) -> str:
+def _alone(asked: RulesOfQuantity, parts: Sequence[tuple[str, Judgement]]) -> str:
     """``recovery_rate lowers it by 14 %``."""
     return listed([f"{name} {_change(each.difference.value)}s it by {amount(asked, each)}" for name, each in parts])
 
 
-def _through(asked: Asked) -> Iterator[Sentence]:
+def _through(asked: RulesOfQuantity) -> Iterator[Sentence]:
     """The rules that do something else in the company of the others than alone."""
     for name, _ in asked.parts("through"):
         together, alone = asked.effects[name].together, asked.effects[name].alone
@@ -211,7 +213,7 @@ def _change(difference: float) -> str:
     return "raise" if difference > 0 else "lower"
 
 
-def amount(asked: Asked, found: Judgement, *, signed: bool = False) -> str:
+def amount(asked: RulesOfQuantity, found: Judgement, *, signed: bool = False) -> str:
     """A difference as a share of the value with the rules of the RFCs; in its unit where that value is 0."""
     share = asked.share(found)
     value = found.difference.value

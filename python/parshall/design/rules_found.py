@@ -1,4 +1,4 @@
-"""What rules of Linux change: of a quantity, the difference of all of them and of each one."""
+"""The effects of Linux's rules on a quantity: of all of them, and of each one."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ COLUMNS = ("together", "alone", "through")
 
 
 @dataclass(frozen=True)
-class Effect:
-    """What a rule does to a quantity: with Linux's form of it less with the RFCs' form.
+class RuleEffect:
+    """The effect of a rule on a quantity: with Linux's form of it less with the RFCs' form.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RulesOfQuantity:
     """A quantity, and what all rules together and each one do to it.
 
     Parameters
@@ -57,7 +57,7 @@ class Asked:
     unit: str
     linux: Interval
     rfc: Interval
-    effects: Mapping[str, Effect]
+    effects: Mapping[str, RuleEffect]
     at_least: float = 0.01
     kernel: float | None = None
 

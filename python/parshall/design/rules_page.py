@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.verdict import Judgement
 from parshall.design.rules_answer import RulesAnswer, amount
-from parshall.design.rules_found import WHOLE, Asked
+from parshall.design.rules_found import WHOLE, RulesOfQuantity
 from parshall.foundations.numbers import counted, quantity
 from parshall.foundations.version import __version__
 from parshall.report.document import Block, Chart, Document, Section, Table
@@ -64,7 +64,7 @@ def _values(found: RulesAnswer) -> Table:
     return Table("All rules together", header, rows, (1, 2, 3, 4, *((6,) if kernel else ())))
 
 
-def cells(asked: Asked, found: Judgement | None, at_least: float) -> tuple[str, str, str]:
+def cells(asked: RulesOfQuantity, found: Judgement | None, at_least: float) -> tuple[str, str, str]:
     """A difference, its share of the value with the rules of the RFCs, and its verdict, as text."""
     if found is None:
         return "", "", "no value"
@@ -73,7 +73,7 @@ def cells(asked: Asked, found: Judgement | None, at_least: float) -> tuple[str, 
     return text, amount(asked, found, signed=True), found.verdict.text(at_least, why)
 
 
-def _of_quantity(found: RulesAnswer, asked: Asked, number: int) -> Section:
+def _of_quantity(found: RulesAnswer, asked: RulesOfQuantity, number: int) -> Section:
     """A quantity: a figure and a table of its rules."""
     rows = [
         (f"`{name}`", *(text for key, _ in _COLUMNS for text in cells(asked, getattr(effect, key), found.at_least)))
@@ -85,7 +85,7 @@ def _of_quantity(found: RulesAnswer, asked: Asked, number: int) -> Section:
     return Section(heading, figures=drawn, tables=[Table("", header, rows, (1, 2, 4, 5))])
 
 
-def _figure(found: RulesAnswer, asked: Asked, number: int) -> Chart:
+def _figure(found: RulesAnswer, asked: RulesOfQuantity, number: int) -> Chart:
     """A row a rule: its difference with the others and alone, with intervals, as shares."""
     names = (WHOLE, *found.names)
     marks: list[Mark] = [Guide(0.0, "no difference", along="x")]
@@ -109,7 +109,7 @@ def _figure(found: RulesAnswer, asked: Asked, number: int) -> Chart:
     return Chart(f"rules-{number}", f"What rules do to the {asked.label}", Plot([panel], "Bars are 95 % intervals."))
 
 
-def _bar(asked: Asked, effect: Judgement | None) -> tuple[float, float, float] | None:
+def _bar(asked: RulesOfQuantity, effect: Judgement | None) -> tuple[float, float, float] | None:
     """A difference and the ends of its interval as shares, in percent."""
     if effect is None:
         return None
@@ -130,7 +130,7 @@ def _taken_away(found: RulesAnswer) -> Section:
 
 
 def shown_rows(found: RulesAnswer) -> Sequence[tuple[str, ...]]:
-    """What the terminal prints: the whole difference of each quantity, and the rules that are shown to change it."""
+    """Return the lines of the terminal: the whole difference of each quantity, and the rules shown to change it."""
     rows: list[tuple[str, ...]] = []
     for asked in found.asked:
         rows.append((asked.label, ALL, *cells(asked, asked.whole, found.at_least)))

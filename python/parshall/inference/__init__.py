@@ -16,4 +16,4 @@
 from parshall.inference.checking import Check as Check
 from parshall.inference.infer import Inferred as Inferred
 from parshall.inference.infer import infer as infer
-from parshall.inference.what_if import Effect as Effect
+from parshall.inference.what_if import RemedyEffect as RemedyEffect

@@ -40,7 +40,7 @@ LEAST_LOSSES = 10
 
 @dataclass(frozen=True)
 class Check:
-    """What was captured, beside what the scenario gives.
+    """Captured quantities beside those of the scenario.
 
     Parameters
     ----------

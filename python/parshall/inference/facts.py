@@ -1,4 +1,4 @@
-"""What a capture shows of its flows, gathered from the tables of an observation, a connection at a time."""
+"""Facts of the flows of a capture, gathered from the tables of an observation, a connection at a time."""
 
 from __future__ import annotations
 

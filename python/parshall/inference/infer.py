@@ -14,10 +14,10 @@ from parshall.foundations.files import write_atomically
 from parshall.inference import path as paths
 from parshall.inference.checking import REPETITIONS, Check, check
 from parshall.inference.facts import Direction, directions
-from parshall.inference.response import CONTROLS, Response, chosen, explain, with_queue
+from parshall.inference.response import CONTROLS, Explanation, chosen, explain, with_queue
 from parshall.inference.what_if import REPETITIONS as CHANGED
-from parshall.inference.what_if import Effect, what_if
-from parshall.inference.workloads import Group, groups
+from parshall.inference.what_if import RemedyEffect, what_if
+from parshall.inference.workloads import FlowCluster, groups
 from parshall.inference.writing import Draft, draft
 from parshall.instruments.observation import Observation, observe
 from parshall.scenario.scenario import Scenario
@@ -48,9 +48,9 @@ class Inferred:
 
     name: str
     flows: Sequence[Direction]
-    groups: Sequence[Group]
-    path: paths.Path
-    response: Response | None
+    groups: Sequence[FlowCluster]
+    path: paths.InferredPath
+    response: Explanation | None
     draft: Draft
 
     @property
@@ -72,7 +72,7 @@ class Inferred:
         """Simulate the scenario and compare it with the capture."""
         return check(self.scenario, self.forward, repetitions=repetitions)
 
-    def what_if(self, *, repetitions: int = CHANGED) -> list[Effect]:
+    def what_if(self, *, repetitions: int = CHANGED) -> list[RemedyEffect]:
         """Simulate what might help, and say what each change brings."""
         return what_if(self.scenario, min(each.min_rtt_s for each in self.forward), repetitions=repetitions)
 
@@ -132,7 +132,7 @@ def infer(
     total = sum(each.delivered_bytes for each in there)
     judged = [each for each in there if each.delivered_bytes > JUDGED_SHARE * total]
 
-    def written(at: paths.Path, control: str) -> Draft:
+    def written(at: paths.InferredPath, control: str) -> Draft:
         lines = {place: chosen(None, control) for place in range(len(found))}
         return draft(title, at, found, lines, replay=replay)
 

@@ -1,4 +1,4 @@
-"""What was inferred from a capture, as sentences, as a page and as JSON."""
+"""An inferred scenario as sentences, as a page and as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from parshall.foundations.numbers import ABSENT, quantity
 from parshall.inference.checking import LABELS, Check
 from parshall.inference.infer import Inferred
 from parshall.inference.response import QUEUES
-from parshall.inference.what_if import QUANTITIES, Effect
+from parshall.inference.what_if import QUANTITIES, RemedyEffect
 from parshall.inference.writing import between
 from parshall.report.document import Block, Document, Section, Table
 from parshall.report.sentences import Sentence, say
@@ -21,7 +21,7 @@ LISTED = 8
 
 
 def path_sentences(made: Inferred) -> list[Sentence]:
-    """What the path is like: rate, buffer, round trip, losses."""
+    """Return what is said of the path: rate, buffer, round trip, losses."""
     rtt = quantity(min(each.min_rtt_s for each in made.forward), "s")
     path, queue = made.path, "" if made.response is None else made.response.queue
     if path.rate_bps.guess:
@@ -56,8 +56,8 @@ def check_sentence(check: Check) -> Sentence:
     return say("inferred.explains_but", missed=_listed(check.missed))
 
 
-def help_sentences(effects: Sequence[Effect], *, guess: bool) -> list[Sentence]:
-    """What each change that helps brings; that none does; and where that rests on a guess."""
+def help_sentences(effects: Sequence[RemedyEffect], *, guess: bool) -> list[Sentence]:
+    """Return what is said of changes: what those that help bring, that none does, and that it rests on a guess."""
     helping = [each for each in effects if each.helps]
     if not helping:
         return [say("inferred.nothing_helps", number=str(len(effects)))] if effects else []
@@ -65,7 +65,7 @@ def help_sentences(effects: Sequence[Effect], *, guess: bool) -> list[Sentence]:
     return [*said, *([say("inferred.guess")] if guess else [])]
 
 
-def sentences(made: Inferred, check: Check | None, effects: Sequence[Effect] | None) -> list[Sentence]:
+def sentences(made: Inferred, check: Check | None, effects: Sequence[RemedyEffect] | None) -> list[Sentence]:
     """All that is said of it, the verdict first."""
     said = [] if check is None else [check_sentence(check)]
     said += path_sentences(made)
@@ -74,7 +74,7 @@ def sentences(made: Inferred, check: Check | None, effects: Sequence[Effect] | N
     return said + ([] if effects is None else help_sentences(effects, guess=made.path.rate_bps.guess))
 
 
-def document(made: Inferred, check: Check | None, effects: Sequence[Effect] | None) -> Document:
+def document(made: Inferred, check: Check | None, effects: Sequence[RemedyEffect] | None) -> Document:
     """The page: sentences, the scenario, the check, the changes, the controls."""
     sections = [Section("The scenario", blocks=[Block("code", made.text)])]
     if check is not None:
@@ -93,8 +93,8 @@ def document(made: Inferred, check: Check | None, effects: Sequence[Effect] | No
     )
 
 
-def to_json(made: Inferred, check: Check | None, effects: Sequence[Effect] | None) -> dict[str, Any]:
-    """What ``--json`` prints; docs/json.md describes it."""
+def to_json(made: Inferred, check: Check | None, effects: Sequence[RemedyEffect] | None) -> dict[str, Any]:
+    """Return the value that ``--json`` prints; docs/json.md describes it."""
     path, response = made.path, made.response
     found: dict[str, Any] = {
         "scenario": made.scenario.document(),
@@ -157,20 +157,20 @@ def _check_table(check: Check) -> Table:
     return Table("", ("quantity", "captured", "simulated", "verdict"), rows, numbers=(1, 2))
 
 
-def _effect_table(effects: Sequence[Effect]) -> Table:
+def _effect_table(effects: Sequence[RemedyEffect]) -> Table:
     names = [name for name in QUANTITIES if any(name in each.before for each in effects)]
     header = ("change", *(QUANTITIES[name][0] for name in names), "shown")
     rows = [(each.change, *(_step(each, name) for name in names), _verdict(each)) for each in effects]
     return Table("", header, rows, numbers=range(1, len(names) + 1))
 
 
-def _step(effect: Effect, name: str) -> str:
+def _step(effect: RemedyEffect, name: str) -> str:
     if name not in effect.before:
         return ABSENT
     return f"{quantity(effect.before[name], UNITS[name])} → {quantity(effect.after[name], UNITS[name])}"
 
 
-def _verdict(effect: Effect) -> str:
+def _verdict(effect: RemedyEffect) -> str:
     if effect.helps and effect.harms:
         return "helps one, harms the other"
     return "helps" if effect.helps else "harms" if effect.harms else "no difference shown"
@@ -183,13 +183,13 @@ def _control_table(likelihoods: Mapping[str, float]) -> Table:
     )
 
 
-def _brought(effect: Effect) -> str:
+def _brought(effect: RemedyEffect) -> str:
     parts = [_told(effect, name) for name in effect.helps]
     harmed = [_told(effect, name) for name in effect.harms]
     return _listed(parts) + (f", but {_listed(harmed)}" if harmed else "")
 
 
-def _told(effect: Effect, name: str) -> str:
+def _told(effect: RemedyEffect, name: str) -> str:
     unit = UNITS[name]
     return f"{QUANTITIES[name][0]} {quantity(effect.after[name], unit)} for {quantity(effect.before[name], unit)}"
 

@@ -38,7 +38,7 @@ UNKNOWN_RATE = 2.0
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PathEstimate:
     """A value with its 95 % interval, or, where `low` alone is given, a lower bound with a guess above it."""
 
     value: float
@@ -48,7 +48,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Path:
+class InferredPath:
     """The bottleneck that the flows of one direction share.
 
     Parameters
@@ -63,9 +63,9 @@ class Path:
         Packets lost in a random loss event on average.
     """
 
-    rate_bps: Estimate
-    buffer_bytes: Estimate | None
-    loss: Estimate | None
+    rate_bps: PathEstimate
+    buffer_bytes: PathEstimate | None
+    loss: PathEstimate | None
     burst_packets: float
 
 
@@ -85,18 +85,18 @@ def sides(flows: Sequence[Direction]) -> tuple[list[Direction], list[Direction]]
     return there, [each for each in flows if each not in there]
 
 
-def path(observation: Observation, flows: Sequence[Direction]) -> Path:
+def path(observation: Observation, flows: Sequence[Direction]) -> InferredPath:
     """The bottleneck of flows that go the same way."""
     rate = _rate(observation, flows)
-    return Path(rate, _buffer(flows, rate.value), _loss(flows), _burst(flows))
+    return InferredPath(rate, _buffer(flows, rate.value), _loss(flows), _burst(flows))
 
 
-def _rate(observation: Observation, flows: Sequence[Direction]) -> Estimate:
+def _rate(observation: Observation, flows: Sequence[Direction]) -> PathEstimate:
     alone = max(flows, key=lambda each: each.delivered_bytes)
     others = sum(each.delivered_bytes for each in flows) - alone.delivered_bytes
     if others < 0.01 * alone.delivered_bytes and alone.limits.path_rate_bps is not None:
         value = alone.limits.path_rate_bps
-        return Estimate(value, 0.98 * value, 1.02 * value)
+        return PathEstimate(value, 0.98 * value, 1.02 * value)
     rates, queued = _binned(observation, flows)
     full = rates[queued]
     if full.size >= LEAST_BINS:
@@ -111,11 +111,11 @@ def _rate(observation: Observation, flows: Sequence[Direction]) -> Estimate:
     level = level[level >= (1 - LEVEL) * most]
     if level.size >= LEAST_BINS:
         return _median(level)
-    return Estimate(UNKNOWN_RATE * most, low=most, guess=True)
+    return PathEstimate(UNKNOWN_RATE * most, low=most, guess=True)
 
 
-def _pooled(observation: Observation, flows: Sequence[Direction]) -> Estimate | None:
-    """What flows that had the path for themselves sent in round trips with a queue; None of fewer than five."""
+def _pooled(observation: Observation, flows: Sequence[Direction]) -> PathEstimate | None:
+    """Return the rate of flows alone on the path in round trips with a queue; None of fewer than five."""
     rates = []
     for flow in flows:
         others = [each for each in flows if each is not flow]
@@ -129,17 +129,17 @@ def _pooled(observation: Observation, flows: Sequence[Direction]) -> Estimate | 
     return _median(np.array(rates)) if len(rates) >= LEAST_BINS else None
 
 
-def _median(values: FloatArray) -> Estimate:
+def _median(values: FloatArray) -> PathEstimate:
     """The median with its distribution-free interval."""
     ordered = np.sort(values)
     half = 0.98 * math.sqrt(ordered.size)
     low = ordered[max(0, math.floor(ordered.size / 2 - half))]
     high = ordered[min(ordered.size - 1, math.ceil(ordered.size / 2 + half))]
-    return Estimate(float(np.median(ordered)), float(low), float(high))
+    return PathEstimate(float(np.median(ordered)), float(low), float(high))
 
 
 def _peaks(flow: Direction) -> FloatArray:
-    """What was sent in two round trips over their length, as bits on the wire a second, shape (rounds - 2,)."""
+    """Return the rate of each two round trips in a row, as bits on the wire a second, shape (rounds - 2,)."""
     if flow.rounds.size < 3:
         return np.empty(0)
     lengths = flow.round_starts_s[2:] - flow.round_starts_s[:-2]
@@ -178,14 +178,14 @@ def _binned(observation: Observation, flows: Sequence[Direction]) -> tuple[Float
     return delivered / width, queued
 
 
-def _buffer(flows: Sequence[Direction], rate_bps: float) -> Estimate | None:
+def _buffer(flows: Sequence[Direction], rate_bps: float) -> PathEstimate | None:
     delay = full_queue_s(flows)
     if delay is None:
         return None
     losses = sum(each.limits.queue_losses or 0 for each in flows)
     spread = 0.15 if losses < LEAST_EVENTS else 0.08
     value = delay * rate_bps / 8
-    return Estimate(value, (1 - spread) * value, (1 + spread) * value)
+    return PathEstimate(value, (1 - spread) * value, (1 + spread) * value)
 
 
 def full_queue_s(flows: Sequence[Direction]) -> float | None:
@@ -218,14 +218,14 @@ def without_queue(flows: Sequence[Direction]) -> list[Direction]:
     return made
 
 
-def _loss(flows: Sequence[Direction]) -> Estimate | None:
+def _loss(flows: Sequence[Direction]) -> PathEstimate | None:
     events = sum(each.limits.random_losses or 0 for each in flows)
     sent = sum(each.packets_sent for each in flows)
     if events < LEAST_EVENTS or not sent:
         return None
     value = events * _burst(flows) / sent
     low, high = chi2.ppf(0.025, 2 * events) / (2 * events), chi2.ppf(0.975, 2 * events + 2) / (2 * events)
-    return Estimate(value, float(low) * value, float(high) * value)
+    return PathEstimate(value, float(low) * value, float(high) * value)
 
 
 def _burst(flows: Sequence[Direction]) -> float:

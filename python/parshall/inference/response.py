@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from parshall.analysis.stats.estimates import FloatArray
 from parshall.inference.facts import Direction, directions
-from parshall.inference.path import Estimate, Path, without_queue
+from parshall.inference.path import InferredPath, PathEstimate, without_queue
 from parshall.inference.writing import Draft, Key
 from parshall.instruments.observation import observe
 from parshall.instruments.simulation import run
@@ -61,7 +61,7 @@ QUEUES: Mapping[str, str] = {
 USUAL = ("cubic", "bbr", "bbr3", "reno")
 """Controls with which queues are told apart before all controls are tried."""
 LIKELIEST = "cubic"
-"""What most senders run: taken where it cannot be told and this one would do."""
+"""The control of most senders: taken where it cannot be told and this one would do."""
 LEAST_EVENTS = 4
 """Loss events below which the response to losses shows nothing. Controls that hardly lose are judged by their queue."""
 RECEIVERS = "198.18."
@@ -96,7 +96,7 @@ Candidate = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Response:
+class Explanation:
     """The candidate that explains the flows best.
 
     Parameters
@@ -122,7 +122,7 @@ class Response:
 
 
 def features(flows: Sequence[Direction], seconds: float) -> FloatArray:
-    """What the flows' windows, losses and queues are like in the first `seconds`; shape (features,).
+    """Return features of the flows' windows, losses and queues in the first `seconds`; shape (features,).
 
     They are in the order of `FEATURES`. Ratios are logarithms, so that a standard deviation is a relative one.
     """
@@ -188,10 +188,10 @@ def _part(flow: Direction, until_s: float) -> _Part:
 
 def explain(
     flows: Sequence[Direction],
-    path: Path,
-    written: Callable[[Path, str], Draft],
+    path: InferredPath,
+    written: Callable[[InferredPath, str], Draft],
     controls: Sequence[str] = CONTROLS,
-) -> Response:
+) -> Explanation:
     """The control and the queue that explain the flows best.
 
     Parameters
@@ -219,7 +219,7 @@ def explain(
     return _judged(flows, distances, queue)
 
 
-def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], queue: str) -> Response:
+def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], queue: str) -> Explanation:
     order = sorted(distances, key=lambda each: distances[each])
     best = order[0]
     logs = {control: (distances[best] ** 2 - distances[control, q] ** 2) * len(FEATURES) / 2 for control, q in order}
@@ -233,10 +233,10 @@ def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], qu
         near = [control for control, _ in order[1:] if -logs[control] < SURE]
         reason = f"{', '.join(near)} would do nearly as well"
     control = best[0] if not reason or -logs.get(LIKELIEST, -SURE) >= SURE else LIKELIEST
-    return Response(control, queue, not reason, reason, logs, distances[best])
+    return Explanation(control, queue, not reason, reason, logs, distances[best])
 
 
-def _queues(path: Path) -> list[str]:
+def _queues(path: InferredPath) -> list[str]:
     """The queues that are tried: managed ones only where losses were seen."""
     lossy = path.loss is not None or path.buffer_bytes is not None
     plain = ["drop_tail"] if path.loss is None or path.buffer_bytes is not None else []
@@ -287,8 +287,8 @@ class _Trial:
     """Simulates candidates and takes their features."""
 
     seconds: float
-    path: Path
-    written: Callable[[Path, str], Draft]
+    path: InferredPath
+    written: Callable[[InferredPath, str], Draft]
 
     def features(self, control: str, queue: str, number: int) -> FloatArray:
         """Those of one run; every run after the first has a path drawn within its intervals."""
@@ -319,8 +319,8 @@ def _until(tables: dict[str, Any], seconds: float) -> dict[str, Any]:
     return tables | {"flows": made}
 
 
-def _drawn(path: Path, draw: np.random.Generator) -> Path:
-    def within(estimate: Estimate | None) -> Estimate | None:
+def _drawn(path: InferredPath, draw: np.random.Generator) -> InferredPath:
+    def within(estimate: PathEstimate | None) -> PathEstimate | None:
         if estimate is None or estimate.low is None or estimate.high is None:
             return estimate
         return replace(estimate, value=float(draw.uniform(estimate.low, estimate.high)))
@@ -329,7 +329,7 @@ def _drawn(path: Path, draw: np.random.Generator) -> Path:
     return replace(path, rate_bps=rate, buffer_bytes=within(path.buffer_bytes), loss=within(path.loss))
 
 
-def chosen(response: Response | None, default: str = "cubic") -> Key:
+def chosen(response: Explanation | None, default: str = "cubic") -> Key:
     """The line with the congestion control of the groups."""
     if response is None:
         return Key("congestion_control", f'"{default}"', "a guess: nothing it did shows its control")

@@ -1,4 +1,4 @@
-"""What would help: changes of an inferred scenario, each simulated, with what it brings.
+"""Changes of an inferred scenario that may help, each simulated.
 
 No advice without the run that proves it: a change is listed with the difference that its runs showed, and counts as
 help only where the whole interval of the paired difference is on the good side, and large enough to matter.
@@ -31,7 +31,7 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Change:
+class Remedy:
     """A change that may help, and how it is made."""
 
     words: str
@@ -39,8 +39,8 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Effect:
-    """What a change brings.
+class RemedyEffect:
+    """The effect of a change.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _shown(difference: Interval, better: str) -> int:
     return -sign if difference.high < -MATTERS else 0
 
 
-def what_if(scenario: Scenario, rtt_s: float, *, repetitions: int = REPETITIONS) -> list[Effect]:
+def what_if(scenario: Scenario, rtt_s: float, *, repetitions: int = REPETITIONS) -> list[RemedyEffect]:
     """Each change that applies, with what it brings; those that help most come first.
 
     Parameters
@@ -115,7 +115,7 @@ def _values(document: Document) -> dict[str, list[float]]:
 
 def _effect(
     words: str, before: Mapping[str, Sequence[float]], after: Mapping[str, Sequence[float]], rtt_s: float
-) -> Effect:
+) -> RemedyEffect:
     both = [name for name in QUANTITIES if name in before and name in after]
     differences = {}
     for name in both:
@@ -123,7 +123,7 @@ def _effect(
         if whole > 0:
             differences[name] = paired_difference(np.array(after[name]) / whole, np.array(before[name]) / whole)
     means = [{name: float(np.mean(part[name])) for name in both} for part in (before, after)]
-    return Effect(words, means[0], means[1], differences)
+    return RemedyEffect(words, means[0], means[1], differences)
 
 
 # --- the changes ---
@@ -177,13 +177,13 @@ def _faster(document: Document) -> Document:
     return document | {"bottleneck": document["bottleneck"] | {"rate": f"{2 * float(number):g} {unit}"}}
 
 
-CHANGES: Sequence[Change] = (
-    Change("twice the receiver's window", _larger_window),
-    Change("FQ-CoDel at the bottleneck", _queue("fq_codel", "10240 packets")),
-    Change("half the buffer", _half_buffer),
-    Change("BBRv3 at the senders", _control("bbr3")),
-    Change("CUBIC at the senders", _control("cubic")),
-    Change("no losses outside full queues", _no_loss),
-    Change("twice the link's rate", _faster),
+CHANGES: Sequence[Remedy] = (
+    Remedy("twice the receiver's window", _larger_window),
+    Remedy("FQ-CoDel at the bottleneck", _queue("fq_codel", "10240 packets")),
+    Remedy("half the buffer", _half_buffer),
+    Remedy("BBRv3 at the senders", _control("bbr3")),
+    Remedy("CUBIC at the senders", _control("cubic")),
+    Remedy("no losses outside full queues", _no_loss),
+    Remedy("twice the link's rate", _faster),
 )
-"""What a page tries."""
+"""The changes that a page tries."""

@@ -1,4 +1,4 @@
-"""What the applications of a capture did: groups of connections that behave alike.
+"""Applications of a capture: groups of connections that behave alike.
 
 | workload | connections of which it is made |
 | --- | --- |
@@ -41,7 +41,7 @@ POINTS = 12
 
 @dataclass(frozen=True)
 class Activity:
-    """What one client did: its transfers, in order.
+    """The transfers of one client, in order.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Activity:
 
 
 @dataclass(frozen=True)
-class Group:
+class FlowCluster:
     """Activities of one kind with about the same round trip, which become a group of flows."""
 
     kind: Kind
@@ -88,11 +88,11 @@ class Group:
         return float(np.median([flow.min_rtt_s for flow in self.flows]))
 
 
-def groups(there: Sequence[Direction], back: Sequence[Direction]) -> list[Group]:
+def groups(there: Sequence[Direction], back: Sequence[Direction]) -> list[FlowCluster]:
     """The groups of both directions, the largest first."""
     end_s = span([*there, *back])[1]
     requests = {(each.source, each.destination, *each.ports): each for each in (*there, *back)}
-    made: list[Group] = []
+    made: list[FlowCluster] = []
     for forward, flows in ((True, there), (False, back)):
         own = [each for each in flows if not _is_request(each, requests)]
         activities = [found for part in _clients(own) for found in _activities(part, requests, end_s)]
@@ -118,7 +118,7 @@ def _clients(flows: Sequence[Direction]) -> list[list[Direction]]:
 
 
 def _activities(flows: Sequence[Direction], others: Connections, end_s: float) -> Iterator[Activity]:
-    """What the connections of one client are: each for itself, or together one transfer after another."""
+    """Yield the activities of one client: each connection for itself, or together one transfer after another."""
     single = [_alone(each, others, end_s) for each in flows]
     once = [each for each in single if each.kind == "transfer"]
     yield from (each for each in single if each.kind != "transfer")
@@ -139,7 +139,7 @@ def _activities(flows: Sequence[Direction], others: Connections, end_s: float) -
 
 
 def _alone(flow: Direction, others: Connections, end_s: float) -> Activity:
-    """What one connection did."""
+    """Return the activity of one connection."""
     opposite = _opposite(flow, others)
     pauses = flow.pauses_s
     long = pauses[:, 1] - pauses[:, 0] > 2 * flow.min_rtt_s
@@ -161,7 +161,7 @@ def _alone(flow: Direction, others: Connections, end_s: float) -> Activity:
     return Activity("bulk" if still else "transfer", [flow], np.array([flow.start_s]), size, np.empty(0))
 
 
-def _alike(forward: bool, activities: Sequence[Activity]) -> list[Group]:
+def _alike(forward: bool, activities: Sequence[Activity]) -> list[FlowCluster]:
     """Activities of one kind whose least round trips are about the same."""
     made: list[tuple[float, Kind, list[Activity]]] = []
     for each in sorted(activities, key=lambda each: min(flow.min_rtt_s for flow in each.flows)):
@@ -172,4 +172,4 @@ def _alike(forward: bool, activities: Sequence[Activity]) -> list[Group]:
                 break
         else:
             made.append((rtt, each.kind, [each]))
-    return [Group(kind, forward, sorted(part, key=lambda each: each.starts_s[0])) for _, kind, part in made]
+    return [FlowCluster(kind, forward, sorted(part, key=lambda each: each.starts_s[0])) for _, kind, part in made]

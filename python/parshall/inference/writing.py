@@ -11,8 +11,8 @@ import numpy as np
 from parshall.analysis.stats.estimates import FloatArray
 from parshall.foundations.numbers import counted, quantity
 from parshall.inference.facts import TIMESTAMPS, Direction, span
-from parshall.inference.path import Estimate, Path
-from parshall.inference.workloads import POINTS, Activity, Group
+from parshall.inference.path import InferredPath, PathEstimate
+from parshall.inference.workloads import POINTS, Activity, FlowCluster
 
 LONGEST_S = 600.0
 """A longer capture is shortened: what repeats itself needs no more."""
@@ -69,7 +69,9 @@ def _lines(keys: Sequence[Key]) -> str:
     return "\n".join(made) + "\n"
 
 
-def draft(name: str, path: Path, found: Sequence[Group], control: dict[int, Key], *, replay: bool = False) -> Draft:
+def draft(
+    name: str, path: InferredPath, found: Sequence[FlowCluster], control: dict[int, Key], *, replay: bool = False
+) -> Draft:
     """The scenario of the groups on the path.
 
     Parameters
@@ -101,7 +103,7 @@ def draft(name: str, path: Path, found: Sequence[Group], control: dict[int, Key]
 # --- the bottleneck ---
 
 
-def _bottleneck(path: Path, packet_bytes: int) -> Iterator[Key]:
+def _bottleneck(path: InferredPath, packet_bytes: int) -> Iterator[Key]:
     rate = path.rate_bps
     if rate.guess:
         least = quantity(rate.low or rate.value, "bit/s")
@@ -133,7 +135,7 @@ def _loss(probability: float, burst: float) -> str:
 # --- groups ---
 
 
-def _grouped(place: int, group: Group, begin: float, control: Key, path: Path) -> Iterator[list[Key]]:
+def _grouped(place: int, group: FlowCluster, begin: float, control: Key, path: InferredPath) -> Iterator[list[Key]]:
     keys = [*_names(place, group, len(group.activities)), *_rtt(group, path), control]
     starts = [each.starts_s[0] - begin for each in group.activities]
     keys.append(Key("start", _each([_duration(start) for start in starts]), "first data"))
@@ -142,7 +144,7 @@ def _grouped(place: int, group: Group, begin: float, control: Key, path: Path) -
     yield keys
 
 
-def _names(place: int, group: Group, count: int) -> Iterator[Key]:
+def _names(place: int, group: FlowCluster, count: int) -> Iterator[Key]:
     yield Key("name", _text(f"group{place}"), _whose(group))
     if count > 1:
         yield Key("count", str(count))
@@ -150,13 +152,13 @@ def _names(place: int, group: Group, count: int) -> Iterator[Key]:
         yield Key("direction", '"reverse"', "these send towards the others' senders")
 
 
-def _whose(group: Group) -> str:
+def _whose(group: FlowCluster) -> str:
     first = group.main
     more = len(group.flows) - 1
     return f"{first.name}" + (f" and {counted(more, 'other')}" if more else "")
 
 
-def _rtt(group: Group, path: Path) -> Iterator[Key]:
+def _rtt(group: FlowCluster, path: InferredPath) -> Iterator[Key]:
     values = [min(flow.min_rtt_s for flow in each.flows) for each in group.activities]
     wires = [0.0 if path.rate_bps.guess else _wire_s(each, path.rate_bps.value) for each in group.activities]
     least = [max(value - wire, 0.5 * value) for value, wire in zip(values, wires, strict=True)]
@@ -202,7 +204,7 @@ def _endpoint(flow: Direction) -> Iterator[Key]:
         yield Key("initial_window", f'"{max(1, round(float(flow.rounds[0])))} packets"', "sent in the first round trip")
 
 
-def _workload(group: Group) -> Iterator[Key]:
+def _workload(group: FlowCluster) -> Iterator[Key]:
     if group.kind == "bulk":
         yield Key("workload", '"bulk"', "sends until the capture ends")
         return
@@ -230,14 +232,14 @@ def _workload(group: Group) -> Iterator[Key]:
             yield Key("persistent", "false", "each on a connection of its own")
 
 
-def _replayed(place: int, group: Group, begin: float, control: Key, path: Path) -> Iterator[list[Key]]:
+def _replayed(place: int, group: FlowCluster, begin: float, control: Key, path: InferredPath) -> Iterator[list[Key]]:
     """A group for each transfer."""
     if group.kind == "bulk":
         yield from _grouped(place, group, begin, control, path)
         return
     single = [(each, k) for each in group.activities for k in range(each.starts_s.size)][:MOST_REPLAYED]
     for number, (each, k) in enumerate(single):
-        own = Group(
+        own = FlowCluster(
             "transfer",
             group.forward,
             [Activity("transfer", each.flows, each.starts_s[k : k + 1], each.sizes_bytes[k : k + 1], np.empty(0))],
@@ -249,7 +251,7 @@ def _replayed(place: int, group: Group, begin: float, control: Key, path: Path) 
 # --- values ---
 
 
-def between(estimate: Estimate, unit: str) -> str:
+def between(estimate: PathEstimate, unit: str) -> str:
     """The interval of an estimate, for people."""
     if estimate.low is None or estimate.high is None:
         return "no interval"

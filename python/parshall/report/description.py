@@ -145,7 +145,7 @@ def _programs(programs: Document) -> str:
 
 
 def _endpoints(groups: Sequence[Document]) -> str:
-    """Whose TCP the simulated ends have; a scenario that does not say it, is of an earlier version."""
+    """Return whose TCP the simulated ends have."""
     named = [group for group in groups if group.get("congestion_control") and not _sends_datagrams(group)]
     of = {"rfc": "that of the RFCs", **{name: f"that of {_kernel_name(each.name)}" for name, each in PROFILES.items()}}
     by_tcp: dict[str, list[str]] = {}

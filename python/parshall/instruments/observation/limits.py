@@ -1,4 +1,4 @@
-"""What limits the flows of an observation: typed, for pages, for programs, and for what fits a scenario to a capture.
+"""Limits of the flows of an observation: typed, for pages, for programs, and for `parshall.inference`.
 
 | name | what |
 | --- | --- |
@@ -46,7 +46,7 @@ SHORT: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class FlowLimits:
-    """What limited a flow.
+    """The limits of a flow.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class FlowLimits:
 
     @property
     def buffer_bytes(self) -> float | None:
-        """What the queue before the bottleneck holds: its delay at losses, at the path's rate; None without both."""
+        """Bytes that the bottleneck's queue holds: its delay at losses, at the path's rate; None without both."""
         if self.path_rate_bps is None or self.queueing_delay_s is None:
             return None
         return self.path_rate_bps * self.queueing_delay_s / 8
@@ -122,7 +122,7 @@ class FlowLimits:
 
 
 def limits(observation: Observation, chosen: Sequence[str] = (), most: int | None = None) -> list[FlowLimits]:
-    """What limited the flows, the largest first.
+    """Return the limits of the flows, the largest first.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def limits(observation: Observation, chosen: Sequence[str] = (), most: int | Non
 
 
 def of_rows(row: Mapping[str, Any], found: Mapping[str, Any]) -> FlowLimits:
-    """What limited a flow, by its rows of ``flows`` and ``trace_limits``; empty: nothing is known."""
+    """Return the limits of a flow from its rows of ``flows`` and ``trace_limits``; an empty row: nothing is known."""
     seconds = {cause: found.get(f"limited_by_{cause}_s") for cause in CAUSES}
     known = {cause: value for cause, value in seconds.items() if value is not None}
     return FlowLimits(

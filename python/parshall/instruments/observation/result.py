@@ -76,7 +76,7 @@ class Observation(Result):
         return {(row["repetition"], row["flow"]): row for row in rows}
 
     def periods(self, flow: int, trace: int = 0) -> pl.DataFrame:
-        """What limited a flow when: ``start_s``, ``end_s``, ``limited_by``, in order; empty where that is not known."""
+        """Return the causes that limited a flow, in order: ``start_s``, ``end_s``, ``limited_by``; empty if unknown."""
         return self._of_flow("trace_periods", flow, trace).sort("start_s")
 
     def windows(self, flow: int, trace: int = 0) -> pl.DataFrame:
@@ -84,7 +84,7 @@ class Observation(Result):
         return self._of_flow("trace_windows", flow, trace).sort("time_s")
 
     def events(self, flow: int, trace: int = 0) -> pl.DataFrame:
-        """What happened to a flow, in order: ``time_s``, ``event``, ``lasted_s``; empty of series."""
+        """Return the events of a flow, in order: ``time_s``, ``event``, ``lasted_s``; empty of series."""
         return self._of_flow("trace_events", flow, trace).sort("time_s")
 
     def _of_flow(self, table: str, flow: int, trace: int) -> pl.DataFrame:

@@ -24,7 +24,7 @@ def without_folders(paths: Sequence[Path]) -> list[Path]:
 def packet_filter(
     from_s: float | None, until_s: float | None, hosts: Sequence[str], ports: Sequence[int]
 ) -> dict[str, Any]:
-    """What of captures is looked at, as the reader takes it.
+    """Return the part of captures that is read, as the reader takes it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What limits the flows, on the page: a sentence, a table of shares, lanes over time, and what happened when."""
+"""The limits of flows on the page: a sentence, a table of shares, lanes over time, and events."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EVENT_NAMES: Mapping[str, str] = {
 
 
 def sentence(flow: FlowLimits) -> Sentence:
-    """What limited a flow most, with the numbers that show it."""
+    """Return the sentence on what limited a flow most, with the numbers that show it."""
     if not flow.seconds or flow.cause == "unknown":
         return say("observed.limit_unknown")
     share = quantity(flow.shares[flow.cause], "ratio")
@@ -147,7 +147,7 @@ def _covered(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarra
 
 
 def happened(events: pl.DataFrame) -> Table | None:
-    """What happened to a flow, with times; None if nothing did."""
+    """Return the table of a flow's events with their times; None without one."""
     if events.is_empty():
         return None
     rows = [
@@ -177,6 +177,6 @@ def window_use(flow: TracedFlow, window_bytes: pl.DataFrame) -> Plot | None:
         Line(flow.starts_s[kept], used * scale.factor, "sent in a round trip", Style(0, thin=True)),
         Line(offer_x, np.minimum(offer_y, top) * scale.factor, "the receiver's window", Style(1), steps=True),
     ]
-    cut = f" A window above {quantity(top, 'B')} is drawn there." if bool((offer_y > top).any()) else ""
-    caption = f"Payload of the packets of each round trip, sent again or not, and the window that was offered.{cut}"
+    cut = f", drawn up to {quantity(top, 'B')}" if bool((offer_y > top).any()) else ""
+    caption = f"Payload of the packets of each round trip, sent again or not, and the window that was offered{cut}"
     return Plot([Panel(marks, Axis("Time", "s", minimum=0.0), Axis("Bytes", scale.unit, minimum=0.0))], caption)

@@ -65,7 +65,7 @@ def sentences(
 
 
 def first_of(captures: Sequence[Mapping[str, Any]]) -> str:
-    """What the first flow is among all, by `Observation.selected`."""
+    """Return the place of the first flow among all, by `Observation.selected`."""
     return "slowest" if len(captures) > 1 else "largest"
 
 

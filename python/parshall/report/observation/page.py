@@ -121,7 +121,7 @@ def document(
 
 
 def _limit(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> FlowLimits | None:
-    """What limits the first flow; None without a flow."""
+    """Return the limits of the first flow; None without a flow."""
     if not rows:
         return None
     key = rows[0]["repetition"], rows[0]["flow"]

@@ -77,7 +77,7 @@ def deviations() -> tuple[Deviation, ...]:
 
 
 @dataclass(frozen=True)
-class Difference:
+class RuleDifference:
     """A rule of a policy that Linux and the RFCs have in another form."""
 
     what: str
@@ -95,7 +95,7 @@ class Policy:
     rfc: str
     """Its form by the RFCs, in one line."""
     linux: str
-    differences: tuple[Difference, ...]
+    differences: tuple[RuleDifference, ...]
 
 
 @cache
@@ -103,7 +103,8 @@ def policies() -> tuple[Policy, ...]:
     """Every policy of TCP that can be switched, in the order of the documentation."""
     listed: list[dict[str, Any]] = json.loads(_core.policies())
     return tuple(
-        Policy(**{**each, "differences": tuple(Difference(**rule) for rule in each["differences"])}) for each in listed
+        Policy(**{**each, "differences": tuple(RuleDifference(**rule) for rule in each["differences"])})
+        for each in listed
     )
 
 
