@@ -18,7 +18,6 @@ CRATES = Path(__file__).parents[2] / "crates"
 
 CIRCULAR = {
     "congestion": "a kind of control may stand before another of any kind",
-    "engine": "the way of packets leads to endpoints, whose kinds name it",
     "net": "a queue may hold others of any kind",
     "python": "pages and controls",
     "reading": "a document is an input",

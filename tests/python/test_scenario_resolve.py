@@ -247,8 +247,10 @@ OPTIONAL = {
     "delayed_ack",
     "flow_samples",
     "initial_ssthresh",
+    "jitter",
     "link_samples",
     "receive_window",
+    "reverse_jitter",
     "timer_tick",
 }
 """What may be null: serde reads an absent value as null there, whatever the struct says."""

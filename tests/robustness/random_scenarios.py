@@ -112,7 +112,9 @@ class Draw(random.Random):
         link["queue"] = self.entry("queues")
         if self.maybe(0.4):
             link["loss"] = self.entry("losses")
-        self.others(link, model, {"rate", "rate_trace", "reverse", "name", "loss"})
+        if self.maybe(0.2):
+            link["jitter"] = self.jitter()
+        self.others(link, model, {"rate", "rate_trace", "reverse", "name", "loss", "jitter"})
         return link
 
     def group(self, number: int, names: Sequence[str] | None) -> Document:
@@ -134,11 +136,18 @@ class Draw(random.Random):
             group["header_size"] = f"{self.randint(0, 99)} B"
         if self.maybe(0.15):
             group["marker"] = self.entry("markers")
+        if self.maybe(0.2):
+            group["jitter"] = self.jitter()
+        if self.maybe(0.2) and group["workload"]["name"] not in _DATAGRAMS:
+            group["reverse_jitter"] = self.jitter()
         group |= self.way(names) | self.sender(group["workload"]["name"])
         handled = {"path", "reverse_path", "direction", "marker", "congestion_control", "packet_size", "header_size"}
-        handled |= {"access_rate", "access_queue"}
+        handled |= {"access_rate", "access_queue", "jitter", "reverse_jitter"}
         self.others(group, FlowGroup, handled | {parameter.name for parameter in TCP_PARAMETERS})
         return group
+
+    def jitter(self) -> Document:
+        return {"distribution": self.entry("distributions", role=TIME), "order": self.choice(("kept", "free"))}
 
     def way(self, names: Sequence[str] | None) -> Document:
         if names is None:

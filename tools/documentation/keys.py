@@ -16,6 +16,9 @@ _FAMILIES = {
     "queue": "[queue](catalogs.md#queues)",
     "marker": "[marker](catalogs.md#markers)",
     "loss": "[loss](catalogs.md#losses)",
+    "jitter": "[jitter](#jitter)",
+    "reverse_jitter": "[jitter](#jitter)",
+    "distribution": "[distribution](catalogs.md#distributions) of times",
     "congestion_control": "[congestion control](catalogs.md#congestion-controls)",
     "workload": "[workload](catalogs.md#workloads)",
     "rules": '`"rfc"`, `"linux"`, or [a table](linux.md#rules-one-by-one)',
@@ -48,6 +51,13 @@ def link_keys() -> str:
     shared = {name: link["properties"][name] for name in link["properties"] if name not in own}
     where = {"name": " (only in `[[links]]`, required there)", "reverse": " (only in `[bottleneck]`)"}
     return _table(schema, {"required": []}, {**shared, **own}, where)
+
+
+def jitter_keys() -> str:
+    """The keys of ``jitter`` and ``reverse_jitter``."""
+    schema = Scenario.json_schema()
+    jitter = schema["$defs"]["Jitter"]
+    return _table(schema, jitter, jitter["properties"])
 
 
 def flow_keys() -> str:

@@ -274,6 +274,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "conformance-checks": conformance_checks,
     "scenario-keys": keys.scenario_keys,
     "link-keys": keys.link_keys,
+    "jitter-keys": keys.jitter_keys,
     "flow-keys": keys.flow_keys,
     "tcp-keys": keys.tcp_keys,
     "tcp-profiles": tcp_profiles,

@@ -14,6 +14,8 @@ pub enum Entity {
     Link(u32),
     /// A link whose queue decides at departure has transmitted a packet.
     Transmission(u32),
+    /// A packet that others may overtake comes to the end of a path with jitter.
+    Jittered(u32),
     /// A boundary in time, such as the end of a warm-up: it comes before all else of its moment, and of two at the same
     /// moment the smaller number comes first. The number is below [`BOUNDARIES`].
     Boundary(u8),
@@ -45,6 +47,7 @@ const LINK: u32 = MOST_TRANSITS;
 const TRANSMISSION: u32 = LINK + 1;
 const BOUNDARY: u32 = TRANSMISSION + 1;
 const NOTICE: u32 = BOUNDARY + BOUNDARIES as u32;
+const JITTERED: u32 = NOTICE + NOTICES as u32;
 const OWN: u32 = 32;
 
 /// The most kinds of endpoints that a network can have.
@@ -60,6 +63,7 @@ impl Entity {
             Self::Transmission(index) => (TRANSMISSION, index),
             Self::Boundary(number) => (BOUNDARY + u32::from(number), 0),
             Self::Notice(number) => (NOTICE + u32::from(number), 0),
+            Self::Jittered(number) => (JITTERED, number),
             Self::Own(kind, event, index) => {
                 debug_assert!(u32::from(event) < OWN_EVENTS);
                 (OWN + OWN_EVENTS * u32::from(kind) + u32::from(event), index)
@@ -78,7 +82,8 @@ impl Entity {
             LINK => Self::Link(index),
             TRANSMISSION => Self::Transmission(index),
             boundary @ BOUNDARY..NOTICE => Self::Boundary((boundary - BOUNDARY) as u8),
-            notice @ NOTICE..OWN => Self::Notice((notice - NOTICE) as u8),
+            notice @ NOTICE..JITTERED => Self::Notice((notice - NOTICE) as u8),
+            JITTERED..OWN => Self::Jittered(index),
             own => Self::Own(((own - OWN) / OWN_EVENTS) as u8, ((own - OWN) % OWN_EVENTS) as u8, index),
         }
     }
@@ -105,7 +110,7 @@ mod tests {
             .flat_map(|kind| (0..OWN_EVENTS as u8).map(move |event| Entity::Own(kind, event, 5)));
         let boundaries = (0..BOUNDARIES).map(Entity::Boundary);
         let notices = (0..NOTICES).map(Entity::Notice);
-        let links = [Entity::Link(5), Entity::Transmission(5)];
+        let links = [Entity::Link(5), Entity::Transmission(5), Entity::Jittered(5)];
         let all: Vec<Entity> = queues.chain(own).chain(boundaries).chain(notices).chain(links).collect();
         let bits: std::collections::BTreeSet<u32> = all.iter().map(|entity| entity.bits()).collect();
         assert_eq!(bits.len(), all.len());

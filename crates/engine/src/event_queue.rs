@@ -15,17 +15,16 @@
 
 mod calendar;
 mod heap;
+mod key;
 mod tournament;
 
-use crate::event::{self, Entity, BOUNDARIES};
+use crate::event::{Entity, BOUNDARIES};
 use crate::memory::{no_advice, Advice};
 use calendar::Calendar;
 use heap::{Heap, EMPTY};
+use key::{entity_of, time_of, ENTITY_BITS, SEQUENCE_BITS};
 use parshall_units::Instant;
 use tournament::Tournament;
-
-const ENTITY_BITS: u32 = event::BITS;
-const SEQUENCE_BITS: u32 = 64 - ENTITY_BITS;
 
 /// The sequence begins behind the events that are first of their moment.
 const FIRST: u64 = BOUNDARIES as u64;
@@ -260,15 +259,6 @@ impl EventQueue {
         let calendar = self.far.as_deref_mut()?;
         calendar.has_turned().then(|| self.near.keys().map(entity_of))
     }
-}
-
-fn time_of(key: u128) -> u64 {
-    (key >> 64) as u64
-}
-
-#[inline]
-fn entity_of(key: u128) -> Entity {
-    Entity::from_bits(key as u32 & ((1 << ENTITY_BITS) - 1))
 }
 
 #[cfg(test)]

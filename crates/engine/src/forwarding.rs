@@ -1,50 +1,17 @@
 //! How packets go from link to link, from the first one of a transit queue to that queue, which hears what became of
 //! them.
 
-use crate::core::Core;
 use crate::event::Entity;
+use crate::jitter::End;
 use crate::kinds::Endpoints;
 use crate::link::{LinkState, Stopped};
 use crate::network::Network;
 use crate::packet::{Owner, Packet, Transit};
 use crate::sink::Sink;
-use crate::transit::{Hop, Rest, TransitQueue};
+use crate::transit::{Hop, Rest};
 use parshall_net::ecn::Ecn;
 use parshall_net::link::{Label, Offered, Transmission};
 use parshall_units::Instant;
-
-/// The first packet in transit reaches the first link of its path; what is left to do. This is the whole way of a
-/// packet through a dumbbell, so it is code of each transit queue's own.
-#[allow(clippy::inline_always)] // one call for each kind of transit queue
-#[inline(always)]
-pub fn meet_first_link<S: Sink, Q: TransitQueue<S>>(
-    core: &mut Core<S>,
-    links: &mut [LinkState<S>],
-    now: Instant,
-    (kind, flow): (u8, u32),
-    mut sender: Q,
-) -> Option<(Rest, Transit)> {
-    let (mut packet, tag) = sender.first();
-    let link = sender.path()[0];
-    let state = &mut links[link as usize];
-    let ecn = sender.ecn(&packet);
-    let owner = Owner { transit: kind, flow, tag };
-    match state.pass(core, now, (&mut packet, owner), ecn) {
-        Ok(at) if sender.ends_at_first_link() => {
-            core.sink.delivered(at, owner, &packet);
-            sender.deliver(core, at, &packet, tag);
-        }
-        Ok(at) if !core.sink.watches_crossings() && sender.path().len() > 1 => {
-            state.propagate(core, link, at, Transit { packet, owner, hop: 1 });
-        }
-        Ok(at) => return Some((Rest::Crossed(at), Transit { packet, owner, hop: 1 })),
-        Err(Stopped::Lost) => sender.lose(core, &packet, tag),
-        Err(Stopped::Waits) => return Some((Rest::Waits(ecn), Transit { packet, owner, hop: 1 })),
-    }
-    let next = sender.next(core);
-    core.queue.top_again_at(next, Entity::Transit(kind, flow));
-    None
-}
 
 impl<E: Endpoints> Network<E> {
     /// The first packet in transit reaches the first link of its path.
@@ -93,36 +60,53 @@ impl<E: Endpoints> Network<E> {
         }
     }
 
-    /// A packet has crossed a link, the last of those it counts, and will be at the link's end `at`.
+    /// A packet has crossed a link, the last of those it counts, and will be at the link's end `at`, without jitter.
     #[inline]
     fn go_on(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
         if self.core.sink.watches_crossings() {
-            self.go_on_watched(now, link, at, (transit, is_last));
-        } else if is_last {
-            self.deliver(at, &transit);
+            self.show(now, at, &transit);
+        }
+        let Self { core, links, .. } = self;
+        let state = &mut links[link as usize];
+        let Some(at) = core.pass(state.jitter.as_deref_mut(), at, transit, End::Link) else { return };
+        if is_last {
+            self.deliver(at, transit);
         } else {
-            self.links[link as usize].propagate(&mut self.core, link, at, transit);
+            state.propagate(core, link, at, transit);
         }
     }
 
-    /// The same, where crossings are watched.
+    /// The sink, which watches crossings, sees a packet that has crossed a link.
     #[cold]
     #[inline(never)]
-    fn go_on_watched(&mut self, now: Instant, link: u32, at: Instant, (transit, is_last): (Transit, bool)) {
+    fn show(&mut self, now: Instant, at: Instant, transit: &Transit) {
         let Transit { packet, owner, hop } = transit;
-        self.endpoints.crossed(&mut self.core, owner, usize::from(hop) - 1, at, &packet);
+        self.endpoints.crossed(&mut self.core, *owner, usize::from(*hop) - 1, at, packet);
         self.core.sink.crossed(now);
-        if is_last {
-            self.deliver(at, &transit);
-        } else {
-            self.links[link as usize].propagate(&mut self.core, link, at, transit);
+    }
+
+    /// A packet is at the end of its last link, and then on its flow's own part of the path.
+    #[inline]
+    fn deliver(&mut self, at: Instant, transit: Transit) {
+        self.core.sink.delivered(at, transit.owner, &transit.packet);
+        if let Some(at) = self.endpoints.leave_path(&mut self.core, at, transit) {
+            self.endpoints.deliver(&mut self.core, transit.owner, at, &transit.packet);
         }
     }
 
-    #[inline]
-    fn deliver(&mut self, at: Instant, transit: &Transit) {
-        self.core.sink.delivered(at, transit.owner, &transit.packet);
-        self.endpoints.deliver(&mut self.core, transit.owner, at, &transit.packet);
+    /// A packet comes to the end of a path with jitter, at its own time.
+    #[inline(never)]
+    pub(super) fn on_jittered(&mut self, now: Instant, number: u32) {
+        self.core.queue.pop(Entity::Jittered(number));
+        let (transit, end) = self.core.jittered.take(number);
+        let Transit { packet, owner, hop } = transit;
+        if end == End::Path {
+            self.endpoints.deliver(&mut self.core, owner, now, &packet);
+        } else if self.endpoints.hop(owner, hop - 1, &packet).is_last {
+            self.deliver(now, transit);
+        } else {
+            self.offer(now, owner, hop, packet);
+        }
     }
 
     // --- queues that decide at departure ---

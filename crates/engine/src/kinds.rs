@@ -51,6 +51,9 @@ pub trait Endpoints {
     /// [`TransitQueue::dscp`](crate::TransitQueue::dscp)
     fn dscp(&mut self, owner: Owner, packet: &Packet) -> u8;
 
+    /// [`TransitQueue::leave_path`](crate::TransitQueue::leave_path)
+    fn leave_path(&mut self, core: &mut Core<Self::Sink>, at: Instant, transit: Transit) -> Option<Instant>;
+
     /// [`TransitQueue::deliver`](crate::TransitQueue::deliver)
     fn deliver(&mut self, core: &mut Core<Self::Sink>, owner: Owner, at: Instant, packet: &Packet);
 
@@ -180,6 +183,21 @@ macro_rules! endpoints {
                         $crate::TransitQueue::<$Sink>::dscp(&self.$kind.$queue(owner.flow), packet)
                     })+)+
                     queue => $crate::endpoints!(@none queue),
+                }
+            }
+
+            fn leave_path(
+                &mut self,
+                core: &mut $crate::Core<$Sink>,
+                at: $crate::Instant,
+                transit: $crate::Transit,
+            ) -> Option<$crate::Instant> {
+                let $crate::Owner { transit: queue, flow, .. } = transit.owner;
+                match queue {
+                    $($($transit => {
+                        $crate::TransitQueue::leave_path(&mut self.$kind.$queue(flow), core, at, transit)
+                    })+)+
+                    _ => $crate::endpoints!(@none queue),
                 }
             }
 

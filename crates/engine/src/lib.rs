@@ -38,8 +38,9 @@
 //! | [`packet`] | a packet, and whose it is |
 //! | [`link`], `waiting_packets` | a link with the packets that it holds |
 //! | [`transit`] | what a flow's packets of one direction are to the network |
+//! | [`jitter`] | paths that delay each packet by its own time |
 //! | [`core`](mod@core) | what endpoints share: event queue, limits of time, sink |
-//! | [`network`], `forwarding` | the way of packets from link to link, in the order of time |
+//! | [`network`], `first_link`, `forwarding` | the way of packets from link to link, in the order of time |
 //! | [`kinds`] | kinds of endpoints, and the macros that join them |
 //! | [`sink`] | what is told of events |
 //! | [`hosts`] | endpoints of `on_packet`, `on_timer` and `next` |
@@ -49,8 +50,10 @@
 pub mod core;
 pub mod event;
 pub mod event_queue;
+mod first_link;
 mod forwarding;
 pub mod hosts;
+pub mod jitter;
 pub mod kinds;
 pub mod link;
 pub mod memory;
@@ -64,8 +67,9 @@ mod waiting_packets;
 pub use crate::core::Core;
 pub use event::{Entity, MAX_INDEX};
 pub use event_queue::EventQueue;
-pub use forwarding::meet_first_link;
+pub use first_link::meet_first_link;
 pub use hosts::{Datagram, Endpoint, Hosts, Outbox, Way};
+pub use jitter::{End, JitteredPath};
 pub use kinds::{Endpoints, Flows};
 pub use link::{path_delay, LinkState};
 pub use network::{Network, Pause};

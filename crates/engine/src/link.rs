@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use crate::event::Entity;
+use crate::jitter::JitteredPath;
 use crate::packet::{Owner, Packet, Transit};
 use crate::random::Stream;
 use crate::sink::Sink;
@@ -17,6 +18,8 @@ pub struct LinkState<S: Sink> {
     pub link: Link,
     /// What its queue and its medium draw from.
     pub random: Stream,
+    /// What each packet takes behind the link, beside its delay.
+    pub jitter: Option<Box<JitteredPath>>,
     /// What the sink notes of it.
     pub notes: S::OfLink,
     /// Packets that propagate towards another contended link.
@@ -36,7 +39,8 @@ pub(super) enum Stopped {
 impl<S: Sink> LinkState<S> {
     /// An idle link.
     pub fn new(link: Link, random: Stream, notes: S::OfLink) -> Self {
-        Self { link, random, notes, in_transit: VecDeque::new(), waiting: WaitingPackets::default() }
+        let (in_transit, waiting) = (VecDeque::new(), WaitingPackets::default());
+        Self { link, random, jitter: None, notes, in_transit, waiting }
     }
 
     /// A packet is offered. If it goes on: when it will have propagated to the link's end.

@@ -57,6 +57,7 @@ impl<E: Endpoints> Network<E> {
                 }
                 Entity::Link(index) => self.on_link(now, index),
                 Entity::Transmission(index) => self.on_transmission(now, index),
+                Entity::Jittered(number) => self.on_jittered(now, number),
                 Entity::Boundary(_) | Entity::Notice(_) => {
                     self.core.queue.pop(entity);
                     return Pause::Due(now, entity);

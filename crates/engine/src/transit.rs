@@ -1,7 +1,7 @@
 //! What a flow's packets of one direction are to the network.
 
 use crate::core::Core;
-use crate::packet::Packet;
+use crate::packet::{Packet, Transit};
 use parshall_net::ecn::Ecn;
 use parshall_units::Instant;
 
@@ -23,7 +23,7 @@ pub trait TransitQueue<S> {
     /// The links that the packets cross, in order; not empty.
     fn path(&self) -> &[u32];
 
-    /// A shortcut for queues whose path has one link, where no sink [watches
+    /// A shortcut for queues whose path has one link and no jitter, where no sink [watches
     /// crossings](crate::Sink::watches_crossings): a packet is delivered as soon as this link has accepted it, without
     /// a look at anything else. `false` is always right.
     fn ends_at_first_link(&self) -> bool {
@@ -35,6 +35,13 @@ pub trait TransitQueue<S> {
 
     /// The DSCP of a packet.
     fn dscp(&self, packet: &Packet) -> u8;
+
+    /// A packet is at the end of its last link at this time. When it leaves the flow's own part of the path, propagation
+    /// not counted, unless its departure is an event of its own ([`Core::pass`]).
+    #[inline]
+    fn leave_path(&mut self, _core: &mut Core<S>, at: Instant, _transit: Transit) -> Option<Instant> {
+        Some(at)
+    }
 
     /// A packet will leave its last link, propagation included, at this time, which may be ahead of the network's.
     fn deliver(&mut self, core: &mut Core<S>, at: Instant, packet: &Packet, tag: u32);
@@ -71,8 +78,8 @@ impl Hop {
 /// What is left to do with a packet that came to its first link, where that is more than usual.
 #[derive(Clone, Copy)]
 pub enum Rest {
-    /// The packet will be at the end of the link at this time, and the sink watches crossings or there is no other
-    /// link.
+    /// The packet will be at the end of the link at this time, and the sink watches crossings, the link has jitter, or
+    /// there is no other link.
     Crossed(Instant),
     /// The queue decides when its turn comes.
     Waits(Ecn),

@@ -8,6 +8,7 @@
 
 mod deviations;
 pub mod ecn;
+pub mod jitter;
 pub mod link;
 pub mod loss;
 pub mod markers;

@@ -10,7 +10,7 @@ use crate::endpoints::Endpoints;
 use crate::latency::Latency;
 use crate::memory::in_large_pages;
 use crate::network::{Bins, Network};
-use crate::plan::{at_key, problem, GroupPlan, Problem};
+use crate::plan::{at_key, jittered_path, problem, GroupPlan, Problem};
 use crate::probe::LinkProbe;
 use crate::scenario::{LinkSpec, RateSpec, Sampling, Scenario};
 use crate::series::Widths;
@@ -162,5 +162,10 @@ fn link(spec: &LinkSpec, streams: Streams, internals: bool) -> Result<LinkState,
     let link = Link::new(transmitter, Duration::from_ps(spec.delay_ps), &spec.queue, &spec.loss);
     let random = streams.stream(&spec.name, "link", 0);
     let probe = LinkProbe::new(spec.name.as_str().into(), link.differentiates(), internals);
-    Ok(LinkState::new(link, random, probe))
+    let mut state = LinkState::new(link, random, probe);
+    if let Some(jitter) = &spec.jitter {
+        let random = streams.stream(&spec.name, "jitter", 0);
+        state.jitter = Some(Box::new(jittered_path(jitter, "jitter", random)?));
+    }
+    Ok(state)
 }

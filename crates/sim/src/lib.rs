@@ -16,7 +16,7 @@
 //! | [`memory`], [`stopwatch`] | large pages; CPU and wall-clock time of the event loop |
 //! | [`recorder`], [`output`] | where tables and the files beside them go |
 //! | [`series`], [`latency`], [`delivered`], [`probe`] | series that fit a run of unknown length; delays from end to end; payload over time; what is sampled |
-//! | [`wire`], [`groups`] | segments and ACKs as packets; what the flows of a group have in common |
+//! | [`wire`], [`groups`], [`jitter`] | segments and ACKs as packets; what the flows of a group have in common; the jitter of their own parts of paths |
 //! | [`capture`], [`qlog`] | captures of links, which Wireshark reads; logs of flows, which qvis reads |
 //! | [`shared`] | what flows share beside the event queue: the sinks |
 //! | [`edge`], [`plan`], [`measured`] | markers; what flows are made from; what their totals refer to |
@@ -33,6 +33,7 @@ mod endpoint_kind;
 mod endpoints;
 mod error;
 mod groups;
+mod jitter;
 mod latency;
 mod measured;
 mod memory;

@@ -94,6 +94,12 @@ impl Network {
             );
             return Err(SimError::invalid("flows.workload", problem));
         }
+        if self.core.jittered.too_many() {
+            let problem = format!(
+                "more than {MAX_INDEX} packets are on their way at a time; write shorter times, or order = \"kept\""
+            );
+            return Err(SimError::invalid("jitter", problem));
+        }
         let enough = monitor.most_events.is_some_and(|most| self.events >= most);
         if enough || monitor.cancel.load(Ordering::Relaxed) {
             return Err(SimError::Interrupted { simulated_s: now.as_secs_f64() });
@@ -111,7 +117,8 @@ impl Network {
         let (propagation, processing) = delays
             .iter()
             .fold((Duration::ZERO, Duration::ZERO), |most, delay| (most.0.max(delay.0), most.1.max(delay.1)));
-        links.fold(now, Instant::max) + propagation + processing + Duration::from_ps(1)
+        let told = now.max(self.core.jittered.latest());
+        links.fold(told, Instant::max) + propagation + processing + Duration::from_ps(1)
     }
 
     /// Brings everything to the end of the simulated time.

@@ -5,9 +5,11 @@
 //! uncontended it is as long as the way there.
 
 mod group;
+mod jitter;
 mod spread;
 
 pub(crate) use group::GroupPlan;
+pub(crate) use jitter::jittered_path;
 
 use parshall_units::ConfigError;
 

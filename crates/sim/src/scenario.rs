@@ -6,6 +6,7 @@
 
 use parshall_congestion::external::Makers;
 use parshall_congestion::ControlConfig;
+use parshall_net::jitter::Order;
 use parshall_net::loss::LossConfig;
 use parshall_net::markers::MarkerConfig;
 use parshall_net::queues::QueueConfig;
@@ -50,6 +51,18 @@ pub struct LinkSpec {
     pub queue: QueueConfig,
     /// Losses on the medium, before the queue.
     pub loss: LossConfig,
+    /// What each packet takes beside the delay; `None`: nothing.
+    pub jitter: Option<JitterSpec>,
+}
+
+/// The time of its own that each packet of a path takes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JitterSpec {
+    /// What to draw from, in seconds.
+    pub distribution: DistributionConfig,
+    /// Whether packets overtake each other.
+    pub order: Order,
 }
 
 /// A link's rate.
@@ -90,6 +103,10 @@ pub struct FlowGroup {
     pub reverse_path: Vec<u32>,
     /// Two-way propagation delay, links of both paths included.
     pub rtt_ps: Spread,
+    /// What each data packet takes on its flow's own part of the path, beside the delay; `None`: nothing.
+    pub jitter: Option<JitterSpec>,
+    /// The same of the packets of the way back.
+    pub reverse_jitter: Option<JitterSpec>,
     /// The rate of each flow's own access link; `None`: unlimited.
     pub access_bps: Option<u64>,
     /// How many packets the queue of the access link holds, the one in transmission included; `None`: all.

@@ -114,6 +114,30 @@ pub(crate) fn everything() -> Value {
     everything
 }
 
+/// A time of its own for each packet: uniform up to this, ms.
+pub(crate) fn uniform_jitter(up_to_ms: u64, order: &str) -> Value {
+    let law = json!({"name": "uniform", "low": 0.0, "high": up_to_ms as f64 / 1e3});
+    json!({"distribution": law, "order": order})
+}
+
+/// The same with jitter on links and on the flows' own parts of paths, in both orders.
+pub(crate) fn everything_with_jitter() -> Value {
+    let mut everything = everything();
+    everything["links"][0]["jitter"] = uniform_jitter(4, "free");
+    everything["links"][1]["jitter"] = uniform_jitter(9, "kept");
+    everything["links"][2]["jitter"] = uniform_jitter(7, "free");
+    for (group, orders) in
+        [(0, ["free", "kept"]), (2, ["kept", "free"]), (4, ["free", "free"]), (5, ["kept", "kept"])]
+    {
+        for (key, order) in ["jitter", "reverse_jitter"].into_iter().zip(orders) {
+            everything["flows"][group][key] = uniform_jitter(20, order);
+        }
+    }
+    everything["flows"][3]["jitter"] = uniform_jitter(30, "free");
+    everything["flows"][5]["reverse_path"] = json!([]); // requests that cross no link
+    everything
+}
+
 /// A network that has not begun.
 pub(crate) fn network(scenario: &Value, repetition: u32) -> Network {
     build::network(&read(scenario), repetition).unwrap()

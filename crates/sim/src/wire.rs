@@ -6,6 +6,7 @@ pub(crate) use options::{AckOptions, AckSlots};
 
 use parshall_engine::{Flags, Packet, Waiting};
 use parshall_tcp::{Ack, Segment};
+use parshall_units::Instant;
 
 /// Sent again; of an ACK: what it echoes was.
 pub(crate) const RETRANSMISSION: Flags = Flags::OWN[0];
@@ -63,11 +64,20 @@ pub(crate) fn ack(packet: &Packet, options: &AckOptions) -> Ack {
     }
 }
 
+/// The packet of an ACK of so many bytes, without what few ACKs carry.
+#[inline]
+pub(crate) fn ack_packet(at: Instant, ack: &Ack, bytes: u32) -> Packet {
+    let mut flags = Flags::default();
+    flags.set_if(ack.echo_retransmission, RETRANSMISSION);
+    flags.set_if(ack.syn, SYN);
+    flags.set_if(ack.congestion_echo, CONGESTION_ECHO);
+    Packet::new(at, ack.echo, ack.cumulative, bytes, flags)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use parshall_net::ecn::Ecn;
-    use parshall_units::Instant;
     use proptest::prelude::*;
 
     proptest! {

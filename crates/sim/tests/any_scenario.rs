@@ -38,7 +38,8 @@ fn sound() -> Value {
                     "name": "rio", "limit": {"bytes": 15_000}, "in_min": 5, "in_max": 10, "in_probability": 0.01,
                     "out_min": 2, "out_max": 8, "out_probability": 0.1, "in_length": "in", "out_length": "total",
                     "averaging": 0.1, "coin": "spaced"
-                }, "loss": {"name": "none"}
+                }, "loss": {"name": "none"},
+                "jitter": {"distribution": {"name": "exponential", "mean": 0.002}, "order": "free"}
             },
             {
                 "name": "late", "rate": {"constant": 5_000_000}, "delay_ps": 1_000_000_000,
@@ -52,6 +53,8 @@ fn sound() -> Value {
             {
                 "name": "transfers", "count": 3, "external": false, "path": [2, 0], "reverse_path": [1],
                 "rtt_ps": {"linear": {"first": 20_000_000_000_u64, "step": 1_000_000_000}}, "access_bps": 100_000_000,
+                "jitter": {"distribution": {"name": "uniform", "low": 0.0, "high": 0.01}, "order": "kept"},
+                "reverse_jitter": {"distribution": {"name": "uniform", "low": 0.0, "high": 0.01}, "order": "free"},
                 "processing_ps": 100_000_000, "dscp": 0,
                 "marker": {"name": "token_bucket", "rate": 1_000_000, "burst": 6000},
                 "start_ps": {"uniform": {"low": 0, "high": 10_000_000_000_u64}}, "packet_bytes": 1500, "header_bytes": 40,

@@ -209,7 +209,12 @@ impl Connection {
     /// The same while packets are missing: the receiver may take fewer then.
     pub(crate) fn send_limit_behind_holes(&self, config: &TcpConfig) -> u64 {
         let limit = self.send_limit(config);
-        self.linux.as_ref().and_then(|linux| linux.window_end).map_or(limit, |end| limit.min(end))
+        self.window_end().map_or(limit, |end| limit.min(end))
+    }
+
+    /// One past the last packet that the receiver has said it takes, if the last ACK said so.
+    pub(crate) fn window_end(&self) -> Option<u64> {
+        self.linux.as_ref().and_then(|linux| linux.window_end)
     }
 
     /// An ACK came that says how many packets the receiver takes, or the first one after such ACKs that does not. What

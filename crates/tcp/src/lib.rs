@@ -7,7 +7,7 @@
 //!
 //! Data is counted in packets of one MSS, numbered from the connection's base by 64-bit numbers that never
 //! wrap; how many bytes the last one carries is the driver's knowledge. The network between the two may lose
-//! and duplicate packets; order is kept on each path, as FIFO networks do.
+//! and duplicate packets, and deliver them in any order.
 //!
 //! | file | mechanism | source |
 //! | --- | --- | --- |

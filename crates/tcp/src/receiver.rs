@@ -21,6 +21,7 @@ mod ack_timeout;
 mod buffer;
 mod forms;
 mod held_back;
+mod old_segments;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -162,6 +163,9 @@ impl Receiver {
     /// ahead, [`ack_before`](Self::ack_before).
     #[inline]
     pub fn on_segment(&mut self, config: &TcpConfig, now: Instant, segment: &Segment) -> Reception {
+        if segment.sent < self.recent && self.is_old(config, segment) {
+            return self.refuse(config, now, segment);
+        }
         let Rules { acks, sack_compression, receive_buffer, .. } = config.rules;
         let by_linux = u8::from(acks.is_linux())
             + u8::from(sack_compression.is_linux())
@@ -194,8 +198,8 @@ impl Receiver {
         if segment.syn {
             return Reception { fresh: false, ack: Some(self.answer_syn::<F>(config, now, segment)) };
         }
-        self.note_timestamp(segment);
         let by_linux = F::acks(config);
+        self.note_timestamp(segment, by_linux);
         let at_once = match (config.accurate_ecn, by_linux) {
             (true, _) => self.mark_changes(config, segment),
             (false, false) => segment.congestion_experienced,
@@ -282,11 +286,14 @@ impl Receiver {
     }
 
     /// RFC 7323 §4.3 (2): what arrives behind a hole, or while an ACK waits, is not echoed. Without a handshake, the
-    /// first segment's timestamp stands for that of the SYN.
+    /// first segment's timestamp stands for that of the SYN. Linux drops what is acknowledged all before it looks at its
+    /// timestamp (`tcp_sequence`).
     #[inline]
-    fn note_timestamp(&mut self, segment: &Segment) {
+    fn note_timestamp(&mut self, segment: &Segment, by_linux: bool) {
         let is_older = segment.sent < self.recent && self.recent != Instant::MAX;
-        if !is_older && (segment.seq <= self.acknowledged() || self.recent == Instant::MAX) {
+        let acknowledged = self.acknowledged();
+        let is_next = segment.seq <= acknowledged && !(by_linux && segment.seq + 1 < acknowledged);
+        if !is_older && (is_next || self.recent == Instant::MAX) {
             self.recent = segment.sent;
         }
     }

@@ -82,6 +82,8 @@ def _link(link: Document) -> str:
         parts.append(f"a {properties.title(name_of(queue))} queue" + (f" of {_q(limit)}" if limit else ""))
     if name_of(link.get("loss") or "none") != "none":
         parts.append(f"random loss ({_parameters(link['loss'])})")
+    if link.get("jitter"):
+        parts.append(f"jitter ({_jitter(link['jitter'])})")
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -100,6 +102,10 @@ def _group(group: Document, programs: Document | None, *, is_real: bool) -> str:
     if group.get("access_rate"):
         queue = f", a queue of {_q(group['access_queue'])} before it" if group.get("access_queue") else ""
         parts.append(f"access at {_q(group['access_rate'])}{queue}")
+    if group.get("jitter"):
+        parts.append(f"jitter of data ({_jitter(group['jitter'])})")
+    if group.get("reverse_jitter"):
+        parts.append(f"jitter of ACKs ({_jitter(group['reverse_jitter'])})")
     if group.get("receive_window") not in (None, "unlimited"):
         parts.append(f"receive window {_q(group['receive_window'])}")
     start = group.get("start")
@@ -239,6 +245,12 @@ def _parameters(choice: Any, *, named: bool = True) -> str:
             parts.append(f"{_spaced(key)} {_q(value)}")
     nested = any(isinstance(value, Mapping) for value in choice.values())
     return ("; " if nested else ", ").join(parts)
+
+
+def _jitter(jitter: Document) -> str:
+    """``uniform, low 0 s, high 10 ms; packets keep their order``."""
+    order = "overtake each other" if jitter.get("order") == "free" else "keep their order"
+    return f"{_parameters(jitter.get('distribution'))}; packets {order}"
 
 
 def name_of(choice: Any) -> str:

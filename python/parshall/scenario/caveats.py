@@ -35,7 +35,8 @@ _KNOWN_VALUES = {"constant", "linear", "list"}
 
 def caveats(resolved: Resolved, repetitions: int) -> list[str]:
     """One sentence or two for each reason to doubt the numbers of a resolved scenario."""
-    reasons = [*_phase_effects(resolved), *_out_of_reach(resolved), *_hasty_timers(resolved), *_unsettled(resolved)]
+    checks = (_phase_effects, _out_of_reach, _hasty_timers, _unsettled, _overtaking)
+    reasons = [reason for check in checks for reason in check(resolved)]
     if repetitions > 1 and not _is_random(resolved):
         reasons.append(
             f"nothing in it is random, so its {repetitions} repetitions are copies and intervals mean "
@@ -50,7 +51,11 @@ def _phase_effects(resolved: Resolved) -> Iterator[str]:
     for index, link in enumerate(resolved.links):
         if not _is_plain(link.queue["name"]) or "constant" not in link.rate:
             continue
-        periodic = [group for group in resolved.flows if index in group.path and _is_periodic(group)]
+        periodic = [
+            group
+            for group in resolved.flows
+            if index in group.path and _is_periodic(group) and not _is_jittered(resolved, group)
+        ]
         if not periodic:
             continue
         packet_bytes = max(group.packet_bytes for group in periodic)
@@ -156,6 +161,30 @@ def _unsettled(resolved: Resolved) -> Iterator[str]:
             )
 
 
+def _overtaking(resolved: Resolved) -> Iterator[str]:
+    """Groups whose packets overtake each other, and whose TCP cannot undo what it took for losses, as Linux does."""
+    for group in resolved.flows:
+        if group.tcp is None or group.tcp["rules"]["undo"] == "linux":
+            continue
+        if any(jitter["order"] == "free" for jitter in _jitters(resolved, group)):
+            yield (
+                f"packets of group {group.name} overtake each other, and TCP of the RFCs reduces its window for any "
+                'that it takes for lost; Linux finds out by D-SACK and timestamps, and undoes it: set tcp = "linux" '
+                "for what kernels do"
+            )
+
+
+def _jitters(resolved: Resolved, group: ResolvedGroup) -> list[Mapping[str, Any]]:
+    """The jitters that packets of a group meet, there and back."""
+    links = (resolved.links[index].jitter for index in (*group.path, *group.reverse_path))
+    return [jitter for jitter in (*links, group.jitter, group.reverse_jitter) if jitter]
+
+
+def _is_jittered(resolved: Resolved, group: ResolvedGroup) -> bool:
+    """Whether times are drawn for packets of a group, there or back."""
+    return any(jitter["distribution"]["name"] != "constant" for jitter in _jitters(resolved, group))
+
+
 def _sends_without_end(group: ResolvedGroup) -> bool:
     return bool(group.congestion_control) and properties.workload(group.workload["name"]).demand == "endless"
 
@@ -221,5 +250,5 @@ def _is_random(resolved: Resolved) -> bool:
         or any(properties.queue(name).random for link in links for name in _queues(link.queue))
         or any(properties.workload(group.workload["name"]).random for group in flows)
         or any(not _KNOWN_VALUES & spread.keys() for group in flows for spread in (group.rtt_ps, group.start_ps))
-        or any(group.processing_ps > 0 for group in flows)
+        or any(group.processing_ps > 0 or _is_jittered(resolved, group) for group in flows)
     )

@@ -21,7 +21,7 @@
 //! Lauck, Hashed and hierarchical timing wheels, SOSP 1987, scheme 7: what is far ahead in coarser units.
 
 use super::heap::Heap;
-use super::{entity_of, time_of};
+use super::key::{entity_of, time_of};
 use crate::event::Entity;
 use crate::memory::{bytes_of, prefetch, Advice};
 use parshall_units::Instant;

@@ -18,7 +18,8 @@ pub(crate) struct DatagramGroup {
     pub(crate) processing_time: Duration,
     pub(crate) access: Option<AccessLink>,
     pub(crate) marker: MarkerConfig,
-    /// Datagrams are received as soon as their first link has accepted them: there is no other, and no capture.
+    /// Datagrams are received as soon as their first link has accepted them: there is no other, no jitter, and no
+    /// capture.
     pub(crate) one_link: bool,
     pub(crate) path: Box<[u32]>,
 }

@@ -14,6 +14,8 @@ pub(crate) struct ExternalGroup {
     pub(crate) reverse_path: Box<[u32]>,
     /// Whether links are captured.
     pub(crate) captured: bool,
+    /// Whether packets have arrived when they have crossed the one link of the path, or of the way back.
+    pub(crate) one_link: [bool; 2],
 }
 
 /// Where a packet of a flow goes.

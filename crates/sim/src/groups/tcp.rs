@@ -46,11 +46,11 @@ pub(crate) struct TcpGroup {
     pub(crate) awaited: bool,
     /// Which end of exchanges its flows are, if they are one.
     pub(crate) role: Option<Role>,
-    /// Data is received as soon as its first link has accepted it: there is no other, and no capture.
+    /// Data is received as soon as its first link has accepted it: there is no other, no jitter, and no capture.
     pub(crate) one_link: bool,
     /// The same of ACKs on a contended way back.
     pub(crate) one_link_back: bool,
-    /// ACKs are heard as soon as they are sent: the way back is uncontended, and there is no capture.
+    /// ACKs are heard as soon as they are sent: the way back is uncontended, and there is neither jitter nor capture.
     pub(crate) heard_at_once: bool,
     /// Somebody reads when an ACK was sent.
     pub(crate) timed_acks: bool,

@@ -1,15 +1,16 @@
 //! A group of the scenario, and what its flows are made from, whatever their kind.
 
 use super::spread::SpreadValues;
-use super::{at_key, problem, Problem};
+use super::{at_key, jittered_path, problem, Problem};
 use crate::edge::Edge;
 use crate::groups::{AccessLink, Propagation};
+use crate::jitter::OwnJitter;
 use crate::probe::MarkerProbe;
-use crate::scenario::{FlowGroup, Probes, Sampling, Scenario};
+use crate::scenario::{FlowGroup, JitterSpec, Probes, Sampling, Scenario};
 use crate::series::Interval;
 use crate::shared::LinkState;
 use parshall_engine::random::{Stream, Streams};
-use parshall_engine::MAX_INDEX;
+use parshall_engine::{JitteredPath, MAX_INDEX};
 use parshall_net::markers;
 use parshall_units::{Duration, Instant, Rate};
 use parshall_workload::Source;
@@ -71,6 +72,7 @@ impl<'a> GroupPlan<'a> {
         };
         spec.marker.check(edge).map_err(|error| at_key("marker", error))?;
         self.access()?;
+        self.jitter(0)?;
         self.starts()?;
         self.propagation(Duration::from_ps(self.rtts()?.shortest(spec.count)))?;
         Ok(())
@@ -164,6 +166,37 @@ impl<'a> GroupPlan<'a> {
         } else {
             Propagation { to_first_link: segment, to_receiver: segment, back: segment, to_sender: last }
         })
+    }
+
+    /// The jitter of a flow's own parts of its path, if it has any.
+    pub(crate) fn jitter(&self, index: u32) -> Result<Option<Box<OwnJitter>>, Problem> {
+        let forth = self.own_jitter(self.spec.jitter.as_ref(), "jitter", index, "")?;
+        let back = self.own_jitter(self.spec.reverse_jitter.as_ref(), "reverse_jitter", index, "")?;
+        Ok((forth.is_some() || back.is_some()).then(|| Box::new(OwnJitter { forth, back })))
+    }
+
+    /// The same of the requests of a flow of exchanges, which go the other way.
+    pub(crate) fn jitter_of_requests(&self, index: u32) -> Result<Option<Box<OwnJitter>>, Problem> {
+        let forth =
+            self.own_jitter(self.spec.reverse_jitter.as_ref(), "reverse_jitter", index, " of requests")?;
+        let back = self.own_jitter(self.spec.jitter.as_ref(), "jitter", index, " of requests")?;
+        Ok((forth.is_some() || back.is_some()).then(|| Box::new(OwnJitter { forth, back })))
+    }
+
+    fn own_jitter(
+        &self,
+        spec: Option<&JitterSpec>,
+        key: &str,
+        index: u32,
+        whose: &str,
+    ) -> Result<Option<JitteredPath>, Problem> {
+        let stream = || self.stream(&format!("{key}{whose}"), index);
+        spec.map(|spec| jittered_path(spec, key, stream())).transpose()
+    }
+
+    /// Whether packets have arrived when they have crossed this path's first link: there is no other, and no jitter.
+    pub(crate) fn ends_at_first_link(&self, path: &[u32], jitter: Option<&JitterSpec>) -> bool {
+        matches!(path, [link] if self.links[*link as usize].jitter.is_none()) && jitter.is_none()
     }
 
     /// Propagation delay of the links of a path.

@@ -1,8 +1,9 @@
-//! When a receiver acknowledges segments in order.
+//! When a receiver acknowledges segments in order, and whose timestamps it echoes.
 //!
 //! RFC 5681 §4.2: every second segment, or after a delay. Linux acknowledges at once in what it calls quick-ACK mode,
 //! and measures how long an ACK waits for a second segment: `__tcp_ack_snd_check`, `tcp_event_data_recv`,
-//! `tcp_enter_quickack_mode`, `tcp_send_delayed_ack`.
+//! `tcp_enter_quickack_mode`, `tcp_send_delayed_ack`. RFC 7323 §4.3 and §5.3 on timestamps; Linux: `tcp_paws_check`,
+//! `tcp_sequence`.
 //!
 //! ACKs that go at once while the window grows need a receive buffer: with the RFCs' `receive_buffer` there are none.
 
@@ -49,6 +50,16 @@ super::policy! {
                 "ACKs after a pause of the receiver's own timeout",
                 rfc: "delayed as all others",
                 linux: "at once for sixteen: `tcp_event_data_recv`",
+            },
+            {
+                "packets whose timestamp is older than that of the last one in order (PAWS)",
+                rfc: "not accepted (RFC 7323 §5.3 R1)",
+                linux: "accepted if it is older by one tick: `tcp_paws_check`",
+            },
+            {
+                "the timestamps of packets that were acknowledged before",
+                rfc: "echoed if they are newer (RFC 7323 §4.3)",
+                linux: "ignored: `tcp_sequence`",
             },
         ],
     }

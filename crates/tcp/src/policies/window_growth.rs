@@ -23,6 +23,12 @@ super::policy! {
                 linux: "by those that no SACK, and no duplicate ACK, had reported: `tcp_cong_control`, \
                     `tcp_add_reno_sack`",
             },
+            {
+                "ACKs that SACK packets, and acknowledge none in order (needs `recovery = \"rack\"`)",
+                rfc: "the window stays (RFC 5681 §3.1)",
+                linux: "grows by what is SACKed once a packet has come more than three behind others, until a timeout \
+                    says that packets are lost: `tcp_may_raise_cwnd`, `tcp_check_sack_reordering`, `tcp_enter_loss`",
+            },
         ],
     }
 }
@@ -36,6 +42,16 @@ impl WindowGrowth {
             Self::Rfc if was_open => acked as f64,
             Self::Rfc => 1.0, // RFC 3465 §2.3: no more than one packet an ACK while repairing after a timeout
             Self::Linux => delivered.unwrap_or(acked) as f64,
+        }
+    }
+
+    /// By how many packets the window grows at an ACK that acknowledges none in order, and reports so many for the first
+    /// time; `far`: packets come far behind others. `tcp_may_raise_cwnd`
+    #[inline]
+    pub(crate) fn credit_out_of_order(self, delivered: Option<u64>, far: bool) -> u64 {
+        match self {
+            Self::Linux if far => delivered.unwrap_or(0),
+            _ => 0,
         }
     }
 

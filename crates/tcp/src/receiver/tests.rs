@@ -26,6 +26,32 @@ fn ack(receiver: &mut Receiver, config: &TcpConfig, seq: u64) -> Ack {
     receiver.on_segment(config, Instant::ZERO, &segment(seq)).ack.expect("acknowledged at once")
 }
 
+/// RFC 7323 §5.3 R1; `tcp_paws_check` lets a tick pass, and `tcp_sequence` drops what is old before its timestamp is
+/// looked at.
+#[test]
+fn what_was_sent_before_a_retransmission_in_order_is_refused_behind_it() {
+    for rules in [Rules::RFC, Rules::LINUX] {
+        let config = TcpConfig { recovery: Recovery::Rack, rules, ..config() };
+        let mut receiver = Receiver::new(1);
+        let mut arrives = |seq, sent_ms| {
+            let segment = Segment::plain(seq, Instant::ZERO + Duration::from_millis(sent_ms));
+            let at = Instant::ZERO + Duration::from_millis(100);
+            let reception = receiver.on_segment(&config, at, &segment);
+            (reception.fresh, reception.ack.map_or(0, |ack| ack.cumulative))
+        };
+        assert!(arrives(1, 10).0 && arrives(3, 30).0, "a hole: 2");
+        assert_eq!(arrives(2, 60), (true, 4), "sent again, and first in order");
+        assert_eq!(arrives(4, 50), (false, 4), "overtaken by what was sent 10 ms later");
+        assert_eq!(arrives(4, 59).0, rules == Rules::LINUX, "a tick of its clock");
+        assert!(arrives(5, 70).0, "later ones are taken");
+        arrives(1, 90); // a duplicate of a packet that is acknowledged long since
+        assert_eq!(arrives(6, 80).0, rules == Rules::LINUX, "Linux dropped that without a look");
+        let blind = TcpConfig { timestamps: false, ..config.clone() };
+        let late = Segment::plain(7, Instant::ZERO);
+        assert!(receiver.on_segment(&blind, Instant::ZERO, &late).fresh, "without timestamps");
+    }
+}
+
 #[test]
 fn reports_the_block_just_changed_first() {
     let config = sack_config();
@@ -93,7 +119,7 @@ fn linux_counts_the_acks_that_go_at_once() {
 
 proptest! {
     /// RFC 7323 §4.3, as it is written: of segments that begin at Last.ACK.sent or before, the latest timestamp,
-    /// whatever waits or is missing.
+    /// whatever waits or is missing. Linux leaves out those that end before it (`tcp_sequence`).
     #[test]
     fn acks_echo_ts_recent(
         segments in prop::collection::vec((0u64..12, 0u64..60_000), 1..80),
@@ -122,7 +148,8 @@ proptest! {
                 last_ack_sent = ack.cumulative;
             }
             let reception = receiver.on_segment(&config, now, &segment);
-            if seq <= last_ack_sent || recent == Instant::MAX {
+            let is_old = forms[0] && seq + 1 < last_ack_sent;
+            if seq <= last_ack_sent && !is_old || recent == Instant::MAX {
                 recent = sent;
             }
             if let Some(ack) = reception.ack {

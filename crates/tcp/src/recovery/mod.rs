@@ -116,6 +116,12 @@ pub(crate) trait Repair {
         0
     }
 
+    /// Packets by which the window grows at an ACK of no new data: with Linux's rules what is SACKed, where packets come far behind others.
+    #[inline]
+    fn grows_by(&self) -> u64 {
+        0
+    }
+
     /// The RTT that the ACK at hand gives without its timestamp, by Linux's rules, if it keeps the packets' times.
     #[inline]
     fn newest_rtt(&self) -> Option<Duration> {
@@ -289,6 +295,11 @@ impl Repair for LossRecovery {
     #[inline]
     fn newest_rtt(&self) -> Option<Duration> {
         each!(self, repair => repair.newest_rtt())
+    }
+
+    #[inline]
+    fn grows_by(&self) -> u64 {
+        each!(self, repair => repair.grows_by())
     }
 
     #[inline]

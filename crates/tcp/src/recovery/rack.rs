@@ -50,6 +50,8 @@ struct State {
     reordering: ReorderingWindow,
     prr: Option<Prr>,
     undo: Undo,
+    /// Packets of the last ACK without new data by which the window grows.
+    grows_by: u64,
 }
 
 impl State {
@@ -61,6 +63,7 @@ impl State {
             reordering: ReorderingWindow::FIRST,
             prr,
             undo: Undo::NONE,
+            grows_by: 0,
         }
     }
 
@@ -366,6 +369,9 @@ impl Rack {
     /// The retransmission timer expired: what is lost, and the timers.
     fn on_timeout(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
         let State { segments, reordering, probe, timers, undo, .. } = &mut *self.state;
+        if connection.phase == Phase::Open {
+            segments.doubt_reordering();
+        }
         if config.rules.undo.is_linux() {
             let (open, again) = (connection.phase == Phase::Open, connection.has_timed_out());
             if open || connection.phase == Phase::Loss && !again {
@@ -408,7 +414,9 @@ impl Repair for Rack {
     }
 
     fn on_old_data(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant, ack: &Ack) {
-        self.on_ack(connection, config, now, ack, false);
+        let delivered = self.on_ack(connection, config, now, ack, false);
+        let far = self.state.segments.reorders_far();
+        self.state.grows_by = config.rules.window_growth.credit_out_of_order(delivered, far);
     }
 
     fn on_timer(&mut self, connection: &mut Connection, config: &TcpConfig, now: Instant) {
@@ -559,6 +567,11 @@ impl Repair for Rack {
     #[inline]
     fn sacked(&self) -> u64 {
         self.state.segments.sacked_count()
+    }
+
+    #[inline]
+    fn grows_by(&self) -> u64 {
+        self.state.grows_by
     }
 
     #[inline]

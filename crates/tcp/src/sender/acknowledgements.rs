@@ -38,15 +38,17 @@ impl Sender {
     }
 
     /// An ACK that a later one has overtaken. What it SACKs may be news all the same, since an ACK has room for a few
-    /// blocks only (RFC 2018 §3); Linux takes it too.
+    /// blocks only (RFC 2018 §3), and so is a packet that arrived twice; Linux takes both too (`tcp_ack`, at `old_ack`).
+    /// Its window is old (RFC 9293 §3.10.7.4, SND.WL2).
     #[cold]
     fn on_overtaken(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
-        let una = self.una();
-        let mut sack = ack.sack.map(|block| if block.end > una { block } else { Range::default() });
+        let (una, twice) = (self.una(), ack.duplicate());
+        let is_news = |block: &Range| block.end > una || twice == Some(*block);
+        let mut sack = ack.sack.map(|block| if is_news(&block) { block } else { Range::default() });
         sack.sort_by_key(|block| block.is_empty());
         if !sack[0].is_empty() {
             self.settle(now);
-            let window = ack.window_end().map_or(NO_WINDOW, |end| end.saturating_sub(una) as u32);
+            let window = self.connection.window_end().map_or(NO_WINDOW, |end| end.saturating_sub(una) as u32);
             self.on_old_data(config, now, &Ack { cumulative: una, sack, window, ..*ack });
         }
     }
@@ -55,17 +57,22 @@ impl Sender {
     #[inline(never)]
     fn on_old_data(&mut self, config: &TcpConfig, now: Instant, ack: &Ack) {
         let Self { connection, recovery, .. } = self;
+        let mut grows_by = 0;
         if connection.max > connection.una && !ack.syn {
             recovery.on_old_data(connection, config, now, ack);
+            grows_by = recovery.grows_by();
             let rtt = recovery.newest_rtt().filter(|_| config.rules.rtt_estimate.is_linux());
             if let Some(rtt) = rtt {
                 connection.take_sample(config, rtt, 1, false); // of what is SACKed (`tcp_ack_update_rtt`)
             }
         }
+        let rtt = self.recovery.newest_rtt();
         if self.connection.sampler.is_some() {
-            let rtt = self.recovery.newest_rtt();
             let event = self.event(config, now, ack, self.connection.phase);
             self.tell_with_sample(config, AckEvent { rtt, ..event });
+        } else if grows_by > 0 {
+            let event = self.event(config, now, ack, self.connection.phase);
+            self.connection.control.on_ack(&AckEvent { rtt, credit: grows_by as f64, ..event });
         }
     }
 

@@ -120,6 +120,32 @@ fn an_ack_that_was_overtaken_tells_of_what_it_sacks() {
     );
 }
 
+/// `tcp_ack`, at `old_ack`: "If data was DSACKed, see if we can undo a cwnd reduction."
+#[test]
+fn an_ack_that_was_overtaken_tells_of_duplicates() {
+    passes(
+        "+0 write(4, ..., 9000) = 9000\n+0 > P. 1:9001(9000) ack 701\n\
+         +.05 < . 701:701(0) ack 1 win 500 <sack 1001:4001>\n+0 > . 1:1001(1000) ack 701\n\
+         +0 < . 701:701(0) ack 6001 win 500\n+0 %{ assert tcpi_ca_state == TCP_CA_Recovery }%\n\
+         +0 < . 701:701(0) ack 5001 win 500 <sack 1:1001>\n\
+         +0 %{ assert tcpi_ca_state == TCP_CA_Open and tcpi_snd_cwnd == 10 }%",
+    );
+}
+
+/// `tcp_may_raise_cwnd`: where a packet came more than three behind others, the window grows by what is SACKed, too.
+#[test]
+fn the_window_grows_out_of_order_where_packets_come_far_behind_others() {
+    let events = |behind: &str| {
+        format!(
+            "+0 write(4, ..., 10000) = 10000\n+0 > P. 1:10001(10000) ack 701\n\
+             +.05 < . 701:701(0) ack 1 win 500 <sack 5001:6001>\n+0 %{{ assert tcpi_snd_cwnd == 10 }}%\n\
+             +.001 < . 701:701(0) ack 1 win 500 <sack {behind} 5001:6001>\n"
+        )
+    };
+    passes(&format!("{}+0 %{{ assert tcpi_snd_cwnd == 11 }}%", events("1001:2001")));
+    passes(&format!("{}+0 %{{ assert tcpi_snd_cwnd == 10 }}%", events("3001:4001")));
+}
+
 #[test]
 fn what_arrives_is_acknowledged_with_blocks_of_bytes() {
     // The first 16 ACKs go at once, that of a hole and that which closes it among them; then ACKs wait.

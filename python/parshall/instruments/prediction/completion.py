@@ -168,6 +168,8 @@ def _window_after(group: Group, packets: float, path: _Path) -> float:
 
 def _crowded(network: Network, group: Group) -> str | None:
     """Say why an equal share of the links is not what a transfer gets."""
+    if reason := validity.varying_delay(group):
+        return reason
     for i in group.path:
         link = network.links[i]
         if link.varies:

@@ -105,7 +105,7 @@ def _not_a_session(group: Group) -> str | None:
     if not group.is_tcp:
         given = offered_bps(group) is not None
         return None if given else f"the load of group {group.name!r} ({group.kind}) is not known beforehand"
-    if reason := validity.workload_or_recovery(group):
+    if reason := validity.workload_or_recovery(group) or validity.varying_delay(group):
         return f"group {group.name!r}: {reason}"
     if group.control != "reno":
         return f"group {group.name!r} runs {group.control}; the model describes Reno"

@@ -89,7 +89,7 @@ def _group(group: Group) -> str | None:
     if not group.is_tcp:
         smooth = group.application.demand == "steady"
         return None if smooth else f"what group {group.name!r} ({group.kind}) wants at a time is not known beforehand"
-    if reason := validity.workload_or_recovery(group):
+    if reason := validity.workload_or_recovery(group) or validity.varying_delay(group):
         return f"group {group.name!r}: {reason}"
     known = models_for(group.control)
     return None if known else f"no model says how group {group.name!r} ({group.control}) keeps its share in use"

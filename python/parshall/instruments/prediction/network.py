@@ -39,7 +39,9 @@ class NetworkLink:
     """Whether the rate follows a trace; `rate_bps` is then its mean."""
     queue: Mapping[str, Any]
     medium: properties.LossTraits
-    """Probability that the medium loses a packet."""
+    """What the medium loses."""
+    jitter: str | None = None
+    """The order of packets that take times of their own, "kept" or "free"; None: they take none."""
 
     @property
     def traits(self) -> properties.QueueTraits:
@@ -104,6 +106,8 @@ class Group:
     """`rate` (bit/s) and `burst` (bytes) of a token bucket; neither without one."""
     host_loses: bool = False
     """Whether packets are lost in the sending host, where the access link's queue is full."""
+    jitter: str | None = None
+    """The order of packets that take times of their own there or back, "kept" or "free"; None: none does."""
 
     @property
     def is_tcp(self) -> bool:
@@ -198,6 +202,7 @@ def _link(spec: ResolvedLink) -> NetworkLink:
         varies="trace" in rate,
         queue=spec.queue,
         medium=properties.loss(spec.loss),
+        jitter=spec.jitter["order"] if spec.jitter else None,
     )
 
 
@@ -229,7 +234,15 @@ def _group(spec: ResolvedGroup, links: Sequence[NetworkLink]) -> Group:
         parameters=parameters,
         marker={name: value for name, value in spec.marker.items() if name != "name"},
         host_loses=spec.access_packets is not None,
+        jitter=_jitter(spec, links),
     )
+
+
+def _jitter(spec: ResolvedGroup, links: Sequence[NetworkLink]) -> str | None:
+    """The order that packets of a group have at their ends: one path on which they overtake each other is enough."""
+    own = [jitter["order"] for jitter in (spec.jitter, spec.reverse_jitter) if jitter]
+    orders = {*own, *(links[i].jitter for i in (*spec.path, *spec.reverse_path))}
+    return "free" if "free" in orders else "kept" if "kept" in orders else None
 
 
 def _control(spec: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -69,7 +69,7 @@ class State:
 
 def before(network: Network, group: Group, model: ThroughputModel) -> str | None:
     """Say why no fixed point needs to be sought for this model."""
-    if reason := workload_or_recovery(group):
+    if reason := workload_or_recovery(group) or varying_delay(group):
         return reason
     for i in group.path:
         link = network.links[i]
@@ -83,7 +83,14 @@ def before(network: Network, group: Group, model: ThroughputModel) -> str | None
 
 def workload_or_recovery(group: Group) -> str | None:
     """Say why no steady-state model describes the group, whatever the network."""
-    return _workload(group) or _recovery(group) or _host(group)
+    return _workload(group) or _recovery(group) or _host(group) or _order(group)
+
+
+def varying_delay(group: Group) -> str | None:
+    """Say why the delay of the group's packets is not that of the links and their queues alone."""
+    if group.jitter is None:
+        return None
+    return "its packets take times of their own (jitter); the models have delays that only queues vary"
 
 
 def after(state: State) -> str | None:
@@ -110,6 +117,12 @@ def _host(group: Group) -> str | None:
     return (
         "its hosts lose packets at their own access links (access_queue); the models lose them on links that are shared"
     )
+
+
+def _order(group: Group) -> str | None:
+    if group.jitter != "free":
+        return None
+    return "its packets overtake each other (jitter), which senders may take for losses; the models have losses alone"
 
 
 def _link(link: NetworkLink) -> str | None:
@@ -158,6 +171,8 @@ def _company(network: Network, link: NetworkLink, other: Group, model: Throughpu
         return f"on link {link.name!r} the load of group {other.name!r} is not known beforehand: {reason}"
     if not other.application.greedy:
         return f"on link {link.name!r} the load of group {other.name!r} ({other.kind}) is not known beforehand"
+    if reason := varying_delay(other):
+        return f"on link {link.name!r} the load of group {other.name!r} is not known beforehand: {reason}"
     if not models_for(other.control):
         return f"on link {link.name!r} no model describes group {other.name!r} ({other.control})"
     if (other.control == "vegas") != (model.name == "vegas"):

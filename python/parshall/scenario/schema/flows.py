@@ -23,6 +23,7 @@ from parshall.scenario.schema.accepted import (
 )
 from parshall.scenario.schema.catalog import family, sends_datagrams
 from parshall.scenario.schema.families import choice, fields
+from parshall.scenario.schema.jitter import OptionalJitter
 from parshall.scenario.schema.kernel import KernelOptions
 from parshall.scenario.schema.links import NAME
 from parshall.scenario.schema.model import Part
@@ -87,6 +88,14 @@ class FlowGroup(TcpOptions):
     count: int = Field(default=1, ge=1, le=2**32 - 1, strict=True, description="How many flows")
     rtt: Accepts[Rtt, str | timedelta | Part | Table] = Field(
         description="Two-way propagation delay, the links' included"
+    )
+    jitter: OptionalJitter = Field(
+        default=initial(None),
+        description="What each data packet takes on its flow's own part of the path, beside the delay (default: "
+        "nothing)",
+    )
+    reverse_jitter: OptionalJitter = Field(
+        default=initial(None), description="The same of ACKs, and of requests (TCP only; default: nothing)"
     )
     start: Accepts[Start, str | timedelta | Part | Table] = Field(
         default=initial(Duration("0 s")), description="When each flow starts"

@@ -16,6 +16,7 @@ from parshall.scenario.schema.accepted import (
     initial,
 )
 from parshall.scenario.schema.families import choice
+from parshall.scenario.schema.jitter import OptionalJitter
 from parshall.scenario.schema.model import Part
 from parshall.scenario.schema.quantities import Duration
 
@@ -44,6 +45,9 @@ class Link(Part):
         default=initial("drop_tail"), description="What happens to packets that find the link busy"
     )
     loss: Accepts[Loss, Choice] = Field(default=initial("none"), description="Losses on the medium, before the queue")
+    jitter: OptionalJitter = Field(
+        default=initial(None), description="What each packet takes beside the delay (default: nothing)"
+    )
 
     @model_validator(mode="after")
     def _one_rate(self) -> Link:
@@ -69,6 +73,7 @@ class ReverseLink(Part):
     loss: Accepts[Loss | None, Choice | None] = Field(
         default=initial(None), description="Losses on the medium, before the queue"
     )
+    jitter: OptionalJitter = Field(default=initial(None), description="What each packet takes beside the delay")
 
     @model_validator(mode="after")
     def _at_most_one_rate(self) -> ReverseLink:

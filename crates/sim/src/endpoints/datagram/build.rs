@@ -24,6 +24,12 @@ pub(super) enum Plan<'a> {
 
 /// Refuses what datagrams cannot do.
 pub(super) fn check<'a>(group: &GroupPlan<'a>) -> Result<Plan<'a>, Problem> {
+    if group.spec.reverse_jitter.is_some() {
+        return Err(problem(
+            "reverse_jitter",
+            "nothing of datagrams comes back but reports, which nothing disturbs",
+        ));
+    }
     match (group.source()?, &group.spec.congestion_control) {
         (Source::Datagrams(source), None) => Ok(Plan::Source(source)),
         (Source::Controlled, Some(control)) => {
@@ -73,6 +79,7 @@ pub(super) fn add(all: &mut DatagramFlows, core: &mut Core, group: &GroupPlan<'_
             rtt,
             started,
         );
+        flow.jitter = group.jitter(index)?;
         flow.draw(&common, core.warm_up);
         core.queue.push(flow.next.at, Entity::Transit(TransitKind::Datagrams, place.index));
         if let Some(feedback) = flow.feedback() {
@@ -100,7 +107,7 @@ fn in_common(group: &GroupPlan<'_>) -> Result<DatagramGroup, Problem> {
         processing_time: Duration::from_ps(spec.processing_ps),
         access: group.access()?,
         marker: spec.marker.clone(),
-        one_link: spec.path.len() == 1,
+        one_link: group.ends_at_first_link(&spec.path, spec.jitter.as_ref()),
         path: spec.path.clone().into(),
     })
 }

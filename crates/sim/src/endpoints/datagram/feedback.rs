@@ -2,7 +2,8 @@
 //! congestion control sets the rate from that.
 //!
 //! A report covers an interval of one base RTT (at least [`SHORTEST_INTERVAL`]; at most [`LONGEST_INTERVAL`] for controls that need arrival times) of the receiver's time and reaches the sender
-//! undisturbed: the way back is never contended. Gaps in the numbers of what arrived are losses; paths keep the order.
+//! undisturbed: the way back is never contended. What an interval lacks of the numbers up to its highest is lost; a packet that comes in a
+//! later interval than higher numbers, as paths with jitter may have it, is taken off the losses of that one (RFC 3550 §6.4.1, A.3).
 //! A receiver that got nothing says nothing. A sender that heard nothing for four round trips, and the time of two packets, takes
 //! that for a timeout (RFC 5348 §4.3).
 //!
@@ -65,7 +66,8 @@ pub(crate) struct Delays {
 struct Interval {
     number: u64,
     received: u64,
-    lost: u64,
+    /// Below zero: packets came that were lost in intervals before.
+    lost: i64,
     /// How long the last one took.
     delay: Duration,
 }
@@ -173,13 +175,14 @@ impl Feedback {
         }
         if let Some(last) = self.open.back_mut() {
             last.received += 1;
-            last.lost += number.saturating_sub(self.expected);
+            let missing = number.checked_sub(self.expected);
+            last.lost += missing.map_or(-1, |missing| i64::try_from(missing).unwrap_or(i64::MAX));
             last.delay = at.since(sent);
         }
         if let Some(times) = &mut self.times {
             times.push_back((sent, at));
         }
-        self.expected = number + 1;
+        self.expected = self.expected.max(number + 1);
     }
 
     /// The report that is due reaches the sender, if there is one.
@@ -225,7 +228,8 @@ impl Feedback {
         let sent_in_flight = self.in_flight();
         let prior_delivered = self.delivered;
         self.delivered += interval.received;
-        self.lost += interval.lost;
+        self.lost = self.lost.saturating_add_signed(interval.lost);
+        let newly_lost = interval.lost.max(0) as u64;
         let in_flight = self.in_flight();
         if let Some(times) = &mut self.times {
             for (sent, arrived) in times.drain(..interval.received as usize) {
@@ -250,8 +254,8 @@ impl Feedback {
                 prior_delivered,
                 rate: Some(interval.received as f64 / self.interval.as_secs_f64()),
                 newly_delivered: interval.received,
-                newly_lost: interval.lost,
-                lost: interval.lost,
+                newly_lost,
+                lost: newly_lost,
                 in_flight,
                 sent_in_flight,
                 next_send: Duration::ZERO,

@@ -5,6 +5,7 @@ use super::feedback::{Feedback, Pace};
 use super::probe::DatagramProbe;
 use crate::edge::Edge;
 use crate::groups::{DatagramGroup, Place};
+use crate::jitter::OwnJitter;
 use crate::measured::Measured;
 use crate::shared::Core;
 use parshall_engine::random::SmallStream;
@@ -37,6 +38,8 @@ pub(crate) struct DatagramFlow {
     pub(crate) received: u64,
     pub(crate) dropped: u64,
     pub(crate) edge: Option<Box<Edge>>,
+    /// Of its own part of the path.
+    pub(crate) jitter: Option<Box<OwnJitter>>,
     /// Of controlled flows only.
     pub(crate) probe: Option<Box<DatagramProbe>>,
 }
@@ -69,6 +72,7 @@ impl DatagramFlow {
             received: 0,
             dropped: 0,
             edge,
+            jitter: None,
             probe: None,
         }
     }

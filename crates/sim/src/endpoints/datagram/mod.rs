@@ -22,8 +22,7 @@ use crate::plan::{GroupPlan, Problem};
 use crate::scenario::FlowGroup;
 use crate::shared::{Core, Shared};
 use crate::SimError;
-use parshall_engine::Packet;
-use parshall_engine::{Entity, Flows, TransitQueue};
+use parshall_engine::{End, Entity, Flows, Packet, Transit, TransitQueue};
 use parshall_net::ecn::Ecn;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
@@ -83,6 +82,11 @@ impl TransitQueue<Shared> for Datagrams<'_> {
 
     fn dscp(&self, _: &Packet) -> u8 {
         self.group.dscp
+    }
+
+    fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant> {
+        let jitter = self.flow.jitter.as_mut();
+        core.pass(jitter.and_then(|jitter| jitter.forth.as_mut()), at, transit, End::Path)
     }
 
     #[inline]

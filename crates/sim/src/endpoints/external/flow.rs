@@ -4,12 +4,13 @@ use super::outside::{Arrival, Delivery, Outside};
 use crate::edge::Edge;
 use crate::endpoint_kind::TransitKind;
 use crate::groups::{Direction, ExternalGroup, Propagation};
+use crate::jitter::OwnJitter;
 use crate::measured::Measured;
 use crate::plan::{GroupPlan, Problem};
 use crate::shared::{Core, Shared};
 use parshall_congestion::ControlConfig;
-use parshall_engine::{Entity, TransitQueue};
-use parshall_engine::{Flags, Packet, MAX_BYTES};
+use parshall_engine::jitter::{JitteredPath, Leaves};
+use parshall_engine::{Entity, Flags, Packet, Transit, TransitQueue, MAX_BYTES};
 use parshall_net::ecn::Ecn;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
@@ -28,6 +29,10 @@ pub(super) fn in_common(group: &GroupPlan<'_>) -> Result<ExternalGroup, Problem>
         path: spec.path.clone().into(),
         reverse_path: spec.reverse_path.clone().into(),
         captured: false,
+        one_link: [
+            group.ends_at_first_link(&spec.path, spec.jitter.as_ref()),
+            group.ends_at_first_link(&spec.reverse_path, spec.reverse_jitter.as_ref()),
+        ],
     })
 }
 
@@ -102,6 +107,8 @@ pub(super) struct ExternalFlow {
 struct Way {
     /// Before the first link, and behind the last one.
     propagation: (Duration, Duration),
+    /// Of the flow's own part of the path.
+    jitter: Option<JitteredPath>,
     /// When its last packet left the host.
     left: Instant,
     /// Packets on their way to the first link, in order, and their slots.
@@ -110,7 +117,15 @@ struct Way {
 
 impl Way {
     fn new(first: Duration, last: Duration) -> Self {
-        Self { propagation: (first, last), left: Instant::ZERO, in_transit: VecDeque::new() }
+        Self { propagation: (first, last), jitter: None, left: Instant::ZERO, in_transit: VecDeque::new() }
+    }
+
+    /// When a packet leaves the flow's own part of the path that comes there `at`. What is due outside is put in order there.
+    fn leaves(&mut self, at: Instant) -> Instant {
+        match self.jitter.as_mut().map(|path| path.pass(at)) {
+            Some(Leaves::InOrder(leaves) | Leaves::AnyOrder(leaves)) => leaves,
+            None => at,
+        }
     }
 }
 
@@ -137,6 +152,12 @@ impl ExternalFlow {
             received_bytes: 0,
             host: HostTotals::default(),
         }
+    }
+
+    /// What its own parts of the path take beside the delay.
+    pub(super) fn set_jitter(&mut self, OwnJitter { forth, back }: OwnJitter) {
+        self.forward.jitter = forth;
+        self.reverse.jitter = back;
     }
 
     /// The totals of the flow.
@@ -209,7 +230,8 @@ impl Packets<'_> {
                 let comes = leaves + self.flow.forward.propagation.1;
                 captures.external_passes(self.flow.group, comes, arrival.slot);
             }
-            return self.deliver(core, packet.at, &packet, arrival.slot);
+            let at = self.way().leaves(packet.at);
+            return self.deliver(core, at, &packet, arrival.slot);
         }
         let (index, kind) = (self.index, self.transit_kind());
         let way = self.way();
@@ -249,7 +271,7 @@ impl TransitQueue<Shared> for Packets<'_> {
     }
 
     fn ends_at_first_link(&self) -> bool {
-        self.path().len() == 1 && !self.group.captured
+        self.group.one_link[self.direction as usize] && !self.group.captured
     }
 
     fn ecn(&self, packet: &Packet) -> Ecn {
@@ -258,6 +280,12 @@ impl TransitQueue<Shared> for Packets<'_> {
 
     fn dscp(&self, packet: &Packet) -> u8 {
         (packet.seq() >> 2) as u8 & 63
+    }
+
+    fn leave_path(&mut self, core: &mut Core, at: Instant, _: Transit) -> Option<Instant> {
+        let leaves = self.way().leaves(at);
+        core.jittered.told(leaves);
+        Some(leaves)
     }
 
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, slot: u32) {

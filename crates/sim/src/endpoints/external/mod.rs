@@ -139,6 +139,9 @@ impl EndpointKind for ExternalFlows {
             let started = group.start(index)?;
             let mut flow = ExternalFlow::new((id, number), (rtt, group.propagation(rtt)?), started, edge);
             flow.awaited = group.awaited;
+            if let Some(jitter) = group.jitter(index)? {
+                flow.set_jitter(*jitter);
+            }
             flow.random = group.seed("workload", index); // hosts draw what a simulated application would
             flow.recorded = (
                 group.sample_interval(index).map(|interval| interval.of_run(group.duration())),

@@ -4,6 +4,7 @@ use super::application::Application;
 use super::{TcpFlow, TcpFlows, ARRIVAL};
 use crate::endpoint_kind::Kind;
 use crate::groups::{Place, Propagation};
+use crate::jitter::OwnJitter;
 use crate::shared::Core;
 use parshall_engine::random::{SmallStream, Stream};
 use parshall_engine::Entity;
@@ -20,6 +21,8 @@ pub(crate) struct ArrivalProcess {
     pub(crate) processing: Stream,
     pub(crate) group: u32,
     pub(crate) propagation: Propagation,
+    /// What the jitter of its connections is like.
+    pub(crate) jitter: Option<Box<OwnJitter>>,
     /// What the random choices of its connections follow from.
     pub(crate) choices: Stream,
     /// Size of the transfer that arrives next.
@@ -60,7 +63,9 @@ impl TcpFlows {
         let place = Place { id: core.sink.number_flow(), index, group: process.group, processing };
         let application = Application::new(None, None, Some(process_index));
         let group = &self.groups[process.group as usize];
-        self.flows.push(TcpFlow::new(group, place, random, process.propagation, application));
+        let mut flow = TcpFlow::new(group, place, random, process.propagation, application);
+        flow.jitter = process.jitter.as_mut().map(|jitter| Box::new(jitter.of_another()));
+        self.flows.push(flow);
         if let Some(latency) = &mut core.sink.latency {
             latency.add_to_group(group.number);
         }

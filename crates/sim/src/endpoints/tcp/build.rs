@@ -100,9 +100,9 @@ fn in_common(group: &GroupPlan<'_>, tcp: &TcpConfig, control: &ControlConfig) ->
         awaited: group.awaited,
         role: None,
         arms_late: spec.processing_ps > 0,
-        one_link: spec.path.len() == 1,
-        one_link_back: spec.reverse_path.len() == 1,
-        heard_at_once: spec.reverse_path.is_empty(),
+        one_link: group.ends_at_first_link(&spec.path, spec.jitter.as_ref()),
+        one_link_back: group.ends_at_first_link(&spec.reverse_path, spec.reverse_jitter.as_ref()),
+        heard_at_once: spec.reverse_path.is_empty() && spec.reverse_jitter.is_none(),
         timed_acks: control.needs().one_way_delay,
         path: spec.path.clone().into(),
         reverse_path: spec.reverse_path.clone().into(),
@@ -130,6 +130,7 @@ fn flow(
     let propagation = group.propagation(group.rtt(index)?)?;
     let mut flow = TcpFlow::new(&all.groups[number as usize], place, choices, propagation, application);
     flow.probe = probe(group, index);
+    flow.jitter = group.jitter(index)?;
     if source.is_some() {
         flow.begin(&all.groups[number as usize], core, group.start(index)?);
     }
@@ -160,6 +161,7 @@ fn open_loop(
         processing: group.stream("processing", index),
         group: number,
         propagation: group.propagation(group.rtt(index)?)?,
+        jitter: group.jitter(index)?,
         choices: group.stream("congestion_control", index),
         next_bytes: first.bytes,
         idle: std::collections::VecDeque::new(),

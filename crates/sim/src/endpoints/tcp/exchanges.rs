@@ -19,12 +19,12 @@
 
 use super::application::Application;
 use super::{TcpFlow, TcpFlows, EXCHANGE};
-use crate::endpoint_kind::Kind;
+use crate::endpoint_kind::{Kind, TransitKind};
 use crate::groups::{Place, Propagation, Role, TcpGroup};
 use crate::plan::{problem, GroupPlan, Problem};
 use crate::shared::Core;
 use parshall_engine::random::{SmallStream, Stream};
-use parshall_engine::{Entity, MAX_INDEX};
+use parshall_engine::{End, Entity, Owner, Transit, MAX_INDEX};
 use parshall_net::markers::{MarkerConfig, NoMarkerConfig};
 use parshall_records::{RecordsError, TransferRow};
 use parshall_tcp::TcpConfig;
@@ -102,8 +102,8 @@ pub(super) fn groups(mut server: TcpGroup) -> (TcpGroup, TcpGroup) {
         answer_time: Duration::ZERO, // the ACKs of requests cross the links of the responses
         arms_late: server.arms_late && !server.reverse_path.is_empty(), // else its packets come by events of their own
         marker: MarkerConfig::None(NoMarkerConfig {}),
-        one_link: server.reverse_path.len() == 1,
-        one_link_back: server.path.len() == 1,
+        one_link: server.one_link_back,
+        one_link_back: server.one_link,
         heard_at_once: false,
         path: server.reverse_path.clone(),
         reverse_path: server.path.clone(),
@@ -151,8 +151,9 @@ impl TcpFlows {
         };
         let choices = group.stream("congestion_control of requests", index).next_u64();
         let application = Application::new(None, None, None);
-        let client =
+        let mut client =
             TcpFlow::new(&self.groups[place.group as usize], place, choices, propagation, application);
+        client.jitter = group.jitter_of_requests(index)?;
         self.flows.push(client);
         self.flows[server].exchange = Some(Box::new(exchange));
         let start = group.start(index)?;
@@ -240,7 +241,11 @@ impl TcpFlow {
     /// The first packet in transit has come to the other host's end of an uncontended path.
     fn arrive_uncontended(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         let packet = self.first_in_transit();
-        self.receive(group, core, now + self.propagation.to_receiver, &packet);
+        let owner = Owner { transit: TransitKind::Data, flow: self.index, tag: 0 };
+        let jitter = self.jitter.as_mut().and_then(|jitter| jitter.forth.as_mut());
+        if let Some(at) = core.pass(jitter, now, Transit { packet, owner, hop: 0 }, End::Path) {
+            self.receive(group, core, at + self.propagation.to_receiver, &packet);
+        }
         self.arm(group, core);
         if let Some(at) = self.next_in_transit(group, core.warm_up) {
             core.queue.push(at, Entity::Own(Kind::Tcp, EXCHANGE, self.index));

@@ -3,8 +3,8 @@
 //! Everything here runs in the flow's own time. [`TcpFlow::receive`] is called when the last contended link
 //! has accepted a packet, with the moment at which it *will* reach the receiver; receiver, way back and sender are run
 //! from there at once. That is right because nobody else can act on these parts in between, and because a flow's
-//! inputs come in order: paths are FIFO, and timers that expire before an input are run before it
-//! ([`TcpFlow::advance`]).
+//! inputs come in order of time: paths are FIFO, or their packets are events ([`jitter`](crate::jitter)), and timers that
+//! expire before an input are run before it ([`TcpFlow::advance`]).
 
 mod measurement;
 mod transfers;
@@ -17,8 +17,8 @@ use super::probe::FlowProbe;
 use super::{FAST_TIMER, SLOW_TIMER};
 use crate::edge::Edge;
 use crate::endpoint_kind::Kind;
-use crate::groups::{Place, Propagation};
-use crate::groups::{Role, TcpGroup};
+use crate::groups::{Place, Propagation, Role, TcpGroup};
+use crate::jitter::OwnJitter;
 use crate::shared::Core;
 use crate::wire::{self, PUSH};
 use parshall_congestion::Start;
@@ -85,6 +85,8 @@ pub(crate) struct TcpFlow {
     random: u64,
     /// The ssthresh of earlier connections that the next one starts from; infinite: none.
     ssthresh: f64,
+    /// Of its own parts of the path.
+    pub(crate) jitter: Option<Box<OwnJitter>>,
     /// Of the server of exchanges: what it and its client do.
     pub(crate) exchange: Option<Box<Exchange>>,
 }
@@ -128,6 +130,7 @@ impl TcpFlow {
             measuring: false,
             random,
             ssthresh: f64::INFINITY,
+            jitter: None,
             exchange: None,
         }
     }
@@ -234,7 +237,7 @@ impl TcpFlow {
         if group.heard_at_once {
             self.on_ack(group, core, at + self.propagation.back, ack);
         } else if group.reverse_path.is_empty() {
-            self.on_captured_ack(group, core, at, ack);
+            self.on_watched_ack(group, core, at, ack);
         } else {
             self.queue_ack(group, core, at, ack);
         }

@@ -33,7 +33,7 @@ use crate::shared::{Core, Shared};
 use crate::SimError;
 use arrivals::ArrivalProcess;
 use parshall_engine::memory::bytes_of;
-use parshall_engine::{Entity, Flows, Packet, TransitQueue};
+use parshall_engine::{End, Entity, Flows, Packet, Transit, TransitQueue};
 use parshall_net::ecn::Ecn;
 use parshall_records::{FlowRow, Tables};
 use parshall_units::{Duration, Instant};
@@ -135,6 +135,11 @@ impl TransitQueue<Shared> for Data<'_> {
         self.group.dscp
     }
 
+    fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant> {
+        let jitter = self.flow.jitter.as_mut();
+        core.pass(jitter.and_then(|jitter| jitter.forth.as_mut()), at, transit, End::Path)
+    }
+
     #[inline]
     fn deliver(&mut self, core: &mut Core, at: Instant, packet: &Packet, _: u32) {
         self.flow.receive(self.group, core, at + self.flow.propagation.to_receiver, packet);
@@ -182,6 +187,11 @@ impl TransitQueue<Shared> for Acks<'_> {
 
     fn dscp(&self, _: &Packet) -> u8 {
         self.group.dscp
+    }
+
+    fn leave_path(&mut self, core: &mut Core, at: Instant, transit: Transit) -> Option<Instant> {
+        let jitter = self.flow.jitter.as_mut();
+        core.pass(jitter.and_then(|jitter| jitter.back.as_mut()), at, transit, End::Path)
     }
 
     #[inline]

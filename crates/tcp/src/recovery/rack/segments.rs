@@ -16,8 +16,9 @@
 //! the next one); only what is sent again is noted in a queue, `resent`. A transmission is void if its packet was
 //! delivered, sent again or found lost since. The cost is that of the packets, not of the window.
 //!
-//! Packets keep their order in the networks here, so what a receiver reports as a duplicate (D-SACK) tells of a timer
-//! or a probe that was too early. It widens the reordering window all the same, as the RFC asks (§6.2 step 4).
+//! Where packets keep their order, what a receiver reports as a duplicate (D-SACK) tells of a timer or a probe that was
+//! too early; where they do not, of a window that was too short. It widens the reordering window in either case, as the
+//! RFC asks (§6.2 step 4).
 //!
 //! Whether an ACK is for the first copy of a packet that was sent again, the echoed timestamp says of packets
 //! acknowledged cumulatively only; of those SACKed behind a hole the RTT alone does (§6.2 step 2, condition 2), else no
@@ -25,9 +26,13 @@
 
 use crate::policies::{LossDetection, LossResponse, Rules};
 use crate::ranges::{Range, RangeSet};
+use crate::recovery::scoreboard::DUP_THRESH;
 use parshall_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+
+/// The farthest that Linux takes for reordering: `tcp_max_reordering`.
+const MOST_REORDERING: u64 = 300;
 
 /// A packet in flight, as of its last transmission.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +81,8 @@ pub(super) struct Segments {
     resent: VecDeque<Resent>,
     // Three cache lines of the recovery to here.
     pub(super) reordering_seen: bool,
+    /// How far a packet has come behind higher ones, packets: `tcp_sock.reordering` of Linux.
+    reordering: u64,
     detection: LossDetection,
     response: LossResponse,
     /// The first packet whose first transmission is not yet judged.
@@ -120,6 +127,7 @@ impl Segments {
             lowest_original: u64::MAX,
             first_sacked: Instant::MAX,
             reordering_seen: false,
+            reordering: DUP_THRESH,
             detection: rules.loss_detection,
             response: rules.loss_response,
             resent: VecDeque::new(),
@@ -277,6 +285,8 @@ impl Segments {
             self.highest = number;
         } else if !packet.sent_again {
             self.reordering_seen = true;
+            let behind = (self.highest + 1 - number).min(MOST_REORDERING); // `tcp_check_sack_reordering`
+            self.reordering = self.reordering.max(behind);
         }
         // Step 2: the ACK of a packet sent twice may be its first copy's.
         let of_first_copy = delivery.echo.is_some_and(|echo| echo < packet.sent)
@@ -287,6 +297,18 @@ impl Segments {
                 delivery.newest = Some(this);
             }
             delivery.last = Some(packet.sent);
+        }
+    }
+
+    /// Whether packets come so far behind others that by Linux's rules the window grows by what is SACKed, too (`tcp_may_raise_cwnd`).
+    pub(super) fn reorders_far(&self) -> bool {
+        self.reordering > DUP_THRESH
+    }
+
+    /// A timeout while so many packets are SACKed: they were lost, and not overtaken (`tcp_enter_loss`).
+    pub(super) fn doubt_reordering(&mut self) {
+        if self.sacked_count >= DUP_THRESH {
+            self.reordering = DUP_THRESH;
         }
     }
 

@@ -16,7 +16,7 @@ from parshall.scenario.schema.problems import quoted, shown
 from parshall.scenario.schema.profiles import kernels_own
 from parshall.scenario.schema.quantities import PS_PER_S, Duration, ProcessingTime, base_of
 from parshall.scenario.schema.resolve.resolved import ResolvedGroup
-from parshall.scenario.schema.resolve.values import Context, configuration, parameters, within
+from parshall.scenario.schema.resolve.values import Context, configuration, jitter, parameters, within
 from parshall.scenario.schema.spread import Distributed, Linear, Listed, Staggered, UniformBetween, UniformWithin
 
 
@@ -55,6 +55,8 @@ def flow_group(
         path=route.path,
         reverse_path=route.reverse_path,
         rtt_ps=rtt,
+        jitter=jitter("jitter", group.jitter, context),
+        reverse_jitter=_reverse_jitter(group, context, datagrams=datagrams),
         access_bps=base_of(group.access_rate),
         access_packets=_access_packets(group, datagrams=datagrams),
         dscp=DSCP[group.dscp],
@@ -80,6 +82,14 @@ def _access_packets(group: FlowGroup, *, datagrams: bool) -> int | None:
     if group.access_rate is None:
         raise Problem(("access_queue",), "a link without a rate has no queue; write an access_rate, too")
     return group.access_queue.packets
+
+
+def _reverse_jitter(group: FlowGroup, context: Context, *, datagrams: bool) -> dict[str, Any] | None:
+    if datagrams and group.reverse_jitter is not None:
+        raise Problem(
+            ("reverse_jitter",), f'"{group.workload.name}" sends datagrams, which nothing answers; accepted with TCP'
+        )
+    return jitter("reverse_jitter", group.reverse_jitter, context)
 
 
 def rtt_spread(group: FlowGroup, delay_ps: int, context: Context) -> tuple[dict[str, Any], float]:

@@ -14,7 +14,7 @@ from parshall.scenario.schema.model import Problem
 from parshall.scenario.schema.problems import did_you_mean, quoted
 from parshall.scenario.schema.resolve.flows import Route
 from parshall.scenario.schema.resolve.resolved import ResolvedLink
-from parshall.scenario.schema.resolve.values import Context, configuration, configured, read_bytes, within
+from parshall.scenario.schema.resolve.values import Context, configuration, configured, jitter, read_bytes, within
 
 if TYPE_CHECKING:
     from parshall.scenario import Scenario
@@ -93,6 +93,7 @@ def link_spec(contended: Contended, crossings: Sequence[Crossing], context: Cont
         delay_ps=link.delay.ps,
         queue=_queue(link, sized),
         loss=configured(("loss",), link.loss, sized),
+        jitter=jitter("jitter", link.jitter, sized),
     )
 
 

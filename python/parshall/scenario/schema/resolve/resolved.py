@@ -24,6 +24,8 @@ class ResolvedLink:
     delay_ps: int
     queue: Table
     loss: Table
+    jitter: Table | None = None
+    """``distribution``, of times in s, and ``order``; None: packets take no times of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,9 @@ class ResolvedGroup:
     reverse_path: Sequence[int]
     rtt_ps: Table
     """Of each flow: ``constant``, ``linear``, ``uniform``, ``list`` or ``distribution``; as `start_ps`."""
+    jitter: Table | None = None
+    """Of its data, on each flow's own part of the path; as that of a link."""
+    reverse_jitter: Table | None = None
     access_bps: int | None
     access_packets: int | None
     dscp: int

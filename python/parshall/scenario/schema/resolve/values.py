@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from parshall.foundations.files import read_file
 from parshall.scenario.schema import external
 from parshall.scenario.schema.catalog import Parameter
 from parshall.scenario.schema.families import INSTANTANEOUS, SIZE, Configuration, EmpiricalPoints, External
+from parshall.scenario.schema.jitter import Jitter
 from parshall.scenario.schema.model import Part, Problem
 from parshall.scenario.schema.problems import shown
 from parshall.scenario.schema.quantities import Buffer, Duration, Size, is_none
@@ -154,6 +156,16 @@ def configured(key: tuple[str | int, ...], chosen: Configuration, context: Conte
     """A catalog entry as Rust reads it, where it is at `key`."""
     with within(*key):
         return configuration(chosen, context)
+
+
+def jitter(key: str, given: Jitter | None, context: Context) -> dict[str, Any] | None:
+    """The times of their own that packets take as Rust reads them, where they are at `key`; None: there are none."""
+    if given is None:
+        return None
+    law = configured((key, "distribution"), given.distribution, context)
+    with within(key, "distribution"):
+        _core.check_distribution(json.dumps(law))
+    return {"distribution": law, "order": given.order}
 
 
 def _in_range(value: int, text: str, parameter: Parameter) -> int:

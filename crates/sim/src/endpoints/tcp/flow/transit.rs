@@ -7,8 +7,7 @@ use crate::groups::TcpGroup;
 use crate::shared::Core;
 use crate::wire;
 use parshall_engine::memory::prefetch_ahead;
-use parshall_engine::Entity;
-use parshall_engine::{Flags, Packet, Waiting};
+use parshall_engine::{End, Entity, Owner, Packet, Transit, Waiting};
 use parshall_tcp::{Ack, Segment};
 use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -141,16 +140,20 @@ impl TcpFlow {
             let before = self.acks.back().map_or(Instant::ZERO, |(last, _)| last.at);
             arrives = before.max(arrives + self.processing.below(group.processing_time));
         }
-        let mut flags = Flags::default();
-        flags.set_if(ack.echo_retransmission, wire::RETRANSMISSION);
-        flags.set_if(ack.syn, wire::SYN);
-        flags.set_if(ack.congestion_echo, wire::CONGESTION_ECHO);
         let slot = core.sink.store_options(self.index, ack, group.timed_acks);
-        let packet = Packet::new(arrives, ack.echo, ack.cumulative, group.tcp.ack_size.0 as u32, flags);
+        let packet = wire::ack_packet(arrives, ack, group.tcp.ack_size.0 as u32);
         if self.acks.is_empty() {
             core.queue.push(arrives, Entity::Transit(TransitKind::Acks, self.index));
         }
         enter(&mut self.acks, (packet, slot));
+    }
+
+    /// An ACK on an uncontended way back comes to its end at this time, and others may come before.
+    pub(super) fn put_off_ack(&self, group: &TcpGroup, core: &mut Core, leaves: Instant, ack: &Ack) {
+        let slot = core.sink.acks.store_any(ack);
+        let packet = wire::ack_packet(leaves, ack, group.tcp.ack_size.0 as u32);
+        let owner = Owner { transit: TransitKind::Acks, flow: self.index, tag: slot };
+        core.put_off(leaves, Transit { packet, owner, hop: 0 }, End::Path);
     }
 
     /// The first ACK in transit has been dealt with; when the next one reaches the first link of the way back.

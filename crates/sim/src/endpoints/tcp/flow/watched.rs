@@ -4,6 +4,7 @@ use super::TcpFlow;
 use crate::capture::Which;
 use crate::groups::TcpGroup;
 use crate::shared::Core;
+use parshall_engine::jitter::Leaves;
 use parshall_tcp::Ack;
 use parshall_units::Instant;
 
@@ -34,14 +35,24 @@ impl TcpFlow {
         self.probe.as_ref()?.log
     }
 
-    /// An ACK is sent on an uncontended way back, and passes links that are captured.
+    /// An ACK is sent on an uncontended way back, and passes links that are captured, or has a jitter.
     #[cold]
     #[inline(never)]
-    pub(super) fn on_captured_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
+    pub(super) fn on_watched_ack(&mut self, group: &TcpGroup, core: &mut Core, at: Instant, ack: &Ack) {
         if let Some(captures) = &mut core.sink.captures {
             captures.ack_sent(self.which(), at, (self.propagation.to_receiver, self.propagation.back), ack);
         }
-        self.on_ack(group, core, at + self.propagation.back, ack);
+        let at = at + self.propagation.back;
+        match self.jitter.as_mut().and_then(|jitter| jitter.back.as_mut()) {
+            Some(path) => match path.pass(at) {
+                Leaves::InOrder(leaves) => {
+                    core.jittered.told(leaves);
+                    self.on_ack(group, core, leaves, ack);
+                }
+                Leaves::AnyOrder(leaves) => self.put_off_ack(group, core, leaves, ack),
+            },
+            None => self.on_ack(group, core, at, ack),
+        }
     }
 
     /// The sender of a flow that is logged hears an ACK.
