@@ -7,7 +7,7 @@
 //! * [`Library`]: controls in shared libraries, by the C interface `parshall_control.h`.
 //! * [`Page`]: eight words of memory that both processes map. The parent reads them even if the process is stuck or
 //!   dead.
-//! * [`watched`]: makers of controls that note in the page when foreign code is entered and left, at which simulated
+//! * [`mod@watched`]: makers of controls that note in the page when foreign code is entered and left, at which simulated
 //!   time, and for which flow. That is four stores to memory a call. A run without controls from outside has no page.
 //! * [`Watch`]: a thread that needs no GIL. It copies the progress of the simulation into the page, and ends the
 //!   process when its parent is gone or when it has taken more memory than it may.

@@ -5,7 +5,7 @@
 //! | [`readers`] | the list of readers, each with its limits and the memory that it may take |
 //! | [`input`] | opening and decompression, in constant memory |
 //! | [`lines`] | lines of a text |
-//! | [`document`] | files that are read as a whole |
+//! | [`mod@document`] | files that are read as a whole |
 //! | [`json`] | JSON values, under a budget of memory |
 //! | [`budget`] | memory that is counted as it is taken |
 //! | [`of_kernel`] | text of `/proc` and `/sys`, which is no foreign one |
