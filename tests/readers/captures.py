@@ -53,7 +53,7 @@ class Packet:
 
 def ones_sum(data: bytes) -> int:
     """Sum of the 16-bit words with end-around carry (RFC 1071)."""
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f">{len(data) // 2}H", data))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
     return total

@@ -51,13 +51,13 @@ def told(response: Explanation) -> Callable[[], str]:
 
 def numbers(text: str) -> None:
     """The path's rate is that which was simulated, to 3 %."""
-    stated = float(text.split("carries ")[1].split(maxsplit=1)[0])
+    stated = float(text.split("The path carries ")[1].split(maxsplit=1)[0])
     assert abs(stated / RATE_MBPS - 1) < 0.03
 
 
 def lower_bound(text: str) -> None:
-    assert "at least" in text
-    assert float(text.split("at least ")[1].split(maxsplit=1)[0]) < RATE_MBPS
+    assert "carries at least" in text
+    assert float(text.split("carries at least ")[1].split(maxsplit=1)[0]) < RATE_MBPS
 
 
 def effect(low: float, high: float) -> RemedyEffect:

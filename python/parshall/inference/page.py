@@ -12,6 +12,7 @@ from parshall.inference.response import QUEUES
 from parshall.inference.what_if import QUANTITIES, RemedyEffect
 from parshall.inference.writing import between
 from parshall.report.document import Block, Document, Section, Table
+from parshall.report.observation import limited
 from parshall.report.sentences import Sentence, say
 from parshall.report.uncertainty import interval_text
 
@@ -66,8 +67,9 @@ def help_sentences(effects: Sequence[RemedyEffect], *, guess: bool) -> list[Sent
 
 
 def sentences(made: Inferred, check: Check | None, effects: Sequence[RemedyEffect] | None) -> list[Sentence]:
-    """All that is said of it, the verdict first."""
-    said = [] if check is None else [check_sentence(check)]
+    """All that is said of it: what limits the largest flow, whether the scenario explains it, and what would help."""
+    largest = max(made.forward, key=lambda each: each.delivered_bytes)
+    said = [limited.sentence(largest.limits), *([] if check is None else [check_sentence(check)])]
     said += path_sentences(made)
     control = control_sentence(made)
     said += [] if control is None else [control]

@@ -39,7 +39,7 @@ class NetworkLink:
     """Whether the rate follows a trace; `rate_bps` is then its mean."""
     queue: Mapping[str, Any]
     medium: properties.LossTraits
-    """What the medium loses."""
+    """Losses of the medium."""
     jitter: str | None = None
     """The order of packets that take times of their own, "kept" or "free"; None: they take none."""
 

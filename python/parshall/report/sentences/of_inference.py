@@ -14,7 +14,7 @@ TEMPLATES: Mapping[str, str] = {
         "{rtt}."
     ),
     "inferred.loss": "{share} of the packets were lost outside full queues ({between}).",
-    "inferred.queue": "Its queue behaves as {queue} with that one's defaults.",
+    "inferred.queue": "The queue behaves as {queue} does with its defaults.",
     "inferred.control": (
         "The senders behave as {control}, and as no other of the {number} controls that were simulated."
     ),
