@@ -13,7 +13,7 @@ needed. The kinds:
 | number, integer | no text: 0.5, 20 | 1 | |
 
 >>> measured("10 ms")
-Measured(kind='duration', number=0.01)
+MeasuredValue(kind='duration', number=0.01)
 >>> written("rate", 5e6)
 '5 Mbit/s'
 >>> measured("red") is None

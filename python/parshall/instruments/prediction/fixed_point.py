@@ -97,7 +97,7 @@ class FixedPointProblem:
         Examples
         --------
         >>> from parshall.instruments.prediction.network import Network
-        >>> Problem(Network((), (), 1.0, 0.0), (), np.zeros(0), 1.0).solve().full_links()
+        >>> FixedPointProblem(Network((), (), 1.0, 0.0), (), np.zeros(0), 1.0).solve().full_links()
         []
         """
         level = np.zeros(len(self.network.links))

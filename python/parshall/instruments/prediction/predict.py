@@ -17,7 +17,7 @@ One Reno flow that loses one packet in a thousand, whatever it does:
 >>> predicted = predict(scenario)
 >>> for row in predicted.throughput:
 ...     print(row.model, row.reading.value, round(row.goodput_bps / 1e6, 1), "Mbit/s")
-pftk uncongested 4.4 Mbit/s
+pftk uncongested 4.3 Mbit/s
 pftk_approximate uncongested 4.5 Mbit/s
 square_root uncongested 4.5 Mbit/s
 independent_losses uncongested 4.8 Mbit/s
