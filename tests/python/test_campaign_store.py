@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -146,3 +148,22 @@ def test_a_hundred_thousand_runs_are_listed_and_queried_in_two_seconds(tmp_path:
     assert listed.filter(pl.col("sweep") == "many")["runs"].item() == len(everything) >= 100_000
     assert answer["flows_0_count"].to_list() == [1, 2]
     assert min(took) < 2.0, took
+
+
+def test_what_a_killed_process_left_is_removed_while_its_number_is_not_free(tmp_path: Path) -> None:
+    """It waits for its parent, or another process has got its number; one that works keeps what it writes."""
+    store = ps.Store(tmp_path / "store", create=True)
+    ended = subprocess.Popen(["true"])
+    while Path(f"/proc/{ended.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)
+    host = store.partial("x").name.split(".", 1)[1].rsplit(".", 2)[0]
+    folder = tmp_path / "store" / "partial"
+    own, waits, again = (folder / f"segment.{host}.{number}.1" for number in (os.getpid(), ended.pid, os.getppid()))
+    for each in (own, waits, again):
+        each.mkdir()
+    os.utime(again, (1e9, 1e9))  # long before that process began
+    assert store.remove_orphans() == 2
+    assert own.is_dir()
+    assert not waits.exists()
+    assert not again.exists()
+    ended.wait()

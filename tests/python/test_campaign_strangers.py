@@ -131,7 +131,7 @@ def test_what_another_container_is_writing_is_no_orphan(tmp_path: Path, monkeypa
 
     mine = ps.Store(tmp_path / "store")
     assert mine.remove_orphans() == 0, "the process is found"
-    monkeypatch.setattr(store, "_alive", lambda _: False)
+    monkeypatch.setattr(store, "_alive", lambda *_: False)
     with theirs.alone():  # they merge
         assert mine.remove_orphans() == 0
     with theirs.working():

@@ -205,7 +205,7 @@ class Store:
         is_alone
             Whether the caller holds `alone`.
         """
-        left = [entry for entry in _entries(self.directory / "partial") if _is_left(entry.name)]
+        left = [entry for entry in _entries(self.directory / "partial") if _is_left(entry)]
         if not left:
             return 0
         with contextlib.ExitStack() as stack:
@@ -371,20 +371,40 @@ def _writer() -> str:
     return f"{_host()}.{os.getpid()}.{next(_COUNTER)}"
 
 
-def _is_left(name: str) -> bool:
+def _is_left(entry: os.DirEntry[str]) -> bool:
     """Whether the writer of something in ``partial/`` was of this machine, and is not found any more."""
-    match = _PARTIAL.fullmatch(name)
-    return match is not None and match["host"] == _host() and not _alive(int(match["process"]))
+    match = _PARTIAL.fullmatch(entry.name)
+    if match is None or match["host"] != _host():
+        return False
+    try:
+        written_s = entry.stat(follow_symlinks=False).st_mtime
+    except FileNotFoundError:
+        return False
+    return not _alive(int(match["process"]), written_s)
 
 
-def _alive(process: int) -> bool:
+def _alive(process: int, since_s: float) -> bool:
+    """Whether a process of that number can write, and was there at that time: numbers are given again.
+
+    One that was killed has its number until its parent asks for it.
+    """
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return True
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        booted = re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(encoding="utf-8"), re.MULTILINE)
+    except OSError:
+        return True  # no Linux, or it has just ended: whoever asks next finds out
+    began_s = int(status[19]) / os.sysconf("SC_CLK_TCK") + (0 if booted is None else int(booted[1]))
+    return status[0] not in {"Z", "X"} and began_s <= since_s + _CLOCK_S
+
+
+_CLOCK_S = 2.0
+"""The time of booting is known to a second, and files have the clock's last tick."""
 
 
 def remove(path: Path) -> None:
