@@ -30,7 +30,7 @@ class Emulation:
     reasons: list[str]
     """Why it is not valid, the worst first."""
     measured: dict[str, Any]
-    """What it measured of itself (`Measured` of crates/realtime/src/measured.rs)."""
+    """Its own measurements (`Measured` of crates/realtime/src/measured.rs)."""
     hosts: dict[str, Any]
     set_up_s: float
 

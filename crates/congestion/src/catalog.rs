@@ -40,7 +40,7 @@ macro_rules! each_kind {
     };
 }
 
-/// What [`Kind`] does for a hook: it calls that of the control.
+/// [`Kind`] passes a hook on to its control.
 macro_rules! dispatched {
     ($kinds:tt on_ack($self:ident, $ack:ident)) => {{
         $self.window_after($ack);
@@ -260,7 +260,7 @@ const FROM_REPORTS: &[&str] = declared!(|needs, _steerable| needs.from_reports);
 /// Those of them that can be steered.
 const STEERED_FROM_REPORTS: &[&str] = declared!(|needs, steerable| steerable && needs.from_reports);
 
-/// What a control does with an ACK, as a function that is jumped to: were the controls' parts of one function, each of
+/// The response of a control to an ACK, as a function that is jumped to: were the controls' parts of one function, each of
 /// them would save the registers that the largest needs.
 trait Apart: CongestionControl + Sized {
     #[inline(never)]
@@ -288,7 +288,7 @@ impl ControlConfig {
         }
     }
 
-    /// What all connections with the same destination know together, if they are configured so. It is made once for
+    /// The knowledge that connections with one destination share, if they are configured so. It is made once for
     /// them, and handed to each of their controls ([`Control::share`]).
     pub fn knowledge(&self) -> Option<Knowledge> {
         match self {

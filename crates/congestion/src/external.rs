@@ -257,7 +257,7 @@ impl ExternalControl {
     }
 }
 
-/// What is wrong with an answer, if anything is.
+/// Returns the fault of an answer; `None` of a good one.
 fn problem(&Answer { window, ssthresh, pacing_rate }: &Answer, largest_window: f64) -> Option<String> {
     if !(0.0..=largest_window).contains(&window) {
         let fits = window > largest_window && largest_window < LARGEST_WINDOW;
