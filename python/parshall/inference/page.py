@@ -11,9 +11,10 @@ from parshall.inference.infer import Inferred
 from parshall.inference.response import QUEUES
 from parshall.inference.what_if import QUANTITIES, RemedyEffect
 from parshall.inference.writing import between
+from parshall.report.description import listed
 from parshall.report.document import Block, Document, Section, Table
 from parshall.report.observation import limited
-from parshall.report.sentences import Sentence, say
+from parshall.report.sentences import Sentence, capital, say
 from parshall.report.uncertainty import interval_text
 
 UNITS = {"goodput_bps": "bit/s", "queueing_delay_p99_s": "s", "completion_p95_s": "s"}
@@ -53,8 +54,8 @@ def control_sentence(made: Inferred) -> Sentence | None:
 def check_sentence(check: Check) -> Sentence:
     """Whether the scenario explains the capture."""
     if check.explains:
-        return say("inferred.explains", names=_listed([LABELS[each.quantity][0] for each in check.claims]))
-    return say("inferred.explains_but", missed=_listed(check.missed))
+        return say("inferred.explains", names=listed([LABELS[each.quantity][0] for each in check.claims]))
+    return say("inferred.explains_but", missed=listed(check.missed))
 
 
 def help_sentences(effects: Sequence[RemedyEffect], *, guess: bool) -> list[Sentence]:
@@ -62,7 +63,7 @@ def help_sentences(effects: Sequence[RemedyEffect], *, guess: bool) -> list[Sent
     helping = [each for each in effects if each.helps]
     if not helping:
         return [say("inferred.nothing_helps", number=str(len(effects)))] if effects else []
-    said = [say("inferred.helps", change=_capital(each.change), what=_brought(each)) for each in helping]
+    said = [say("inferred.helps", change=capital(each.change), what=_brought(each)) for each in helping]
     return [*said, *([say("inferred.guess")] if guess else [])]
 
 
@@ -188,7 +189,7 @@ def _control_table(likelihoods: Mapping[str, float]) -> Table:
 def _brought(effect: RemedyEffect) -> str:
     parts = [_told(effect, name) for name in effect.helps]
     harmed = [_told(effect, name) for name in effect.harms]
-    return _listed(parts) + (f", but {_listed(harmed)}" if harmed else "")
+    return listed(parts) + (f", but {listed(harmed)}" if harmed else "")
 
 
 def _told(effect: RemedyEffect, name: str) -> str:
@@ -202,11 +203,3 @@ def _numbers(estimate: Any) -> dict[str, Any]:
 
 def _mean(value: Any) -> float | None:
     return None if value is None else float(value.mean)
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

@@ -14,7 +14,7 @@ from parshall.analysis.stats.verdict import Verdict, is_unresolved, reaches, why
 from parshall.foundations import notebook
 from parshall.foundations.numbers import ABSENT, NO_BREAK, counted, quantity, significant
 from parshall.report.description import listed
-from parshall.report.sentences import Sentence, say
+from parshall.report.sentences import Sentence, capital, say
 from parshall.report.uncertainty import interval_text, no_value, range_text
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def pairing(*paired: bool) -> str:
 def meant(differences: Sequence[Number], template: str, *paired: bool) -> Sentence:
     """How repetitions are compared, by a template; or that there are no intervals, and why."""
     if all(each.low is None for each in differences):
-        return say("comparison.no_intervals", why=_capital(_without_intervals(differences)))
+        return say("comparison.no_intervals", why=capital(_without_intervals(differences)))
     return say(template, how=pairing(*paired))
 
 
@@ -215,7 +215,7 @@ def note(comparison: Comparison) -> str:
     said = [say("comparison.first", least=f"{100 * comparison.at_least:g}{NO_BREAK}%")]
     every = [each.difference for each in comparison.differences if each.difference is not None]
     if all(each.low is None for each in every):
-        said += [say("comparison.no_intervals", why=_capital(_without_intervals(every)))] if every else []
+        said += [say("comparison.no_intervals", why=capital(_without_intervals(every)))] if every else []
         return " ".join(each.text for each in said)
     said.append(say("comparison.intervals"))
     if any(comparison.paired):
@@ -239,10 +239,6 @@ def _without_intervals(differences: Sequence[Number]) -> str:
     if set(hows) <= {ONE_VALUE}:
         return "of one repetition there are no confidence intervals"
     return f"there are no confidence intervals ({', '.join(hows)})"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def fragment(comparison: Comparison) -> str:

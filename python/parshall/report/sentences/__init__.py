@@ -68,7 +68,7 @@ def say(template: str, **values: str) -> Sentence:
             raise ValueError(f"{template}: found no value of {name}")
     pattern = TEMPLATES[template]
     text = pattern.format(**values)
-    return Sentence(_capital(text) if pattern.startswith(_NOT_NAMES) else text, (template,))
+    return Sentence(capital(text) if pattern.startswith(_NOT_NAMES) else text, (template,))
 
 
 _NOT_NAMES = ("{place} is", "{subject}")
@@ -79,11 +79,12 @@ def joined(parts: Sequence[Sentence]) -> Sentence | None:
     """Parts of sentences as one; None of none."""
     if not parts:
         return None
-    text = _capital("; ".join(part.text for part in parts))
+    text = capital("; ".join(part.text for part in parts))
     return Sentence(f"{text}.", tuple(name for part in parts for name in part.templates))
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """Return the text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
 
 
