@@ -7,6 +7,7 @@
 | `workloads` | groups of flows, and what their applications did |
 | `writing` | the scenario as TOML, each key with its evidence |
 | `response` | the congestion control and the queue that explain the flows, by simulating each |
+| `simulated` | a scenario simulated, captured, and read as captures are |
 | `checking` | whether the scenario explains the capture |
 | `what_if` | what changes would bring, each by a simulation |
 | `infer` | all of it |

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from parshall.analysis.stats import claim_rules
 from parshall.analysis.stats.claims import Claim, Tolerance
 from parshall.analysis.stats.confidence import mean_interval
-from parshall.inference.facts import Direction, directions, span
-from parshall.inference.response import RECEIVERS
-from parshall.instruments.observation import observe
-from parshall.instruments.simulation import run
+from parshall.inference.facts import Direction, span
+from parshall.inference.simulated import simulated
 from parshall.scenario.scenario import Scenario
 
 REPETITIONS = 3
@@ -64,31 +60,16 @@ class Check:
 def check(scenario: Scenario, flows: Sequence[Direction], *, repetitions: int = REPETITIONS) -> Check:
     """Simulate a scenario and compare it with the flows that were captured."""
     seen = measured(flows)
-    simulated = [measured(each) for each in simulate(scenario, repetitions)]
+    found = [measured(each) for each in simulated(scenario.document(), repetitions)]
     claims = []
     for name, value in seen.items():
-        values = [each[name] for each in simulated if name in each]
+        values = [each[name] for each in found if name in each]
         if not values:
             continue
         share, reason = _SHARES[name]
         within = Tolerance(share * value, reason)
         claims.append(claim_rules.equal("capture", name, value, mean_interval(values), within=within, basis="asked"))
     return Check(claims)
-
-
-def simulate(scenario: Scenario, repetitions: int) -> list[list[Direction]]:
-    """The forward flows of each repetition, as the reader sees them behind the bottleneck."""
-    link = scenario.resolve()["links"][0]["name"]
-    probes = {"pcap": [link], "flow_samples": False, "link_samples": False}
-    document = scenario.document() | {"repetitions": repetitions, "probes": probes}
-    with TemporaryDirectory() as folder:
-        made = run(Scenario.from_document(document), Path(folder) / "run")
-        captures = made.captures(link)
-        return [_forward(directions(observe(each))) for each in captures]
-
-
-def _forward(flows: Sequence[Direction]) -> list[Direction]:
-    return [each for each in flows if each.destination.startswith(RECEIVERS)] or [*flows]
 
 
 def measured(flows: Sequence[Direction]) -> dict[str, float]:

@@ -51,6 +51,8 @@ class Direction:
         Whether it lost a packet, shape (rounds,).
     pauses_s
         When the application had nothing to send: begin and end, shape (pauses, 2).
+    queued_s
+        When a full queue limited it: begin and end, shape (periods, 2).
     """
 
     number: int
@@ -83,6 +85,7 @@ class Direction:
     round_starts_s: FloatArray
     round_lost: FloatArray
     pauses_s: FloatArray
+    queued_s: FloatArray
 
     @property
     def packet_bytes(self) -> int:
@@ -119,7 +122,9 @@ def directions(observation: Observation) -> list[Direction]:
     by_flow = {each.flow: each for each in limits(observation)}
     own = pl.col("flow").is_in(wanted)
     rounds = _by_flow(observation.table("rounds"), own)
-    periods = _by_flow(observation.table("trace_periods"), own & (pl.col("limited_by") == "application"))
+    periods = _by_flow(
+        observation.table("trace_periods"), own & pl.col("limited_by").is_in(["application", "full_queue"])
+    )
     made = [_direction(rows[flow], traced[flow], by_flow[flow], rounds.get(flow), periods.get(flow)) for flow in wanted]
     return sorted(made, key=lambda each: (each.start_s, each.number))
 
@@ -140,11 +145,10 @@ def _direction(
     traced: dict[str, object],
     limited: FlowLimits,
     rounds: pl.DataFrame | None,
-    pauses: pl.DataFrame | None,
+    periods: pl.DataFrame | None,
 ) -> Direction:
     segments, acks = int(str(traced["segments_captured"])), int(str(traced["acknowledgements"]))
     none = np.empty(0)
-    of_pauses = none.reshape(0, 2) if pauses is None else pauses.select("start_s", "end_s").to_numpy()
     facts: dict[str, object] = {
         "number": row["flow"],
         "name": row["group"],
@@ -167,12 +171,21 @@ def _direction(
         "rounds": none if rounds is None else rounds["window_packets"].to_numpy().astype(np.float64),
         "round_starts_s": none if rounds is None else rounds["start_s"].to_numpy().astype(np.float64),
         "round_lost": none if rounds is None else rounds["lost"].to_numpy().astype(np.float64),
-        "pauses_s": of_pauses,
+        "pauses_s": _limited_by(periods, "application"),
+        "queued_s": _limited_by(periods, "full_queue"),
     }
     counted = ("packets_sent", "packets_dropped", "loss_events", "timeouts", "goodput_bps")
     facts |= {name: row[name] or 0 for name in counted}
     facts |= {name: row[name] for name in ("min_rtt_s", "rtt_p50_s", "rtt_p95_s")}
     return Direction(**facts)  # type: ignore[arg-type]
+
+
+def _limited_by(periods: pl.DataFrame | None, cause: str) -> FloatArray:
+    """Return begin and end of the periods of a cause, s, in order, shape (periods, 2)."""
+    if periods is None:
+        return np.empty((0, 2))
+    own = periods.filter(pl.col("limited_by") == cause).sort("start_s")
+    return own.select("start_s", "end_s").to_numpy().astype(np.float64)
 
 
 def span(flows: Sequence[Direction]) -> tuple[float, float]:

@@ -33,13 +33,15 @@ LEAST_EVENTS = 3
 """Random loss events below which no probability is stated."""
 LEVEL = 0.03
 """Rates of round trips within so much of the highest one are a level at which the path holds a growing window."""
+OF_RATE, OF_BUFFER, OF_BUFFER_OF_FEW = 0.02, 0.08, 0.15
+"""Shares by which the rate of a single flow, and a buffer, may be off: set, not estimated from the capture."""
 UNKNOWN_RATE = 2.0
 """A rate of which only a lower bound is known is guessed at so many times the bound."""
 
 
 @dataclass(frozen=True)
 class PathEstimate:
-    """A value with its 95 % interval, or, where `low` alone is given, a lower bound with a guess above it."""
+    """A value with a range; `low` alone is a lower bound, with a guess above it as the value."""
 
     value: float
     low: float | None = None
@@ -96,12 +98,12 @@ def _rate(observation: Observation, flows: Sequence[Direction]) -> PathEstimate:
     others = sum(each.delivered_bytes for each in flows) - alone.delivered_bytes
     if others < 0.01 * alone.delivered_bytes and alone.limits.path_rate_bps is not None:
         value = alone.limits.path_rate_bps
-        return PathEstimate(value, 0.98 * value, 1.02 * value)
+        return _give_or_take(value, OF_RATE)
     rates, queued = _binned(observation, flows)
     full = rates[queued]
     if full.size >= LEAST_BINS:
         return _median(full)
-    pooled = _pooled(observation, flows)
+    pooled = _pooled(flows)
     if pooled is not None:
         return pooled
     peaks = [_peaks(each) for each in flows]
@@ -114,7 +116,7 @@ def _rate(observation: Observation, flows: Sequence[Direction]) -> PathEstimate:
     return PathEstimate(UNKNOWN_RATE * most, low=most, guess=True)
 
 
-def _pooled(observation: Observation, flows: Sequence[Direction]) -> PathEstimate | None:
+def _pooled(flows: Sequence[Direction]) -> PathEstimate | None:
     """Return the rate of flows alone on the path in round trips with a queue; None of fewer than five."""
     rates = []
     for flow in flows:
@@ -122,8 +124,8 @@ def _pooled(observation: Observation, flows: Sequence[Direction]) -> PathEstimat
         if any(each.start_s < flow.end_s and flow.start_s < each.end_s for each in others):
             continue
         starts, windows = flow.round_starts_s, flow.rounds
-        for period in observation.periods(flow.number).filter(pl.col("limited_by") == "full_queue").to_dicts():
-            inside = np.flatnonzero((starts >= period["start_s"]) & (starts < period["end_s"]))[:-1]
+        for begin_s, end_s in flow.queued_s:
+            inside = np.flatnonzero((starts >= begin_s) & (starts < end_s))[:-1]
             lengths = np.diff(starts)[inside[inside < starts.size - 1]]
             rates += (windows[inside[: lengths.size]] * 8 * flow.packet_bytes / lengths).tolist()
     return _median(np.array(rates)) if len(rates) >= LEAST_BINS else None
@@ -173,8 +175,8 @@ def _binned(observation: Observation, flows: Sequence[Direction]) -> tuple[Float
         bits = own["delivered_bytes"].to_numpy() * 8 * flow.packet_bytes / flow.segment_bytes
         delivered += np.diff(np.interp(edges, own["time_s"].to_numpy(), bits))
     for flow in flows:
-        for period in observation.periods(flow.number).filter(pl.col("limited_by") == "full_queue").to_dicts():
-            queued |= (edges[:-1] >= period["start_s"] + width) & (edges[1:] <= period["end_s"])
+        for begin_s, end_s in flow.queued_s:
+            queued |= (edges[:-1] >= begin_s + width) & (edges[1:] <= end_s)
     return delivered / width, queued
 
 
@@ -183,9 +185,11 @@ def _buffer(flows: Sequence[Direction], rate_bps: float) -> PathEstimate | None:
     if delay is None:
         return None
     losses = sum(each.limits.queue_losses or 0 for each in flows)
-    spread = 0.15 if losses < LEAST_EVENTS else 0.08
-    value = delay * rate_bps / 8
-    return PathEstimate(value, (1 - spread) * value, (1 + spread) * value)
+    return _give_or_take(delay * rate_bps / 8, OF_BUFFER if losses >= LEAST_EVENTS else OF_BUFFER_OF_FEW)
+
+
+def _give_or_take(value: float, share: float) -> PathEstimate:
+    return PathEstimate(value, (1 - share) * value, (1 + share) * value)
 
 
 def full_queue_s(flows: Sequence[Direction]) -> float | None:

@@ -14,20 +14,16 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path as File
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from parshall.analysis.stats.estimates import FloatArray
-from parshall.inference.facts import Direction, directions
+from parshall.inference.facts import Direction
 from parshall.inference.path import InferredPath, PathEstimate, without_queue
+from parshall.inference.simulated import simulated
 from parshall.inference.writing import Draft, Key
-from parshall.instruments.observation import observe
-from parshall.instruments.simulation import run
-from parshall.scenario.scenario import Scenario
 from parshall.scenario.schema.quantities import Duration
 
 CONTROLS = (
@@ -64,8 +60,6 @@ LIKELIEST = "cubic"
 """The control of most senders: taken where it cannot be told and this one would do."""
 LEAST_EVENTS = 4
 """Loss events below which the response to losses shows nothing. Controls that hardly lose are judged by their queue."""
-RECEIVERS = "198.18."
-"""How addresses of simulated receivers begin: what goes there goes forward."""
 LEAST_ROUNDS, LEAST_EPOCH = 8, 6
 """Round trips of a flow, and of a time between losses, below which they show no growth."""
 FINALISTS, RUNS = 5, 3
@@ -296,13 +290,9 @@ class _Trial:
         path = self.path if number == 0 else _drawn(self.path, draw)
         draft = with_queue(self.written(path, control), queue)
         tables = _until(tomllib.loads(draft.text), self.seconds)
-        tables |= {"duration": f"{self.seconds + 0.5:.3f} s", "seed": number + 1, "repetitions": 1}
-        tables["probes"] = {"pcap": ["bottleneck"], "flow_samples": False, "link_samples": False}
-        with TemporaryDirectory() as folder:
-            made = run(Scenario.from_document(tables), File(folder) / "run")
-            seen = observe(*made.captures("bottleneck"))
-            flows = [each for each in directions(seen) if each.destination.startswith(RECEIVERS)]
-            return features(without_queue(flows), self.seconds)
+        tables |= {"duration": f"{self.seconds + 0.5:.3f} s", "seed": number + 1}
+        (flows,) = simulated(tables, 1)
+        return features(without_queue(flows), self.seconds)
 
 
 def _until(tables: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -332,9 +322,9 @@ def _drawn(path: InferredPath, draw: np.random.Generator) -> InferredPath:
 def chosen(response: Explanation | None, default: str = "cubic") -> Key:
     """The line with the congestion control of the groups."""
     if response is None:
-        return Key("congestion_control", f'"{default}"', "a guess: nothing it did shows its control")
-    if response.told:
-        return Key(
-            "congestion_control", f'"{response.control}"', "its windows, losses and queue are those of this control"
-        )
-    return Key("congestion_control", f'"{response.control}"', f"cannot tell: {response.reason}")
+        control, basis = default, "a guess: nothing it did shows its control"
+    elif response.told:
+        control, basis = response.control, "its windows, losses and queue are those of this control"
+    else:
+        control, basis = response.control, f"cannot tell: {response.reason}"
+    return Key("congestion_control", f'"{control}"', basis)
