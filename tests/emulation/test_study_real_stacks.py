@@ -19,7 +19,8 @@ from parshall_studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Sum
 from parshall_studies.multiple_time_scale import side_by_side
 from parshall_studies.multiple_time_scale import steered_stacks as steered
 from parshall_studies.multiple_time_scale.network import SOURCE, Background
-from parshall_studies.rio import real_stacks as rio
+from parshall_studies.rio import ON_LINUX
+from parshall_studies.rio.tables import measured
 from parshall_studies.tail_index import hybrid
 from parshall_studies.tail_index import real_stacks as tail_index
 
@@ -88,15 +89,15 @@ def test_hosts_of_linux_lose_in_their_interface(monkeypatch: pytest.MonkeyPatch)
     assert run.flows["retransmissions"][0] > 0
 
 
-def test_sessions_of_linux_get_what_they_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(rio.DURATION_S, "quick", 6.0)
-    scenario = rio.scenario("table1", "cubic", "quick", 1, {})
-    found = emulated("CUBIC", scenario, rio.summary, 6.0).answer().answer
+def test_sessions_of_linux_get_what_they_reserved() -> None:
+    scenario = ON_LINUX.measurements("quick")["tables", ("table1", "cubic")].scenario
+    scenario = scenario.with_values({"duration": "21 s", "warm_up": "15 s"})
+    found = emulated("CUBIC", scenario, measured, 6.0).answer().answer
     values = {name: float(each[0]) for name, each in found.values.items()}
     assert 5400 < values["T"] < 6400  # 6000 packets/s are the link's
     assert 3000 < values["T_in"] < 4100  # 100 sessions reserve 40 packets/s each
     assert values["p_in"] < values["p_out"] < 0.1
-    assert len(found.session_per_s) == 100
+    assert found.session_per_s.shape == (1, 100)
 
 
 def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch) -> None:

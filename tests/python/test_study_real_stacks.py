@@ -16,7 +16,6 @@ import pytest
 import parshall
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Tolerance
-from parshall.analysis.stats.confidence import mean_interval
 from parshall.analysis.stats.region import exactly
 from parshall.foundations.errors import SimulationError
 from parshall.instruments.emulation import Validity, kernel_name
@@ -41,9 +40,8 @@ from parshall_studies.multiple_time_scale import real_stacks as plain
 from parshall_studies.multiple_time_scale import steered_stacks as steered
 from parshall_studies.multiple_time_scale.measure import Measured as PlainRun
 from parshall_studies.multiple_time_scale.network import Background
-from parshall_studies.rio import real_stacks as rio
-from parshall_studies.rio.network import PAPER
-from parshall_studies.rio.simulated import ROUTERS, Measured
+from parshall_studies.rio.setting import ROUTERS, SETTINGS
+from parshall_studies.rio.setting import scenario as routed
 from parshall_studies.tail_index import hybrid
 from parshall_studies.tail_index import real_stacks as fig1
 from parshall_studies.tail_index.matched import Equal
@@ -95,7 +93,7 @@ def test_an_invalid_emulation_is_done_once_more(monkeypatch: pytest.MonkeyPatch)
     levels = iter(["invalid", "valid", "invalid", "invalid"])
     monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda _: "run")
     monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: replace(VALID, level=next(levels)))
-    case = emulated("one", rio.scenario("table1", "reno", "quick", 1, {}), str)
+    case = emulated("one", routed(ROUTERS["table1"], SETTINGS["quick"]), str)
     assert [case.answer().validity.level for _ in range(2)] == ["valid", "invalid"]
 
 
@@ -127,61 +125,9 @@ def test_times_are_those_that_a_program_left(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_scenario_may_be_the_answer_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda scenario: scenario)
     monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: VALID)
-    before = Case("its scenario", rio.scenario, ("table2", "cubic", "quick", 1, {}))
+    before = Case("its scenario", routed, (ROUTERS["table2"], SETTINGS["quick"]))
     found: Emulated = emulated("two", before, study.replaced, str).answer()
-    assert found.answer == replaced(rio.scenario("table2", "cubic", "quick", 1, {}), str)
-
-
-# --- RIO ---
-
-
-def test_hosts_of_linux_have_no_tcp_of_ns2() -> None:
-    (group,) = rio.scenario("table1", "cubic", "quick", 1, {}).document()["flows"]
-    assert {"marker", "access_rate", "rtt"} <= group.keys()
-    assert not {"receive_window", "min_rto", "recovery", "delayed_ack", "tcp"} & group.keys()
-    assert group["congestion_control"]["name"] == "cubic"
-    queue = rio.scenario("table2", "reno", "quick", 1, {}).resolve()["links"][0]["queue"]
-    assert queue["out_max"] == ROUTERS["table2"].out_max
-
-
-def rio_answers(linux: dict[str, float], validity: Validity = VALID) -> dict[Any, Any]:
-    """All simulations as the source's formulas say, and Linux by factors of that."""
-    found: dict[Any, Any] = {}
-    for table, curves in ROUTERS.items():
-        said = PAPER[f"analytic.{table}"]
-        intervals = {name: mean_interval([value]) for name, value in said.items()}
-        found[table, "ns-2"] = Measured(curves, intervals, [], 0.0)
-        for control in rio.CONTROLS:
-            values = {name: value * np.linspace(0.999, 1.001, rio.RUNS) for name, value in said.items()}
-            found[table, control, "simulated"] = rio.Summary(values, np.full(100, 50.0), np.full(rio.RUNS, 100.0))
-            own = {name: np.array([value * linux.get(name, 1.0)]) for name, value in said.items()}
-            found[table, control, "linux"] = Emulated(rio.Summary(own, np.full(100, 50.0), np.array([100.0])), validity)
-    return found
-
-
-def test_formulas_hold_where_they_are_as_near_as_they_were_to_the_source() -> None:
-    """p_out of Table 1 was 5 % off there; T was 2 %."""
-    found = rio.findings(rio_answers({"p_out": 1.3, "T": 1.015}), "quick")
-    verdicts = {
-        (check.artefact, check.quantity.rpartition(" ")[2]): check.outcome
-        for check in found.checks
-        if check.reading == "the source's formulas" and check.quantity.startswith("reno")
-    }
-    assert {name for (_, name), verdict in verdicts.items() if verdict == "fails"} == {"p_out"}
-    assert verdicts["table1-formulas", "T"] == "holds"
-    assert {check.published for check in found.checks} == {None}  # the source measured no Linux
-    between = {check.quantity: check.outcome for check in found.checks if check.artefact == "table1-linux"}
-    assert between["reno on Linux: p_out"] == "fails"
-    assert between["reno on Linux: q"] == "holds"
-    (section,) = found.sections
-    assert "reno, the source's formulas: 4 of 5, 4 of 5, 4 of 5" in section.paragraphs[1]
-    assert [len(table.rows) for table in section.tables] == [6, 6, 6, 6]
-
-
-def test_nothing_is_concluded_from_what_is_invalid() -> None:
-    found = rio.findings(rio_answers({}, INVALID), "quick")
-    assert not found.checks
-    assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 6
+    assert found.answer == replaced(routed(ROUTERS["table2"], SETTINGS["quick"]), str)
 
 
 # --- Fig. 1 of the tail index ---
@@ -525,7 +471,7 @@ def test_what_is_emulated_of_the_benchmark_takes_less_than_ten_minutes() -> None
 
 
 @pytest.mark.usefixtures("with_the_program")
-@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs), (rio,)])
+@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs)])
 def test_what_is_emulated_of_other_studies_leaves_time_for_the_rest_of_ten_minutes(parts: tuple[Any, ...]) -> None:
     emulations = [case for part in parts for case in part.cases("quick").values() if case.emulates]
     assert len(emulations) == 6
