@@ -38,9 +38,9 @@ from parshall_studies.tail_index.measure import METRICS, WORDS, Measured, measur
 from parshall_studies.tail_index.network import HOSTS, butterfly, pareto
 from parshall_studies.tail_index.real_stacks import NEGLIGIBLE, SLOWER, STARTING_S, scaled
 from parshall_studies.tail_index.running import Tables, tables
-from parshall_studies.tail_index.settings import SOURCES_OF_FIG1
+from parshall_studies.tail_index.setting import FIG1
 
-SOURCES = 500
+SOURCES, HOSTS_COUNT = 500, FIG1[0].sources
 BUFFERS = (100, 1000)
 TAIL_INDICES: Mapping[Scale, tuple[float, ...]] = {"quick": (1.5,), "paper": (1.3, 1.5, 4.0)}
 RUNS = 8
@@ -86,7 +86,7 @@ class Point:
             repetitions=1,
             seed=seed,
             slower=SLOWER,
-            hosts=SOURCES_OF_FIG1,
+            hosts=HOSTS_COUNT,
         )
 
 
@@ -112,7 +112,7 @@ def of_run(run: Run, warm_up_s: float) -> Mixed:
 def _mixed(of: Tables) -> Mixed:
     sent = dict(of.flows.group_by("group").agg(pl.col("throughput_bps").sum()).iter_rows())
     share = sent[HOSTS] / (sent[HOSTS] + sent["sources"])
-    return Mixed(measured(of), share * SOURCES / SOURCES_OF_FIG1)
+    return Mixed(measured(of), share * SOURCES / HOSTS_COUNT)
 
 
 def points(scale: Scale) -> list[Point]:
@@ -126,7 +126,7 @@ def cases(scale: Scale) -> dict[Any, Case]:
     for point in points(scale):
         for seed in range(1, RUNS + 1):
             declared[point, seed] = Case(f"{point.label}, simulated", simulated, (point, seed))
-        label = f"{point.label}, {SOURCES_OF_FIG1} of them Linux"
+        label = f"{point.label}, {HOSTS_COUNT} of them Linux"
         declared[point, "linux"] = emulated(label, point.scenario(1), of_run, point.warm_up_s)
     return declared
 
@@ -144,8 +144,8 @@ def findings(answers: Mapping[Any, Any], scale: Scale) -> Findings:
         if stacks.usable(linux):
             checks += _checks(point, linux, runs)
     text = (
-        f"The network of Fig. 2, {SLOWER} times slower, with {SOURCES_OF_FIG1} hosts of {kernel_name()} among "
-        f"{SOURCES - SOURCES_OF_FIG1} simulated sources in the same queue; beside them {RUNS} runs in which all are "
+        f"The network of Fig. 2, {SLOWER} times slower, with {HOSTS_COUNT} hosts of {kernel_name()} among "
+        f"{SOURCES - HOSTS_COUNT} simulated sources in the same queue; beside them {RUNS} runs in which all are "
         "simulated. Values as in the source's network. The share is what a host gets over what a source gets. RTTs are "
         f"drawn from {RTTS_MS[0]} to {RTTS_MS[1]} ms, where the source has 10 ms for all: with equal ones, tenths of a "
         "millisecond that a host takes for a packet would decide what it gets.",
@@ -170,7 +170,7 @@ def _checks(point: Point, linux: Emulated, runs: Sequence[Mixed]) -> Iterator[Cl
     for name, (value,) in ours.items():
         yield stacks.beside_simulated(
             "fig2-linux",
-            f"{labels[name]} with {SOURCES_OF_FIG1} hosts of Linux, {point.label}",
+            f"{labels[name]} with {HOSTS_COUNT} hosts of Linux, {point.label}",
             linux,
             value,
             expected[name],
