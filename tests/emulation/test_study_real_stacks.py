@@ -23,6 +23,7 @@ from parshall_studies.rio import ON_LINUX
 from parshall_studies.rio.tables import measured
 from parshall_studies.tail_index import hybrid
 from parshall_studies.tail_index import real_stacks as tail_index
+from parshall_studies.tail_index.setting import FIG1
 
 pytestmark = ON_THE_KERNEL
 
@@ -105,11 +106,11 @@ def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(tail_index.SETTLING_S, "quick", 2.0)
     monkeypatch.setitem(tail_index.MEASURED_S, "quick", 2.0)
     losses = {}
-    for setting in tail_index.SETTINGS[::2]:
-        point = tail_index.Point(setting, 4.0, tail_index.SLOWER, "quick")
+    for curve in FIG1[::2]:
+        point = tail_index.Point(curve, 4.0, tail_index.SLOWER, "quick")
         scenario = point.scenario(point.real, 1, 1000.0)
         warm_up_s = 2.0 * tail_index.SLOWER
-        losses[setting.slow_start] = emulated("", scenario, tail_index.measured_of, warm_up_s).answer().answer.loss[0]
+        losses[curve.slow_start] = emulated("", scenario, tail_index.measured_of, warm_up_s).answer().answer.loss[0]
     assert losses[True] > 3 * losses[False]
 
 
