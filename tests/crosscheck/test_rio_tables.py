@@ -1,7 +1,7 @@
 """The source's ns-2 simulations of RIO (Malouch & Liu 2002, Tables 1 to 3), at a sixth of their length.
 
 With the defaults that ns-2 had before May 2001; with later ones p_out of Table 2 is 15 % too high, or p_in 30 to 40 %
-too low (`tables.VARIANTS`). p_in of Table 2 is left out: it is printed to one digit.
+too low (`configurations.VARIANTS`). p_in of Table 2 is left out: it is printed to one digit.
 """
 
 from __future__ import annotations

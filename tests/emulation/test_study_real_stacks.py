@@ -116,10 +116,9 @@ def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch)
 
 def test_hosts_among_simulated_sources_get_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """45 of 500 sources are Linux's; the link is as full, and as lossy, as with simulated ones alone."""
-    monkeypatch.setitem(hybrid.MEASURED_S, "quick", 2.0)
-    point = hybrid.Point(100, 1.5, "quick")
-    found = emulated("hybrid", point.scenario(1), hybrid.of_run, point.warm_up_s).answer().answer
-    expected = hybrid.simulated(point, 1)
+    monkeypatch.setitem(hybrid.SIZES, "quick", hybrid.Size((1.5,), 2.0))
+    measurement = hybrid.ON_LINUX.measurements("quick")["fig2", (100, 1.5)]
+    found, expected = measurement.emulated().answer().answer, measurement.simulated().answer()
     # Simulated shares vary by 0.05 from run to run (standard deviation); four of them.
     assert found.share == pytest.approx(1, abs=0.2)
     assert found.point.throughput_mbps == pytest.approx(expected.point.throughput_mbps, rel=0.1)

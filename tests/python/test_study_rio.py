@@ -15,7 +15,19 @@ from parshall.design.simulated import Setting as Simulation
 from parshall.instruments.emulation import Validity
 from parshall.studies import joint
 from parshall.studies.study import Emulated
-from parshall_studies.rio import BY_MODEL, JOINT, ON_LINUX, beyond, comparison, formulas, queue, section5, tables, text
+from parshall_studies.rio import (
+    BY_MODEL,
+    JOINT,
+    ON_LINUX,
+    beyond,
+    comparison,
+    configurations,
+    formulas,
+    losses,
+    queue,
+    tables,
+    text,
+)
 from parshall_studies.rio.setting import OPEN, PAPER, ROUTERS, SETTINGS, Model, Setting, scenario
 from parshall_studies.rio.tables import Measured
 
@@ -43,7 +55,7 @@ def test_no_reading_of_the_formulas_has_both_fig_6_and_fig_10(by_model: dict[str
     least = {name: outcomes(claims, "fig10: least") for name, claims in by_model.items()}
     assert [name for name, each in fourth.items() if each == ["holds"]] == ["window as printed, timeouts as tabulated"]
     assert [name for name, each in least.items() if each == ["holds"]] == ["window as tabulated, timeouts as printed"]
-    assert section5.least_out(0.006, Model(count_timeouts=True)) == pytest.approx(0.024849, abs=1e-6)
+    assert losses.least_out(0.006, Model(count_timeouts=True)) == pytest.approx(0.024849, abs=1e-6)
 
 
 def test_the_best_reading_of_the_formulas_carries_all_but_three_of_section_5(by_model: dict[str, list[Claim]]) -> None:
@@ -70,7 +82,7 @@ def test_the_router_alone_is_the_sources_to_the_last_digit(by_model: dict[str, l
 
 
 def test_own_service_moves_fig_10_as_far_as_its_last_digit() -> None:
-    with_it, without = (section5.least_out(0.006, Model(True, True, own)) for own in (True, False))
+    with_it, without = (losses.least_out(0.006, Model(True, True, own)) for own in (True, False))
     assert without - with_it == pytest.approx(8.6e-5, rel=0.05)
 
 
@@ -105,12 +117,12 @@ def test_a_configuration_counts_what_it_brings_nearer_to_the_simulation_than_the
             (name, table): Measured(
                 {key: np.array([factor * each] * 2) for key, each in values.items()}, np.ones((2, 1))
             )
-            for name in tables.VARIANTS
+            for name in configurations.VARIANTS
             for table, values in printed.items()
         }
         # 5 % is nearer to the source's simulation than its model is for two p_in and one q alone.
-        assert {each.ours for each in tables.variant_claims(answers, BASE)} == {near}
-        assert tables.variant_section(answers, BASE).tables[0].rows[0][-1] == f"{near} of 14"
+        assert {each.ours for each in configurations.claims(answers, BASE)} == {near}
+        assert configurations.section(answers, BASE).tables[0].rows[0][-1] == f"{near} of 14"
 
 
 def test_the_simulated_columns() -> None:
@@ -143,7 +155,7 @@ def test_the_queue_over_time() -> None:
 
 def test_the_joint_design_opens_fields_of_the_setting_and_begins_with_the_reconstruction() -> None:
     settings = JOINT.settings(16, "quick")
-    assert settings[0] == BASE
+    assert settings[0] == replace(BASE, duration_s=150.0, repetitions=4)
     assert {each.name for each in OPEN} <= set(Setting.__dataclass_fields__)
     assert all(len({getattr(each, parameter.name) for each in settings}) > 1 for parameter in OPEN)
     for each in settings[1:]:

@@ -35,13 +35,15 @@ from parshall_studies.tail_index import (
     hurst_panel,
     page,
     running,
+    runs,
     sensitivity,
     setting,
 )
 from parshall_studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured, with_rate
 from parshall_studies.tail_index.network import butterfly, pareto
 from parshall_studies.tail_index.running import tables
-from parshall_studies.tail_index.setting import FIG1, FIG2, HOSTS_OF_2011, PAPER, SETTINGS, Curve, Drawn, Setting
+from parshall_studies.tail_index.runs import Drawn
+from parshall_studies.tail_index.setting import FIG1, FIG2, HOSTS_OF_2011, PAPER, SETTINGS, Curve, Setting
 from parshall_studies.tail_index.trends import Change, change
 
 TINY = replace(
@@ -188,7 +190,7 @@ def test_the_study_on_short_runs() -> None:
 @pytest.mark.slow
 def test_equal_loads_are_equal() -> None:
     level = replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1, equal_loads=True)
-    found = answers(setting.points((*FIG1, *FIG2), level))
+    found = answers(runs.points((*FIG1, *FIG2), level))
     assert len(found) == 6
     loads = [each.load for each in found.values()]
     assert sum(abs(each.error) <= 0.03 for each in loads) >= 4
@@ -281,7 +283,7 @@ def test_the_model_is_the_simulators_where_nothing_is_lost() -> None:
     """Fig. 1's network with an ssthresh of 10: throughput at a tail index of 4, equal loads, within a tenth."""
     level = replace(SETTINGS["quick"], tail_indices=(4.0,), level=None, repetitions=1, duration_s=12.0)
     curve = FIG1[1]
-    (found,) = answers(setting.points((curve,), level)).values()
+    (found,) = answers(runs.points((curve,), level)).values()
     model = fluid.closed(page.loop(curve, level, 10.0), 4.0)
     assert found.point.loss[0] < 1e-3
     assert found.point.throughput_mbps[0] == pytest.approx(model.throughput_mbps, rel=0.1)
@@ -525,7 +527,7 @@ def test_workers_find_what_is_found_here() -> None:
 def test_the_paper_scale_is_the_sources() -> None:
     """In sum over 3 runs an hour of Fig. 2 and two of Fig. 1, with what is not measured; 9 tail indices."""
     base = replace(SETTINGS["paper"], equal_loads=False)
-    made = setting.points((*FIG1, *FIG2), base)
+    made = runs.points((*FIG1, *FIG2), base)
     assert len(made) == 6 * 9 * 3
     assert {base.times(curve)[0] for curve in FIG1} == {7200 / 3}
     assert {base.times(curve)[0] for curve in FIG2} == {3600 / 3}

@@ -12,7 +12,8 @@ from parshall.studies.study import Emulated
 from parshall_studies.tail_index import hybrid
 from parshall_studies.tail_index import real_stacks as fig1
 from parshall_studies.tail_index.measure import Cells, Measured
-from parshall_studies.tail_index.setting import FIG1, Drawn
+from parshall_studies.tail_index.runs import Drawn
+from parshall_studies.tail_index.setting import FIG1
 from parshall_studies.tails import Normalised
 
 VALID, INVALID = Validity("valid", []), Validity("invalid", ["packets were late; have fewer flows"])
@@ -105,22 +106,29 @@ def test_signs_of_fig1_are_those_of_linux(validity: Validity) -> None:
 @pytest.mark.parametrize("validity", [VALID, INVALID])
 def test_hosts_among_simulated_sources_are_held_against_simulated_ones(validity: Validity) -> None:
     """As lossy as the simulator's at one point, with half of their share at the other."""
-    few, many = hybrid.points("quick")
+    few, many = hybrid.points(hybrid.SIZES["quick"])
     answers: dict[Any, Any] = {}
     for where in (few, many):
-        for seed in range(1, hybrid.RUNS + 1):
-            answers[where, seed] = hybrid.Mixed(point(0.1 + 0.001 * seed, 5.0 + 0.1 * seed, 990.0), 1 + 0.01 * seed)
+        for seed in range(1, 4):
+            mixed = hybrid.Mixed(point(0.1 + 0.001 * seed, 5.0 + 0.1 * seed, 990.0), 1 + 0.01 * seed)
+            answers["fig2", where, seed] = mixed
         share = 1.05 if where is few else 0.5
-        answers[where, "linux"] = Emulated(hybrid.Mixed(point(0.104, 5.4, 989.0), share), validity)
-    found = hybrid.findings(answers, "quick").checks
+        answers["fig2", where, "linux"] = Emulated(hybrid.Mixed(point(0.104, 5.4, 989.0), share), validity)
+    found = hybrid.ON_LINUX.findings(answers, "quick").checks
     if validity is INVALID:
         assert not found
         return
     apart = [each.quantity for each in found if each.outcome == "fails"]
     assert len(found) == 8
-    assert apart == [f"a host's share with 45 hosts of Linux, {many.label}"]
+    assert apart == ["a host's share, B = 1000, tail index 1.5, 45 hosts of 500"]
 
 
 def test_hosts_are_a_group_of_their_own_among_as_many_sources() -> None:
-    resolved = hybrid.points("quick")[0].scenario(1).resolve()
-    assert [each["count"] for each in resolved["flows"]][:2] == [45, 455]
+    """They alone are real, and are told what the simulated ones have."""
+    made = hybrid.ON_LINUX.measurements("quick")["fig2", (100, 1.5)].scenario
+    hosts, sources, _ = made.resolve()["flows"]
+    assert (hosts["count"], sources["count"]) == (45, 455)
+    groups = made.document()["flows"]
+    assert groups[1]["endpoint"] == "simulated"
+    assert groups[0]["kernel"]["sysctls"]["net.ipv4.tcp_no_metrics_save"] == 1
+    assert hosts["tcp"] == sources["tcp"]

@@ -1,12 +1,7 @@
 """Tables 1 to 3: the analytic columns by the model, the simulation columns simulated, and other formulas beside.
 
 T and T_in are the loads offered to the router; q is the number in the system. A simulated value counts as the source's
-where it is nearer to the source's simulation than the source's own model is, which is the null. How far the settings
-that the source leaves open move it is on the same scale (figure ``tables_scale``): 0 is the printed model, 1 the
-printed simulation.
-
-The least timeout and the clock decide on it: they say how long a session is silent, and how many tokens it leaves
-unused (`parshall_studies.ns2` has the defaults of ns-2 by date).
+where it is nearer to the source's simulation than the source's own model is, which is the null.
 
 References: Malouch & Liu, INRIA RR-4469, 2002, §4.
 """
@@ -14,7 +9,7 @@ References: Malouch & Liu, INRIA RR-4469, 2002, §4.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,15 +25,14 @@ from parshall.analysis.models.diffserv import (
     router_state,
 )
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.stats.claim_rules import equal, reported
+from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Null, Tolerance
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly
 from parshall.instruments.simulation import Run
-from parshall.report.document import Chart, Section, Table
-from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
+from parshall.report.document import Section, Table
 from parshall.studies.artefact import Answers, Artefact, Measurement
-from parshall_studies import ns2, stacks
+from parshall_studies import stacks
 from parshall_studies.on_linux import Compared
 from parshall_studies.rio.setting import (
     BURST_PACKETS,
@@ -56,7 +50,8 @@ UNITS = {"T": ", packets/s", "T_in": ", packets/s", "p_in": "", "p_out": "", "q"
 """The rows of the tables, with their units."""
 REACHED = f"sessions that get {RESERVED_PER_S:g} packets/s"
 FORMULAS: Mapping[str, Formulas] = {"the source's formulas": TABLES, "random losses and SACK": REFINED}
-_ONE_DIGIT = ("table2", "p_in")
+ONE_DIGIT = ("table2", "p_in")
+"""The value that is printed with one digit."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +173,7 @@ def _printed(table: str, found: Measured) -> Iterator[Claim]:
     for name, published in PAPER[f"simulated.{table}"].items():
         ours = found.interval(name)
         note = f"{ours.mean / published - 1:+.1%} of the printed value"
-        if (table, name) == _ONE_DIGIT:
+        if (table, name) == ONE_DIGIT:
             note = f"printed to one digit; ours is {ours.mean:.1e}"
         null = Null("the source's own model", exactly(PAPER[f"analytic.{table}"][name]))
         quantity, within = f"{name} simulated{UNITS[name]}", tolerance(table, name)
@@ -254,104 +249,5 @@ def _mean(name: str) -> Any:
     return lambda found: float(np.mean(found.values[name]))
 
 
-# --- configurations of the simulator
-
-VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    "ns-2 before May 2001": {},
-    "limited transmit": {"limited_transmit": True},
-    "a clock of 10 ms": {"rto_granularity": "10 ms"},
-    "both, and a SYN: ns-2.35": ns2.LATER,
-    "a least timeout of 0.5 s": {"min_rto": "500 ms"},
-    "a least timeout of 1 s": {"min_rto": "1 s"},
-    "an ACK for two packets": {"delayed_ack": "100 ms"},
-    "no window limit": {"receive_window": "unlimited"},
-    "NewReno": {"recovery": "newreno"},
-    "Tahoe": {"recovery": "tahoe"},
-}
-
-
-def variant_points(setting: Setting) -> dict[Any, Measurement]:
-    """The routers of section 4 with other configurations, in shorter runs."""
-    short = replace(setting, duration_s=min(300.0, setting.duration_s / 2), repetitions=min(4, setting.repetitions))
-    return {
-        (name, table): Measurement(
-            f"{title(table)}'s router, {name}", scenario(curves, short, **tcp), measured, (short.duration_s,)
-        )
-        for name, tcp in VARIANTS.items()
-        for table, curves in ROUTERS.items()
-    }
-
-
-def variant_claims(answers: Answers, _: Setting) -> list[Claim]:
-    """How many of the printed values each configuration brings nearer to the source's simulation than its model is."""
-    quantity = "values of Tables 1 to 3 within tolerance, {}"
-    return [
-        reported("configurations", quantity.format(name), exactly(sum(map(_is_near, _places(answers, name)))), "of 14")
-        for name in VARIANTS
-    ]
-
-
-def _is_near(place: tuple[str, float, Interval]) -> bool:
-    return abs(place[1] - 1) <= 0.5
-
-
-def _places(answers: Answers, name: str) -> list[tuple[str, float, Interval]]:
-    """By row of the tables, where a configuration's value is: 0 at the printed model, 1 at the printed simulation."""
-    found = []
-    for table in ROUTERS:
-        model, simulated = (PAPER[f"{kind}.{table}"] for kind in ("analytic", "simulated"))
-        for quantity in UNITS:
-            if (table, quantity) != _ONE_DIGIT:
-                ours, apart = answers[name, table].interval(quantity), simulated[quantity] - model[quantity]
-                ends = [
-                    ((ours.mean if end is None else end) - model[quantity]) / apart for end in (ours.low, ours.high)
-                ]
-                mean = (ours.mean - model[quantity]) / apart
-                found.append((f"{title(table)}, {quantity}", mean, Interval(mean, min(ends), max(ends), ours.n)))
-    return found
-
-
-def variant_section(answers: Answers, _: Setting) -> Section:
-    """Printed model, printed simulation and ours on one scale, and what each configuration moves."""
-    by_name = {name: _places(answers, name) for name in VARIANTS}
-    default, *others = by_name.values()
-    names = tuple(name for name, *_ in default)
-    at = np.arange(len(names), dtype=np.float64)
-    others_x = [place for each in others for _, place, _ in each]
-    shown = [each for _, _, each in default]
-    marks: list[Points | Guide] = [
-        Points(others_x, np.tile(at, len(others)), "other configurations", Style(1, faint=True)),
-        Points(
-            [each.mean for each in shown],
-            at,
-            "ns-2 before May 2001",
-            Style(0),
-            [each.low or each.mean for each in shown],
-            [each.high or each.mean for each in shown],
-            along="x",
-        ),
-        Guide(0.0, "printed model", along="x"),
-        Guide(1.0, "printed simulation", along="x"),
-    ]
-    panel = Panel(marks, Axis("(ours - model)/(simulation - model)", minimum=-4, maximum=6), Axis("", names=names))
-    header = ("Configuration", *names, "nearer to 1")
-    rows = [
-        (name, *(f"{place:.1f}" for _, place, _ in each), f"{sum(map(_is_near, each))} of {len(each)}")
-        for name, each in by_name.items()
-    ]
-    prose = (
-        "The source does not say how its ns-2 was configured. The first row takes the defaults that ns-2 had before "
-        "May 2001, the others change one thing each. What decides is how long a session is silent after a loss: "
-        "meanwhile its bucket fills, and overflows. With ns-2.35's clock of 10 ms and limited transmit silences are "
-        "shorter, so that more packets are in profile, fewer out, and these lose more (p_out of Table 2); a least "
-        "timeout of 1 s overdoes it. NewReno and ACKs for two packets are far off. Where the configurations spread "
-        "over more than the distance from 0 to 1, the printed value tells nothing of which one it was.",
-    )
-    chart = Chart("tables_scale", "Printed model, printed simulation and ours", Plot([panel], "Tables 1 to 3."))
-    tables = [Table("0: the printed model, 1: the printed simulation", header, rows, numbers=range(1, len(header)))]
-    return Section("Section 4: the simulator's configuration", prose, tables=tables, figures=[chart])
-
-
 ANALYTIC: Artefact[Setting] = Artefact("analytic", nothing, analytic_claims)
 SIMULATED: Artefact[Setting] = Artefact("tables", points, simulated_claims, simulated_section)
-CONFIGURATIONS: Artefact[Setting] = Artefact("configurations", variant_points, variant_claims, variant_section)

@@ -51,6 +51,6 @@ PARTS = (
     part("Fig. 4(a)", (hurst_own.OWN, hurst_page.SLOW_CLIENTS), _hurst),
     part("beyond", BEYOND, _base),
     real_stacks.PART,
-    hybrid.PART,
+    hybrid.ON_LINUX.part,
 )
 JOINT = Joint(ARTEFACTS, OPEN, _short)

@@ -34,19 +34,8 @@ from parshall.studies.study import Case
 from parshall_studies.tail_index import page
 from parshall_studies.tail_index.measure import MEDIUM, METRICS, WORDS, FloatArray, Measured, ended_of
 from parshall_studies.tail_index.network import MEAN_PACKETS
-from parshall_studies.tail_index.setting import (
-    FIG1,
-    FIG2,
-    HEAVIEST,
-    PAPER,
-    Curve,
-    Drawn,
-    Key,
-    Rows,
-    Setting,
-    points,
-    rows,
-)
+from parshall_studies.tail_index.runs import Drawn, Key, Rows, points, rows
+from parshall_studies.tail_index.setting import FIG1, FIG2, HEAVIEST, PAPER, Curve, Setting
 from parshall_studies.tail_index.trends import Change, Trends, change, trends
 
 _PACKET_BYTES, _LINK_BPS = 1500, 1e9

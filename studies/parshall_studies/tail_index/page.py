@@ -22,7 +22,8 @@ from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall_studies.tail_index.fluid import Loop, Steady, closed
 from parshall_studies.tail_index.measure import METRICS, WORDS, Measured
 from parshall_studies.tail_index.network import MEAN_PACKETS
-from parshall_studies.tail_index.setting import FIG1, FIG2, PAPER, TOLERANCE, Curve, Drawn, Key, Rows, Setting, rows
+from parshall_studies.tail_index.runs import TOLERANCE, Drawn, Key, Rows, rows
+from parshall_studies.tail_index.setting import FIG1, FIG2, PAPER, Curve, Setting
 from parshall_studies.tail_index.trends import SIGNIFICANCE, VISIBLE, Change, Trends, trends
 
 Answers = Mapping[Key, Drawn]

@@ -43,7 +43,8 @@ from parshall_studies.tail_index.measure import METRICS, WORDS, Measured, measur
 from parshall_studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
 from parshall_studies.tail_index.page import SIGNS
 from parshall_studies.tail_index.running import Tables
-from parshall_studies.tail_index.setting import FIG1, SAMPLES, Curve, Drawn, at_equal_load
+from parshall_studies.tail_index.runs import Drawn, at_equal_load
+from parshall_studies.tail_index.setting import FIG1, SAMPLES, Curve
 from parshall_studies.tail_index.trends import VISIBLE, Change, Trends, change
 
 SLOWER = 5

@@ -22,7 +22,8 @@ from scipy.stats import t
 
 from parshall.analysis.stats.confidence import Interval
 from parshall_studies.tail_index.measure import METRICS
-from parshall_studies.tail_index.setting import HEAVIEST, PAPER, Curve, Rows, Setting
+from parshall_studies.tail_index.runs import Rows
+from parshall_studies.tail_index.setting import HEAVIEST, PAPER, Curve, Setting
 
 VISIBLE = PAPER.within("visible").value
 SIGNIFICANCE = 0.05
