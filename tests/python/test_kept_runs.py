@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.analysis.models.diffserv import Sessions
 from parshall.campaign.shard import Shard
 from parshall.design import buffer, repetitions
 from parshall.design.queueing import Demand, place
-from parshall.design.recommendation import recommend
-from parshall.design.rio import rio
-from parshall.design.simulated import Setting, simulate
 from parshall.foundations.errors import InputError
 from parshall.suites.control_check import check
+from parshall_studies.diffserv import Sessions
+from parshall_studies.routers.recommendation import recommend
+from parshall_studies.routers.rio import rio
+from parshall_studies.routers.simulated import Setting, simulate
 
 OFFICE: dict[str, Any] = {
     "name": "an office",

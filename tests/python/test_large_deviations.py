@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import parshall as ps
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import ModelInputError
-from parshall.analysis.models.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
-from parshall.analysis.models.markov import Rule, WindowChain, aimd, chain
-from parshall.analysis.models.measured_loss import measured
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
+from parshall_studies.chains.markov import Rule, WindowChain, aimd, chain
+from parshall_studies.chains.measured_loss import measured
 from parshall_studies.finite_scale import exact_probability_below
 
 Array = NDArray[np.float64]

@@ -16,15 +16,15 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.analysis.models.growth import growth
-from parshall.analysis.models.large_deviations import spectrum
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.stats import synthesis
 from parshall.foundations.errors import InputError, OutputExistsError
 from parshall.instruments.observation import Observation, observe
 from parshall.instruments.observation.flow import TracedFlow, clopper_pearson
-from parshall.instruments.observation.spectra import variability
 from parshall.report.observation.page import document, write_page
+from parshall_studies import synthesis
+from parshall_studies.chains.growth import growth
+from parshall_studies.chains.large_deviations import spectrum
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.observed.spectra import variability
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("PARSHALL_DATA", ROOT.parent / "shared" / "data"))

@@ -15,13 +15,13 @@ import yaml
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.analysis.models.diffserv import Sessions
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Tolerance
 from parshall.analysis.stats.confidence import Interval
 from parshall.cli.app import VERBS, application
 from parshall.suites.control_check.card import CardRow
 from parshall_studies import benchmark
+from parshall_studies.diffserv import Sessions
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {"duration": "2 s", "bottleneck": {"rate": "5 Mbit/s"}, "flows": [{"rtt": "50 ms"}]}

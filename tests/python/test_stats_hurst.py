@@ -19,9 +19,9 @@ from scipy.signal import lfilter
 from scipy.stats import binom
 
 import parshall as ps
-from parshall.analysis.stats import long_memory
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.hurst import (
+from parshall_studies import long_memory
+from parshall_studies.hurst import (
     ESTIMATORS,
     Estimator,
     all_estimates,
@@ -34,9 +34,9 @@ from parshall.analysis.stats.hurst import (
     wavelet,
     whittle_fgn,
 )
-from parshall.analysis.stats.hurst.catalog import Estimating
-from parshall.analysis.stats.hurst.verdict import detectable_h
-from parshall.analysis.stats.synthesis import farima, fgn
+from parshall_studies.hurst.catalog import Estimating
+from parshall_studies.hurst.verdict import detectable_h
+from parshall_studies.synthesis import farima, fgn
 
 FloatArray = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.synthesis import pareto
 from parshall.analysis.stats.tails import error_exponent, mean_interval_of_pareto, values_needed
+from parshall_studies.synthesis import pareto
 from parshall_studies.tails import hill, hill_plot, normalised, power_law, second_order
 
 

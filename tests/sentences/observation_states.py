@@ -13,13 +13,13 @@ import polars as pl
 from saying import State, folder, number
 
 import parshall as ps
-from parshall.analysis.stats.spectrum import Superposition
 from parshall.instruments.observation import Observation
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.observation.limits import FlowLimits
-from parshall.instruments.observation.spectra import Variability, variability
 from parshall.report.observation import limited, overview, trust
 from parshall.report.observation.page import LISTED, SUMMED, _listing, _spread, document
+from parshall_studies.observed.spectra import Variability, variability
+from parshall_studies.spectrum import Superposition
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 

@@ -103,9 +103,9 @@ def observe(
     quiet: Quiet = False,
 ) -> None:
     """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
-    from parshall.analysis.models.variants import CONTROLS
     from parshall.instruments.observation import observe as read
     from parshall.results.records.storage import OBSERVED_PAGE
+    from parshall_studies.chains.variants import CONTROLS
 
     cc = one_of("--cc", cc, CONTROLS)
     chosen = flow or []

@@ -78,7 +78,7 @@ def predict(
     if what == THROUGHPUT and not Path(what).exists():
         if loss is None:
             raise InputError("--loss: found none; the probability that a packet is lost is needed, e.g. --loss 0.02")
-        from parshall.cli.predict_throughput import predict_throughput
+        from parshall_studies.verbs.throughput import predict_throughput
 
         predict_throughput(part("--loss", loss), cc, rtt, w_max, rtts, scales, (low, high), as_json=as_json)
     elif loss is not None:

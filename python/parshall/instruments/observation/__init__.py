@@ -11,9 +11,9 @@
 | `page`, `figures`, `limited`, `trust` | the page |
 """
 
-from parshall.instruments.observation.arrivals import Arrivals
 from parshall.instruments.observation.flow import Decrease, LossBin, TracedFlow
 from parshall.instruments.observation.limits import FlowLimits
 from parshall.instruments.observation.result import Observation, observe
+from parshall_studies.observed.arrivals import Arrivals
 
 __all__ = ["Arrivals", "Decrease", "FlowLimits", "LossBin", "Observation", "TracedFlow", "observe"]

@@ -22,11 +22,11 @@ from parshall import _core
 from parshall.foundations import notebook
 from parshall.foundations.errors import InputError, ParshallError, RunNotFoundError
 from parshall.foundations.files import Scratch
-from parshall.instruments.observation.arrivals import Arrivals, arrivals
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.observation.limits import CAUSES
 from parshall.instruments.observation.sources import packet_filter, without_folders
 from parshall.results.records import Result, about, schema, storage
+from parshall_studies.observed.arrivals import Arrivals, arrivals
 
 SAMPLE_EVERY_S = 0.1
 SKIPPED = 20

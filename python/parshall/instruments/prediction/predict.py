@@ -123,7 +123,7 @@ def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
     """Return the answers of the model of RIO queues; it is loaded only for networks with such a queue."""
     if not any(net.links[i].queue["name"] == "rio" for group in net.groups for i in group.path):
         return ByClass()
-    from parshall.instruments.prediction import diffserv  # noqa: PLC0415 - it takes as long as all other models
+    from parshall_studies.routers import prediction as diffserv  # noqa: PLC0415 - it takes as long as all other models
 
     return diffserv.answers(net, links)
 

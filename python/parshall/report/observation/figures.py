@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from parshall.instruments.observation.flow import LossBin, TracedFlow
-from parshall.instruments.observation.spectra import Variability
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Points, Style
 from parshall.report.thinning import extremes
+from parshall_studies.observed.spectra import Variability
 
 
 def windows(flow: TracedFlow) -> Plot:

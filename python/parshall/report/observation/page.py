@@ -13,10 +13,11 @@ from parshall.foundations.version import __version__
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.observation.limits import FlowLimits, of_rows
 from parshall.instruments.observation.result import Observation
-from parshall.instruments.observation.spectra import Variability, variability
 from parshall.report.document import Chart, Document, Section, Table, write_document
-from parshall.report.observation import arrivals, figures, limited, overview, short, trust
+from parshall.report.observation import figures, limited, overview, short, trust
 from parshall.report.sentences import say
+from parshall_studies.observed import arrivals_section as arrivals
+from parshall_studies.observed.spectra import Variability, variability
 
 CLOSELY = 3
 """Flows that are shown closely."""

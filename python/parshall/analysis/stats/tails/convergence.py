@@ -22,8 +22,8 @@ import numpy as np
 from scipy.special import gamma, ndtri
 
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.synthesis.traffic import pareto
-from parshall.analysis.stats.tails.sample import tail_index_above_one
+from parshall_studies.synthesis.traffic import pareto
+from parshall_studies.tails.sample import tail_index_above_one
 
 _FEW, _SIMULATED = 5000, 10_000_000
 
