@@ -26,12 +26,13 @@ from parshall.foundations.files import read_file
 from parshall.foundations.numbers import counted
 from parshall.instruments.observation import TracedFlow, observe
 from parshall.report.document import Chart, Section, Table
-from parshall.report.observation.figures import loss_function, spectra, windows
+from parshall.report.observation.figures import loss_function, windows
 from parshall.report.plot import Plot
 from parshall.studies.study import Findings, Scale
 from parshall_studies.chains.growth import growth
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.observed.spectra import Variability, variability
+from parshall_studies.observed.variability import spectra
 from parshall_studies.spectrum import interval_means
 
 VARIABLE = "PARSHALL_DATA"

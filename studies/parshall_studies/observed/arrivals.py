@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from parshall.analysis.stats.confidence import StatisticsError
 from parshall.foundations.numbers import counted, quantity
+from parshall.instruments.observation.result import Observation
 from parshall_studies.hurst import Verdict, verdict
 
 FloatArray = NDArray[np.float64]
@@ -63,17 +63,19 @@ class Arrivals:
         return {**values, "hurst": None if self.verdict is None else self.verdict.as_json()}
 
 
-def arrivals(table: pl.DataFrame) -> tuple[Arrivals, ...]:
-    """Judge each series of a trace.
+def arrivals(observation: Observation, trace: int = 0) -> tuple[Arrivals, ...]:
+    """Packets, bytes and new connections over time, and whether they are long-range dependent.
 
     Parameters
     ----------
-    table
-        Its rows of ``trace_arrivals``; empty for a series of a sender's kernel.
+    observation
+        With its rows of ``trace_arrivals``.
+    trace
+        The number of the trace; there are no arrivals of a series of a sender's kernel.
     """
-    if table.is_empty():
+    ordered = observation.arrival_bins(trace)
+    if ordered.is_empty():
         return ()
-    ordered = table.sort("time_s")
     return tuple(
         _judged(name, float(ordered["bin_s"][0]), ordered[name].to_numpy().astype(np.float64)) for name in QUANTITIES
     )

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from parshall.foundations.numbers import quantity, significant
+from parshall.instruments.observation.result import Observation
 from parshall.report.document import Chart, Section, Table
+from parshall.report.observation.additions import FoundOfTrace, TraceSection
 from parshall.report.plot import Axis, Line, Panel, Plot, Style
 from parshall.report.sentences import say
 from parshall.report.thinning import extremes
 from parshall_studies.hurst import Verdict
-from parshall_studies.observed.arrivals import QUANTITIES, Arrivals, FloatArray
+from parshall_studies.observed.arrivals import QUANTITIES, Arrivals, FloatArray, arrivals
+
+
+def _found(observation: Observation, trace: int) -> FoundOfTrace:
+    judged = arrivals(observation, trace)
+    shown = replace(section(judged, str(trace)), closed="Estimates of H") if judged else None
+    return FoundOfTrace([each.as_json() for each in judged], shown)
 
 
 def section(estimates: Sequence[Arrivals], place: str) -> Section:
@@ -57,3 +66,6 @@ def _over_time(each: Arrivals) -> Plot:
     axes = Axis("time", "s", minimum=0.0), Axis(f"{QUANTITIES[each.quantity]} a bin", unit, minimum=0.0)
     caption = f"{QUANTITIES[each.quantity].capitalize()} in bins of {quantity(each.bin_s, 's')}. {drawn.note}"
     return Plot([Panel([Line(drawn.x, drawn.y, "", Style(0, thin=True))], *axes)], caption.strip())
+
+
+SECTION = TraceSection("arrivals", "arrivals: H by eight estimators (--no-arrivals leaves this out)", _found)

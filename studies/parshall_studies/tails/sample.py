@@ -35,17 +35,3 @@ def descending(sample: ArrayLike | Sequence[float]) -> FloatArray:
     if ordered[0] == ordered[-1]:
         raise StatisticsError(f"sample: found the value {ordered[0]} only, accepted is a sample that varies")
     return np.asarray(ordered)
-
-
-def tail_index_above_one(tail_index: float) -> None:
-    """Refuse a tail index with which the mean is infinite.
-
-    Raises
-    ------
-    StatisticsError
-        It is not a finite number above 1.
-    """
-    if not 1 < tail_index < np.inf:
-        raise StatisticsError(
-            f"tail_index: found {tail_index}, accepted is a finite number above 1; with 1 or less the mean is infinite"
-        )

@@ -4,7 +4,6 @@
 | --- | --- | --- |
 | alpha | `tail_index` | -, above 1 |
 | m | `count` | values |
-| error of the mean ~ m^(1/alpha - 1) | for alpha < 2; m^(-1/2) above | relative to the mean |
 
 For 1 < alpha < 2 the sum of m Pareto values, centred and divided by b (m/C)^(1/alpha), tends to a stable law of index
 alpha, totally skewed to the right, with C = (1 - alpha)/(Gamma(2 - alpha) cos(pi alpha/2)). Its quantiles give the
@@ -22,46 +21,8 @@ import numpy as np
 from scipy.special import gamma, ndtri
 
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall_studies.synthesis.traffic import pareto
-from parshall_studies.tails.sample import tail_index_above_one
 
 _FEW, _SIMULATED = 5000, 10_000_000
-
-
-def error_exponent(tail_index: float) -> float:
-    """E in error ~ m^e: 1/alpha - 1 for alpha < 2, else -1/2.
-
-    Source: Park & Tuan 2000, §4.3; Crovella & Lipsky 1997.
-
-    Examples
-    --------
-    >>> round(error_exponent(1.1), 3), error_exponent(3)
-    (-0.091, -0.5)
-    """
-    tail_index_above_one(tail_index)
-    return 1 / min(tail_index, 2) - 1
-
-
-def values_needed(tail_index: float, relative_error: float, level: float = 0.95) -> float:
-    """How many Pareto values a mean within `relative_error` takes, with probability `level`; may be astronomical.
-
-    Source: Crovella & Lipsky 1997, §3.
-
-    Raises
-    ------
-    StatisticsError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> bool(values_needed(1.2, 0.1) > 1e6), bool(values_needed(3, 0.1) < 1000)
-    (True, True)
-    """
-    if not 0 < relative_error < 1:
-        raise StatisticsError(f"relative_error: found {relative_error}, accepted is a number between 0 and 1")
-    low, high = mean_interval_of_pareto(tail_index, 1_000_000, level)
-    now = max(1 - low, high - 1)
-    return float(1_000_000 * (relative_error / now) ** (1 / error_exponent(tail_index)))
 
 
 def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) -> tuple[float, float]:
@@ -98,7 +59,8 @@ def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) 
     smallest = (tail_index - 1) / tail_index
     if count <= _FEW:
         series = _SIMULATED // count
-        draws = pareto(np.random.default_rng(19_760_102), series * count, 1.0, tail_index)
+        uniform = np.random.default_rng(19_760_102).random(series * count)  # 1 - U is never 0, U may be
+        draws = smallest * (1 - uniform) ** (-1 / tail_index)
         draws = draws.reshape(series, count).mean(axis=1)
         return float(np.quantile(draws, ends[0])), float(np.quantile(draws, ends[1]))
     if tail_index < 1.98:
@@ -114,3 +76,17 @@ def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) 
         variance = min(1 / (tail_index * (tail_index - 2)), smallest**2 * np.log(count) / 2 + 1)
     half = float(ndtri(ends[1]) * np.sqrt(variance / count))
     return max(smallest, 1 - half), 1 + half
+
+
+def tail_index_above_one(tail_index: float) -> None:
+    """Refuse a tail index with which the mean is infinite.
+
+    Raises
+    ------
+    StatisticsError
+        It is not a finite number above 1.
+    """
+    if not 1 < tail_index < np.inf:
+        raise StatisticsError(
+            f"tail_index: found {tail_index}, accepted is a finite number above 1; with 1 or less the mean is infinite"
+        )
