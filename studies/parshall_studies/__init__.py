@@ -6,7 +6,7 @@
 | module | what |
 | --- | --- |
 | `itb`, `large_deviations`, `multiple_time_scale`, `rio`, `tail_index` | the studies |
-| `benchmark` | ITB, the transport benchmark |
+| `benchmark`, `transport` | ITB, the transport benchmark, and its measures |
 | `verbs` | ``parshall itb``, ``design rio``, ``design time-scale``, ``predict throughput`` |
 | `entries` | rows of the catalog of models |
 | `stacks`, `ns2` | comparisons with real stacks, and with ns-2 |

@@ -35,9 +35,9 @@ from parshall.report.tables import transfers_table
 from parshall.report.uncertainty import interval_text
 from parshall.results.quantities.definition import Quantity
 from parshall.results.quantities.tables import Tables
-from parshall.results.quantities.transport import MEASURES
 from parshall.suites import rfc9743
 from parshall.suites.rfc9743 import _over_standard
+from parshall_studies.transport import MEASURES
 
 DURATIONS = ("mean_completion_s", "completion_p50_s", "completion_p95_s")
 

@@ -7,7 +7,6 @@ The benchmark makes the tables that they are computed from:
 | files | a timed file | group, source, start_s, end_s, time_s, size_bytes, slowdown, finished, expected |
 | rates | a moment of a sampled flow | group, flow, time_s, goodput_bps, start_s, completion_s, target_bps |
 | flows, links | as recorded, of the half and of the bottleneck | |
-| pairs | a control beside a rival | what the rival has (its goodput: rival_bps), and (``_own``) beside its own kind |
 
 | symbol | key | of |
 | --- | --- | --- |
@@ -23,35 +22,31 @@ The benchmark makes the tables that they are computed from:
 | | convergence_s | until Jain's index of the sampled flows' goodputs first is `REACHED` |
 | | rtt_excess_s | mean RTT over that without queues |
 | | finished | share of the timed files that were complete at the end |
-| (g_own - g_with)/g_own | throughput_harm | the rival's goodput |
-| (d_with - d_own)/max(d_with, d_own) | delay_harm | the rival's RTT over that without queues |
-| (l_with - l_own)/max(l_with, l_own) | loss_harm | the rival's loss rate |
-| T_with/T_own | completion_ratio | the rival's mean completion time |
 
 Spread and fairness of one file are left out. A file that was not complete at the end has the time until then, which is
 less than it would have taken: its times are too short and its goodput too large, and so are their means and extremes.
 Spread and fairness are bounded by nothing then, so that there are none unless all files were complete; start-up and
 convergence are not there unless they were seen in all sampled flows.
 
-References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.2; R. Ware, M. Mukerjee, S. Seshan, J. Sherry, HotNets 2019.
+Harms are those of `parshall.results.quantities.harm`.
+
+References: Guillier, Hablot & Vicat-Blanc Primet 2007, §4.2.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
-from parshall.analysis.stats.estimates import Means
 from parshall.results.quantities.catalog import OURS
 from parshall.results.quantities.computing import Of, aggregated, by_repetition, column
 from parshall.results.quantities.definition import Better, Quantity
-from parshall.results.quantities.fairness import index
+from parshall.results.quantities.fairness import REACHED, convergence, index
+from parshall.results.quantities.harm import HARMS, with_values
 from parshall.results.quantities.tables import Tables
 
-REACHED = 0.9
-"""Of the fair share (start-up), and of Jain's index (convergence)."""
+__all__ = ["HARMS", "MEASURES", "OTHERS", "REACHED", "with_values"]
 
 _TIME, _SIZE, _SLOWDOWN = pl.col("time_s"), pl.col("size_bytes"), pl.col("slowdown")
 
@@ -96,42 +91,12 @@ _REACHED_AT = pl.col("time_s").filter(pl.col("goodput_bps") >= pl.col("target_bp
 _START_UP = _REACHED_AT - pl.col("start_s").first()
 
 
-def convergence(tables: Tables) -> dict[int, float]:
-    """When all sampled flows share evenly, counted from the last one's start; nothing where that was not seen."""
-    rates = tables["rates"]
-    bounds = rates.group_by("repetition", maintain_order=True).agg(
-        flows=pl.col("flow").n_unique(), last=pl.col("start_s").max(), until=pl.col("completion_s").min()
-    )
-    together = (
-        rates.join(bounds, on="repetition")
-        .filter((pl.col("time_s") > pl.col("last")) & (pl.col("time_s") <= pl.col("until")))
-        .group_by("repetition", "time_s", maintain_order=True)
-        .agg(jain=index(pl.col("goodput_bps")))
-    )
-    even = together.filter(pl.col("jain") >= REACHED)
-    first = even.group_by("repetition", maintain_order=True).agg(at=pl.col("time_s").min())
-    times = bounds.join(first, on="repetition", how="left").filter(pl.col("flows") > 1)
-    return by_repetition(times, (pl.col("at") - pl.col("last")).first())
-
-
-def _caused(name: str) -> pl.Expr:
-    """The difference over the larger of both, in [-1, 1]; 0 where both are 0."""
-    with_, own = pl.col(name), pl.col(f"{name}_own")
-    larger = pl.max_horizontal(with_.abs(), own.abs())
-    return pl.when(larger <= 0).then(0.0).otherwise((with_ - own) / larger)
-
-
 def _files(key: str, label: str, unit: str, better: Better | None, value: pl.Expr) -> Quantity:
     return Quantity(key, label, unit, better, "run", aggregated("files", value))
 
 
 def _flows(key: str, label: str, unit: str, better: Better | None, value: pl.Expr) -> Quantity:
     return Quantity(key, label, unit, better, "run", aggregated("flows", value))
-
-
-def _pair(key: str, label: str, unit: str, value: pl.Expr) -> Quantity:
-    no_bounds = (-math.inf, math.inf)
-    return Quantity(key, label, unit, "lower", "run", aggregated("pairs", value.first()), no_bounds)
 
 
 MEASURES: Mapping[str, Quantity] = {
@@ -202,34 +167,3 @@ OTHERS = (
         (pl.col("mean_rtt_s") - pl.col("rtt_base_s")).mean(),
     ),
 )
-
-HARMS: Mapping[str, Quantity] = {
-    each.key: each
-    for each in (
-        _pair(
-            "throughput_harm",
-            "throughput harm",
-            "ratio",
-            (pl.col("rival_bps_own") - pl.col("rival_bps")) / pl.col("rival_bps_own"),
-        ),
-        _pair("delay_harm", "delay harm", "ratio", _caused("rtt_excess_s")),
-        _pair("loss_harm", "loss harm", "ratio", _caused("flow_loss_rate")),
-        _pair(
-            "completion_ratio",
-            "completion time of the rival, ratio",
-            "1",
-            pl.col("completion_s") / pl.col("completion_s_own"),
-        ),
-    )
-}
-"""Quantities of a rival beside a control, compared with those beside its own kind."""
-
-
-def with_values(rows: pl.DataFrame, quantities: Iterable[Quantity], tables: Tables) -> pl.DataFrame:
-    """Rows with a column for each quantity, the n-th row being what the tables have as repetition n; null: no value."""
-    for each in quantities:
-        series = each.series(tables)
-        values = series.values if isinstance(series, Means) else {}
-        own = [values.get(number) for number in range(len(rows))]
-        rows = rows.with_columns(pl.Series(each.key, own, dtype=pl.Float64))
-    return rows
