@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from parshall.cli.console import Commands, verb
 from parshall.cli.panels import line_of, order_of, panel_of
+from parshall.cli.verb import Commands, verb
 from parshall.foundations import plugins
 from parshall.foundations.errors import InputError
 from parshall.foundations.extras import missing

@@ -9,25 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from parshall.cli import design_network
-from parshall.cli.console import (
-    Commands,
-    Force,
-    Json,
-    Quiet,
-    Scheduler,
-    Seed,
-    Workers,
-    console,
-    duration_s,
-    note,
-    parsed,
-    part,
-    print_json,
-    table,
-    verb,
-)
-from parshall.cli.execution import Kept, execution
-from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
+from parshall.cli.console import console, print_json, table
+from parshall.cli.groups import Page, Printed, Work
+from parshall.cli.options import Seed
+from parshall.cli.values import duration_s, parsed, part
+from parshall.cli.verb import Commands, verb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,8 +42,9 @@ design.command("repetitions")(design_network.repetitions)
 @design.command("rio")
 @verb
 def rio(
+    *,
     capacity: Annotated[str, typer.Option(help='Rate of the link, e.g. "48 Mbit/s".', show_default=False)],
-    sessions: Annotated[int, typer.Option(help="How many TCP sessions.", min=1, show_default=False)],
+    sessions: Annotated[int, typer.Option(help="Number of TCP sessions.", min=1, show_default=False)],
     rtt: Annotated[
         str, typer.Option(help='Round-trip propagation delays: "100 ms", or evenly from "100 ms..298 ms".')
     ] = "100 ms",
@@ -84,29 +71,25 @@ def rio(
     simulate: Annotated[
         bool,
         typer.Option(
-            "--simulate/--no-simulate", help="Recommend what a simulation keeps, or only what the model says."
+            "--simulate/--no-simulate",
+            help="Recommend thresholds with which a simulation keeps the agreement, or those of the model alone.",
         ),
     ] = True,
-    repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=2)] = 4,
-    duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
+    repetitions: Annotated[int, typer.Option(help="Repetitions of the simulation.", min=2)] = 4,
+    duration: Annotated[str, typer.Option(help="Simulated time of each repetition.")] = "120 s",
     seed: Seed = 1,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    work: Work,
+    page: Page,
+    printed: Printed,
 ) -> None:
-    """Thresholds of a RIO router for a service level agreement."""
+    """Find thresholds of a RIO router for a service level agreement."""
     from parshall.design.agreement import Agreement
+    from parshall.design.page import page as design_page
     from parshall.design.recommendation import recommend
     from parshall.design.rio import rio as solve
     from parshall.design.simulated import Setting
 
-    drawn = files(formats, width, output, force=force)
+    drawn = page.files()
     packet_bytes = _bytes(packet)
     given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
     agreement = Agreement(
@@ -119,22 +102,15 @@ def rio(
     answer = solve(given, capacity_per_s=capacity_per_s, agreement=agreement, limit_packets=limit)
     recommendation = None
     if simulate and answer.choice is not None:
-        silent = quiet or as_json
-        if not silent:
-            note("simulating the model's point, and others until one keeps the agreement ...")
+        printed.note("simulating the model's point, and others until one keeps the agreement ...")
         span = duration_s("--duration", duration)
         setting = Setting(span, span / 4, repetitions, seed, packet_bytes)
-        with execution(store, workers, scheduler, bar=None if silent else "rio") as by:
+        with work.execution(bar=printed.bar("rio")) as by:
             recommendation = recommend(answer, setting, execution=by)
-    if output is not None:
-        from parshall.design.page import page
-
-        path = write_page(lambda: page(answer, recommendation), output, "design.html", drawn)
-        if not quiet:
-            note(f"page: {path}")
-    if as_json:
+    page.write(lambda: design_page(answer, recommendation), "design.html", drawn, printed)
+    if printed.as_json:
         print_json(result(answer, recommendation))
-    elif not quiet:
+    elif not printed.quiet:
         _show(answer, recommendation)
 
 
@@ -142,23 +118,26 @@ def rio(
 @verb
 def time_scale(
     source: Annotated[
-        Path, typer.Argument(help="A run with link samples, or a text file with a number a line.", show_default=False)
+        Path,
+        typer.Argument(help="A run with link samples, or a text file with one number per line.", show_default=False),
     ],
-    link: Annotated[str | None, typer.Option(help="Which link of the run.", show_default="the first")] = None,
+    *,
+    link: Annotated[str | None, typer.Option(help="A link of the run.", show_default="the first")] = None,
     bin_: Annotated[
         str | None, typer.Option("--bin", help='Width of a bin of a file, e.g. "10 ms".', show_default=False)
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option(help="RTT of the connection to be steered: T_L is ten of these or more.", show_default="no bound"),
+        typer.Option(
+            help="RTT of the connection to be steered; T_L is at least ten times as long.", show_default="no bound"
+        ),
     ] = None,
     longest: Annotated[
         str | None, typer.Option(help="Longest interval considered.", show_default="what the series allows")
     ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
-    """T_L of multiple time scale congestion control, from measured traffic."""
+    """Find the interval T_L of multiple time scale congestion control, from measured traffic."""
     from dataclasses import asdict
 
     from parshall.analysis.stats.time_scale import time_scale as choose
@@ -170,9 +149,9 @@ def time_scale(
         series = [_numbers(source)]
     longest_s = duration_s("--longest", longest)
     answer = choose(series, bin_s, rtt_s=duration_s("--rtt", rtt) or 0.0, longest_s=longest_s)
-    if as_json:
+    if printed.as_json:
         print_json(asdict(answer))
-    elif not quiet:
+    elif not printed.quiet:
         _show_time_scale(answer)
 
 
