@@ -51,7 +51,7 @@ WITHIN = 0.02
 """Half width of the interval of a whole difference, over the value, at which repetitions end."""
 OF_DIFFERENCE = 0.25
 """The same, over the difference itself."""
-QUANTITIES = ("goodput_bps", "loss_rate", "mean_queueing_delay_s", "completion_p50_s", "completion_p95_s")
+QUANTITIES = ("goodput_bps", "loss_rate", "queueing_delay_s", "completion_p50_s", "completion_p95_s")
 """Quantities of each scenario, before those of its groups; those without a value are left out."""
 
 

@@ -227,7 +227,7 @@ def _speed_and_delay(run: Result, link: str | None) -> tuple[Metric, Metric] | N
     if run.instrument == "predict":
         return None
     metrics = of_run(run.tables, link) | (run.of_all_flows() if link is None else {})
-    delay = metrics.get(f"group/{ALL_FLOWS}/rtt_s" if link is None else "mean_queueing_delay_s")
+    delay = metrics.get(f"group/{ALL_FLOWS}/rtt_s" if link is None else "queueing_delay_s")
     goodput = metrics.get("goodput_bps")
     return None if goodput is None or delay is None else (goodput, delay)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from parshall.foundations.errors import InputError
 from parshall.results.quantities import own
-from parshall.results.quantities.catalog import ALIASES, OURS, SUMMARY
+from parshall.results.quantities.catalog import OURS, SUMMARY
 from parshall.results.quantities.definition import Better, Quantity
 from parshall.results.quantities.tables import Per
 
@@ -69,8 +69,7 @@ def find(name: str) -> Named | None:
     kind, _, rest = name.partition("/")
     place, _, key = rest.rpartition("/")
     if not place:
-        key = ALIASES.get(name, name)
-        quantity = _get("run", key) or _get("link", key)
+        quantity = _get("run", name) or _get("link", name)
         return None if quantity is None else Named(name, quantity)
     for per in _PLACES:
         if kind == per and (quantity := _get(per, key)) is not None:
