@@ -39,12 +39,12 @@ from typing import Any, Self
 
 from parshall.campaign import locks
 from parshall.campaign.locks import Lock
-from parshall.foundations import notebook
+from parshall.foundations import formats, notebook
 from parshall.foundations.errors import InputError, StorageError, StoreError
 from parshall.foundations.files import sync, write_atomically
 from parshall.results.records.storage import REPORT_FILE, storage_error
 
-FORMAT = 1
+FORMAT = formats.STORE
 STORE_FILE = "store.json"
 RUN_FILE = "run.json"
 _FOLDERS = ("runs", "segments", "failures", "sweeps", "pages", "partial", "claims")

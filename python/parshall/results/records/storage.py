@@ -22,12 +22,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from parshall.foundations import formats
 from parshall.foundations.errors import InputError, OutputExistsError, RunNotFoundError, StorageError
 from parshall.foundations.files import digest, sync, write_atomically
 
 T = TypeVar("T")
 
-FORMAT = 1
+FORMAT = formats.RESULTS
 """The version of this directory, as ``run.json`` has it: docs/project.md says what it promises."""
 
 RUN_FILE = "run.json"
