@@ -123,7 +123,7 @@ def show(comparison: Comparison, *, quiet: bool = False) -> None:
 
 
 def _say_how(comparison: Comparison, listed: int) -> None:
-    """How a comparison was made, and what it does not show; `listed` of its quantities are in the table."""
+    """Print the method of a comparison and its limits; `listed` of its quantities are in the table."""
     from parshall.foundations.numbers import counted
     from parshall.report.comparing import QUANTITIES, bounds, family, letter, meant
     from parshall.report.sentences import say

@@ -110,7 +110,7 @@ def print_json(value: Any) -> None:
 
 
 def console() -> Console:
-    """Where tables go. Text is printed as it is: square brackets and colons of data are no markup."""
+    """Return the console for tables. Text is printed as it is: square brackets and colons of data are no markup."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 160)

@@ -147,7 +147,7 @@ def repetitions(
 
 @dataclass(frozen=True)
 class _Output:
-    """Where an answer goes: a page, JSON, the console."""
+    """The destinations of an answer: a page, JSON, the console."""
 
     page: Page
     drawn: Files

@@ -1,4 +1,4 @@
-"""What makes a function a verb: its options, and what becomes of its errors."""
+"""Functions as verbs: options from their parameters, and errors as exit codes."""
 
 from __future__ import annotations
 

@@ -11,4 +11,4 @@ SCENARIOS = 1
 JSON = 1
 """JSON on the standard output of verbs."""
 PLUGINS = 1
-"""What packages of users may add: entry points, and the classes that they name."""
+"""Entry points for packages of users, and the classes that they name."""

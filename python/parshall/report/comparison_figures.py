@@ -333,5 +333,5 @@ def _shares(name: str, what: str, who: str, unit: str, curves: Mapping[str, Kapl
 
 
 def _of(curve: KaplanMeier) -> str:
-    """How many values a curve has: ``12 values``, or ``9 of 12 ended``."""
+    """Return the number of values of a curve: ``12 values``, or ``9 of 12 ended``."""
     return counted(curve.n, "value") if curve.ended == curve.n else f"{curve.ended} of {curve.n} ended"

@@ -44,12 +44,12 @@ class Named:
 
     @property
     def better(self) -> Better | None:
-        """Which direction is."""
+        """The better direction."""
         return self.quantity.better
 
     @property
     def of_busiest(self) -> bool:
-        """Whether it is of a link, and which one only all runs together say."""
+        """True if it is of the busiest link, which only all runs together determine."""
         return self.quantity.per == "link" and not self.place
 
     def label(self, link: str | None = None) -> str:
@@ -92,7 +92,7 @@ def named(name: str) -> Named:
 
 
 def problem_with(name: str, groups: Sequence[str], links: Sequence[str]) -> str | None:
-    """Why a name means nothing in a network of these groups and links, or None."""
+    """Return the reason why a name means nothing in a network of these groups and links; None: it has a meaning."""
     known_as = find(name)
     there = {
         "": True,
@@ -106,7 +106,7 @@ def problem_with(name: str, groups: Sequence[str], links: Sequence[str]) -> str 
 
 
 def undecided(name: str, links: Sequence[str]) -> str | None:
-    """Why a quantity cannot decide how often points are repeated, or None: the link must be known before any run is."""
+    """Return the reason why a quantity cannot end repetitions, or None: its link must be known before any run is."""
     known_as = find(name)
     if known_as is None or not known_as.of_busiest or len(links) < 2:
         return None

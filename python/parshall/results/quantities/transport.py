@@ -62,7 +62,7 @@ def _several(statistic: pl.Expr) -> pl.Expr:
 
 
 _COMPLETE = pl.col("finished").all() & (pl.len() == pl.col("expected").first())
-"""Whether all timed files of a repetition were complete at the end."""
+"""Expression: all timed files of a repetition were complete at the end."""
 
 
 def _spread(statistic: pl.Expr) -> pl.Expr:
@@ -97,7 +97,7 @@ _START_UP = _REACHED_AT - pl.col("start_s").first()
 
 
 def convergence(tables: Tables) -> dict[int, float]:
-    """When all sampled flows share evenly, counted from the last one's start; nothing where that was not seen."""
+    """Return the time from the last flow's start until all sampled flows share evenly, in s, where that was seen."""
     rates = tables["rates"]
     bounds = rates.group_by("repetition", maintain_order=True).agg(
         flows=pl.col("flow").n_unique(), last=pl.col("start_s").max(), until=pl.col("completion_s").min()

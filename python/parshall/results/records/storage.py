@@ -106,7 +106,7 @@ def named_after(files: Sequence[str]) -> str:
 
 
 def partial_directory(directory: Path, repetition: int) -> Path:
-    """Where a repetition is written."""
+    """Return the directory into which a repetition is written."""
     return directory / REPETITIONS / f".{repetition:04d}.partial"
 
 
@@ -185,7 +185,7 @@ def seal(directory: Path, metadata: dict[str, Any]) -> None:
 
 
 def holds_result(directory: Path) -> bool:
-    """Whether there is a result, or what is left of one."""
+    """True if there is a result, or the rest of one."""
     return any((directory / name).exists() for name in (RUN_FILE, REPETITIONS))
 
 

@@ -43,7 +43,7 @@ def _kit(card: Card) -> Sentence:
 
 
 def _alone(card: Card) -> Sentence | None:
-    """How it uses a link alone, and how long a queue it makes, beside CUBIC's, at the largest buffer."""
+    """Return the sentence on a link used alone: utilisation and queue beside CUBIC's, at the largest buffer."""
     rows = {row.key: row for row in card.rows if row.part == "alone"}
     used, queue = (
         _of(rows.get(f"{key}_{BUFFERS[-1]:g}_bdp"), card.control) for key in ("utilisation", "queueing_delay_s")
@@ -86,7 +86,7 @@ def _share(card: Card, rival: str) -> tuple[str, str, str] | None:
 
 
 def _standing(share: Interval | None) -> str:
-    """How a share stands to an equal one, in words; empty where the repetitions do not tell."""
+    """Return the relation of a share to an equal one, in words; empty where the repetitions do not tell."""
     outcome = Region(1 - EQUAL_WITHIN, 1 + EQUAL_WITHIN).outcome(share)
     if share is None or outcome not in {"holds", "fails"}:
         return ""

@@ -1,4 +1,4 @@
-"""How slowly means of heavy tails converge."""
+"""The slow convergence of means of heavy tails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How slowly the mean of heavy-tailed values converges, and what that means for a load.
+"""The slow convergence of the mean of heavy-tailed values, and its effect on a load.
 
 | symbol | argument | unit |
 | --- | --- | --- |
@@ -43,7 +43,7 @@ def error_exponent(tail_index: float) -> float:
 
 
 def values_needed(tail_index: float, relative_error: float, level: float = 0.95) -> float:
-    """How many Pareto values a mean within `relative_error` takes, with probability `level`; may be astronomical.
+    """Return the number of Pareto values whose mean is within `relative_error` with probability `level`.
 
     Source: Crovella & Lipsky 1997, §3.
 
@@ -65,7 +65,7 @@ def values_needed(tail_index: float, relative_error: float, level: float = 0.95)
 
 
 def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) -> tuple[float, float]:
-    """Where the mean of `count` Pareto values lies with probability `level`, as parts of the true mean.
+    """Return the range of the mean of `count` Pareto values with probability `level`, as parts of the true mean.
 
     Source: Samorodnitsky & Taqqu 1994, §1.8; for up to 5000 values, where the limit is far, a simulation.
 
