@@ -11,7 +11,7 @@ import typer
 
 from parshall.cli import completion
 from parshall.cli.console import console, declare_controls, note, print_json, table, termination_interrupts
-from parshall.cli.groups import Page, Printed, StudyWork
+from parshall.cli.groups import PageOptions, Printed, StudyWork
 from parshall.cli.options import INSTRUMENTS, AtLeast, AtOnce, Controls, Instrument, Scale, Store
 from parshall.cli.pages import Files
 from parshall.cli.values import one_of, scale_named, shard_of, share
@@ -60,7 +60,7 @@ def itb(
     instrument: Instrument = "simulate",
     factors: Factors = None,
     controls: Controls = None,
-    page: Page,
+    page: PageOptions,
     work: ItbWork,
     at_once: AtOnce = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Only print the time that it takes.")] = False,
@@ -137,7 +137,7 @@ def _over_mpi(cases: list[Case], names: list[str], by: Execution, progress: Call
         return over_mpi(cases, names, by, progress)
 
 
-def _tell(made: list[Result], mpi: list[OverMpi], page: Page, drawn: Files, printed: Printed) -> None:
+def _tell(made: list[Result], mpi: list[OverMpi], page: PageOptions, drawn: Files, printed: Printed) -> None:
     """Write the page, and print the results."""
     from parshall_studies.benchmark.as_json import printed as values
 

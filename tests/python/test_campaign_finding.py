@@ -65,9 +65,7 @@ def test_values_of_a_grid_have_two_digits_where_these_tell_them_apart(values: li
 
 
 def test_names_have_a_highest_and_a_lowest(tmp_path: Path) -> None:
-    sweep = swept(
-        tmp_path, {"bottleneck.queue.name": ["drop_tail", "fq_codel"]}, "queueing_delay_s", "goodput_bps"
-    )
+    sweep = swept(tmp_path, {"bottleneck.queue.name": ["drop_tail", "fq_codel"]}, "queueing_delay_s", "goodput_bps")
     text = finding(sweep)
     assert "Mean queueing delay" in text
     assert " is highest, " in text

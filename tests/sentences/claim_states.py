@@ -15,7 +15,7 @@ from parshall.analysis.stats.claim_rules import at_most, equal, reported
 from parshall.analysis.stats.claims import Claim, Tolerance
 from parshall.analysis.stats.confidence import Interval
 from parshall.cli import study as verb
-from parshall.cli.groups import Page, Printed
+from parshall.cli.groups import PageOptions, Printed
 from parshall.studies import running
 from parshall.studies.page import document
 from parshall.studies.register import Entry, Register
@@ -43,7 +43,7 @@ def says(study: Study, claims: Sequence[Claim], register: Register | None = None
     terminal = io.StringIO()
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(terminal), redirect_stderr(io.StringIO()):
         patched.setattr(running, "run", lambda *_: findings)
-        verb.carry_out(study, "quick", running.Execution(), Page(), Printed())
+        verb.carry_out(study, "quick", running.Execution(), PageOptions(), Printed())
     texts = [text for section in page.sections for text in section.paragraphs]
     return "\n".join([*texts, " ".join(terminal.getvalue().split())])
 

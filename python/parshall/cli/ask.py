@@ -8,7 +8,7 @@ import typer
 
 from parshall.cli import completion
 from parshall.cli.console import console, print_json, table
-from parshall.cli.groups import Changes, Page, Printed, Work
+from parshall.cli.groups import Changes, PageOptions, Printed, Work
 from parshall.cli.options import AtLeast, ScenarioFile, Seed
 from parshall.cli.values import part, share
 from parshall.cli.verb import Commands, verb
@@ -93,7 +93,7 @@ def rules(
         bool, typer.Option("--emulate", help="Also emulate it once, with the TCP of this machine's kernel.")
     ] = False,
     work: Work,
-    page: Page,
+    page: PageOptions,
     printed: Printed,
 ) -> None:
     """Tell which of Linux's TCP rules makes the difference in a scenario."""

@@ -9,7 +9,7 @@ import typer
 
 from parshall.cli import completion
 from parshall.cli.console import FAILURE, console, declare_controls, note, print_json, table
-from parshall.cli.groups import Page, Printed, Work
+from parshall.cli.groups import PageOptions, Printed, Work
 from parshall.cli.options import Controls, Seed
 from parshall.cli.verb import verb
 
@@ -45,7 +45,7 @@ def check_control(
         typer.Option("--measure/--no-measure", help="Run the conformance kit and simulate it, or only run the kit."),
     ] = True,
     work: Work,
-    page: Page,
+    page: PageOptions,
     printed: Printed,
 ) -> None:
     """Test a congestion control: the rules that it must keep, and its behaviour beside Reno and CUBIC."""

@@ -10,7 +10,7 @@ import typer
 
 from parshall.cli import design_network
 from parshall.cli.console import console, print_json, table
-from parshall.cli.groups import Page, Printed, Work
+from parshall.cli.groups import PageOptions, Printed, Work
 from parshall.cli.options import Seed
 from parshall.cli.values import duration_s, parsed, part
 from parshall.cli.verb import Commands, verb
@@ -79,7 +79,7 @@ def rio(
     duration: Annotated[str, typer.Option(help="Simulated time of each repetition.")] = "120 s",
     seed: Seed = 1,
     work: Work,
-    page: Page,
+    page: PageOptions,
     printed: Printed,
 ) -> None:
     """Find thresholds of a RIO router for a service level agreement."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from parshall.cli.console import console, print_json, table
-from parshall.cli.groups import Changes, Page, Printed, Work
+from parshall.cli.groups import Changes, PageOptions, Printed, Work
 from parshall.cli.options import ScenarioFile
 from parshall.cli.pages import Files
 from parshall.cli.values import asked_share, duration_s
@@ -72,7 +72,7 @@ def buffer(
     changes: Changes,
     bounds: Bounds,
     work: Work,
-    page: Page,
+    page: PageOptions,
     printed: Printed,
 ) -> None:
     """Find the smallest drop-tail buffer that keeps a link busy, or the largest within a delay."""
@@ -99,7 +99,7 @@ def aqm(
         typer.Option(help="Names of queues, with commas.", show_default="all that Linux has"),
     ] = None,
     work: Work,
-    page: Page,
+    page: PageOptions,
     printed: Printed,
 ) -> None:
     """Find the active queue managements that meet a demand."""
@@ -127,7 +127,7 @@ def repetitions(
     pilot: Annotated[int, typer.Option(help="Number of repetitions to begin with.", min=3)] = 8,
     most: Annotated[int, typer.Option(help="Largest number of repetitions.", min=3)] = 2000,
     work: Work,
-    page: Page,
+    page: PageOptions,
     printed: Printed,
 ) -> None:
     """Find the number of repetitions with which a confidence interval is narrow enough."""
@@ -149,7 +149,7 @@ def repetitions(
 class _Output:
     """The destinations of an answer: a page, JSON, the console."""
 
-    page: Page
+    page: PageOptions
     drawn: Files
     printed: Printed
 

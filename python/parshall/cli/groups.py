@@ -102,7 +102,7 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageOptions:
     """The directory of a page, and its figures as files."""
 
     output: PageOutput = None

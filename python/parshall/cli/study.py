@@ -8,7 +8,7 @@ import typer
 
 from parshall.cli import completion
 from parshall.cli.console import console, note, print_json, table
-from parshall.cli.groups import Page, Printed, StudyWork
+from parshall.cli.groups import PageOptions, Printed, StudyWork
 from parshall.cli.options import INSTRUMENTS, AtOnce, Instrument, Scale
 from parshall.cli.pages import FIGURES
 from parshall.cli.values import one_of, scale_named, shard_of
@@ -29,7 +29,7 @@ def study(
     ],
     *,
     scale: Scale = "quick",
-    page: Page,
+    page: PageOptions,
     work: StudyWork,
     instrument: Instrument = "simulate",
     at_once: AtOnce = False,
@@ -50,7 +50,7 @@ def carry_out(
     chosen: Study,
     scale: Literal["quick", "paper"],
     by: Execution,
-    page: Page,
+    page: PageOptions,
     printed: Printed,
 ) -> Findings:
     """Do a study or suite, write its page, and print its findings; a shard has none."""

@@ -8,7 +8,7 @@ import typer
 
 from parshall.cli import completion
 from parshall.cli.console import FAILURE, declare_controls
-from parshall.cli.groups import Page, Printed, StudyWork
+from parshall.cli.groups import PageOptions, Printed, StudyWork
 from parshall.cli.options import Controls, Scale
 from parshall.cli.study import carry_out
 from parshall.cli.values import scale_named, shard_of
@@ -34,7 +34,7 @@ def suite(
     *,
     controls: Controls = None,
     scale: Scale = "quick",
-    page: Page,
+    page: PageOptions,
     work: StudyWork,
     printed: Printed,
 ) -> None:
