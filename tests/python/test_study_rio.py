@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import parshall as ps
-from parshall.analysis.models.diffserv import TABLES, Router, Sessions
 from parshall.analysis.stats.claims import Claim
-from parshall.design.simulated import Setting as Simulation
 from parshall.instruments.emulation import Validity
 from parshall.studies import joint
 from parshall.studies.study import Emulated
+from parshall_studies.diffserv import TABLES, Router, Sessions
 from parshall_studies.rio import (
     BY_MODEL,
     JOINT,
@@ -30,6 +29,7 @@ from parshall_studies.rio import (
 )
 from parshall_studies.rio.setting import OPEN, PAPER, ROUTERS, SETTINGS, Model, Setting, scenario
 from parshall_studies.rio.tables import Measured
+from parshall_studies.routers.simulated import Setting as Simulation
 
 READINGS = formulas("quick")
 BASE = SETTINGS["quick"]

@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from parshall.design.simulated import Setting as Simulation
 from parshall.studies.artefact import part
 from parshall.studies.joint import Joint
 from parshall.studies.study import Case, Part, Scale
 from parshall_studies.on_linux import OnLinux
 from parshall_studies.rio import beyond, comparison, configurations, losses, queue, section5, tables, text
 from parshall_studies.rio.setting import OPEN, SETTINGS, Setting
+from parshall_studies.routers.simulated import Setting as Simulation
 
 COMPARED: Mapping[Scale, tuple[int, Simulation]] = {
     "quick": (24, Simulation(150, 30, 2, recovery="sack")),

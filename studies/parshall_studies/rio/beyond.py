@@ -10,15 +10,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from parshall.analysis.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.analysis.stats.claim_rules import reported
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly
-from parshall.design.simulated import Setting, simulate
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.studies.study import Case, Findings, Part, Scale
+from parshall_studies.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall_studies.rio.setting import BURST_PACKETS, CAPACITY_PER_S, RESERVED_PER_S, RTTS_S, overlapped
+from parshall_studies.routers.simulated import Setting, simulate
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000)
 BOOKED = (0.6, 0.8, 1.0, 1.2, 1.4)

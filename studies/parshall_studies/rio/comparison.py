@@ -2,7 +2,7 @@
 
 Errors are model over simulation less 1: of the total load, of the mean queue, of p_out, and of each session's rate
 (its mean absolute value over the sessions). Both sides see the same RTTs and access links. Each network is solved with
-the source's formulas and with sessions as Markov chains (`models.diffserv.chain`).
+the source's formulas and with sessions as Markov chains (`parshall_studies.diffserv.chain`).
 
 **Noise.** A session's rate over some minutes is itself uncertain: s_i, its standard error over the repetitions. The
 sum of squares of the errors exceeds what the model alone would make by that of the s_i, so the mean error less noise
@@ -24,15 +24,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.stats import qmc
 
-from parshall.analysis.models.diffserv import REFINED, TABLES, FixedPoint, Router, Sessions, fixed_point, router_state
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import reported
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.region import exactly
-from parshall.design.simulated import Setting, Simulated, simulate
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
 from parshall.studies.study import Findings
+from parshall_studies.diffserv import REFINED, TABLES, FixedPoint, Router, Sessions, fixed_point, router_state
+from parshall_studies.routers.simulated import Setting, Simulated, simulate
 
 RANGES: Mapping[str, tuple[float, float]] = {
     "sessions": (20, 150),

@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
-from parshall.analysis.models.diffserv import FixedPoint, Router
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim, Null
@@ -17,6 +16,7 @@ from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Section
 from parshall.report.plot import Axis, Line, Points, Style
 from parshall.studies.artefact import Answers, Artefact, Measurement
+from parshall_studies.diffserv import FixedPoint, Router
 from parshall_studies.rio.section5 import LOWS_IN, drawn, heat, holds, steps, surfaces
 from parshall_studies.rio.setting import (
     CAPACITY_PER_S,

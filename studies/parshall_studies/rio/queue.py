@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from parshall.analysis.models.diffserv import router_state
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim, Null
@@ -23,6 +22,7 @@ from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.studies.artefact import Answers, Artefact, Measurement
+from parshall_studies.diffserv import router_state
 from parshall_studies.rio.setting import CAPACITY_BPS, OVERLAPPED, PAPER, Setting, router_of, scenario
 
 SHOWN_S, LASTS_S = 20.0, 300.0

@@ -16,7 +16,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.analysis.models.diffserv import FixedPoint, Router, Sessions, fixed_point
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
@@ -25,6 +24,7 @@ from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.studies.artefact import Answers, Artefact
 from parshall.studies.study import Case
+from parshall_studies.diffserv import FixedPoint, Router, Sessions, fixed_point
 from parshall_studies.rio.setting import (
     BURST_PACKETS,
     CAPACITY_PER_S,

@@ -11,7 +11,7 @@ that an ACK of 40 bytes takes on each access link, are added to the propagation 
 without it; both were tried, and differ by less than repetitions do).
 
 **Formulas.** Tables 1 to 3 come out with 16 ms added to each RTT, section 5 with none. Two details of the printed
-formulas are not what was computed for the tables (`parshall.analysis.models.diffserv.response`): hence four readings.
+formulas are not what was computed for the tables (`parshall_studies.diffserv.response`): hence four readings.
 
 References: Malouch & Liu, INRIA RR-4469, 2002.
 """
@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from parshall.analysis.models.diffserv import FixedPoint, Formulas, Router, Sessions, fixed_point
 from parshall.analysis.models.inputs import FloatArray
 from parshall.scenario import Scenario
 from parshall.studies.joint import Open
 from parshall.studies.published import printed_in
 from parshall.studies.study import Scale
 from parshall_studies import ns2
+from parshall_studies.diffserv import FixedPoint, Formulas, Router, Sessions, fixed_point
 
 PAPER = printed_in(__package__)
 PACKET_BYTES, ACK_BYTES = 1000, 40

@@ -14,16 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from parshall.analysis.models.diffserv import (
-    PRINTED,
-    REFINED,
-    TABLES,
-    FixedPoint,
-    Formulas,
-    Sessions,
-    fixed_point,
-    router_state,
-)
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Null, Tolerance
@@ -33,6 +23,16 @@ from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
 from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall_studies import stacks
+from parshall_studies.diffserv import (
+    PRINTED,
+    REFINED,
+    TABLES,
+    FixedPoint,
+    Formulas,
+    Sessions,
+    fixed_point,
+    router_state,
+)
 from parshall_studies.on_linux import Compared
 from parshall_studies.rio.setting import (
     BURST_PACKETS,

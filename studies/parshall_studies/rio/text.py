@@ -15,13 +15,13 @@ from functools import cache
 
 import numpy as np
 
-from parshall.analysis.models.diffserv import router_state, session_rates
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.region import exactly
 from parshall.studies.artefact import Answers, Artefact
 from parshall.studies.study import Case
+from parshall_studies.diffserv import router_state, session_rates
 from parshall_studies.rio.section5 import holds
 from parshall_studies.rio.setting import (
     BURST_PACKETS,
