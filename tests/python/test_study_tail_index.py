@@ -198,9 +198,9 @@ def test_equal_loads_are_equal() -> None:
 
 
 def test_readings_are_of_both_figures_and_share_their_runs() -> None:
-    """Twelve readings; those that differ in what a figure does not depend on have the same runs of it."""
+    """Rules by timeouts at equal loads, and rules as asked; those that differ in what a figure does not depend on have the same runs of it."""
     made = setting.readings("quick")
-    assert len(made) == 3 * 2 * 2
+    assert len(made) == 3 * 3 + 3
     keys = {
         name: [
             {call_of(each.function, each.arguments).key for each in artefact.cases(chosen).values()}
@@ -208,7 +208,9 @@ def test_readings_are_of_both_figures_and_share_their_runs() -> None:
         ]
         for name, chosen in made.items()
     }
-    assert len({frozenset(fig2) for _, fig2 in keys.values()}) == 2 * 2, "Fig. 2: timeouts by loads"
+    assert len({frozenset(fig2) for _, fig2 in keys.values()}) == 3 + 1, (
+        "Fig. 2: timeouts at equal loads, and one as asked"
+    )
     assert len({frozenset(fig1) for fig1, _ in keys.values()}) == 3 * 2, "Fig. 1: rules of ssthresh by loads"
 
 

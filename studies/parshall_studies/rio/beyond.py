@@ -115,12 +115,13 @@ def unequal() -> Findings:
             )
             checks.append(reported("reservations", quantity, exactly(most), "in steps of 0.05"))
         edges = np.clip(cell_edges(_OUTSIDE, log=True), 0.01, 1.0), np.clip(cell_edges(_BOOKED), 0.4, 1.4)
-        marks = [Grid(*edges, share, "sessions at their reservation, %")]
+        marks = [Grid(*edges, share, "reached, %")]
         panels.append(Panel(marks, Axis("p_out^max", log=True), Axis(f"booked over capacity, 1:{contrast:g}")))
     prose = (
         "Tail drop for in-packets, section 4.1's thresholds and round trips; every other session reserves four times "
-        "as much as its neighbours in the second map. A larger p_out^max helps as long as the sum of the reservations "
-        "leaves room, and beyond the capacity nothing does: in-packets alone fill the link.",
+        "as much as its neighbours in the second map. Shown is the part of them that reach their reservation. A larger "
+        "p_out^max helps as long as the sum of the reservations leaves room, and beyond the capacity nothing does: "
+        "in-packets alone fill the link.",
     )
     figure = Chart("reservations", "Reservations over p_out^max and what is booked", Plot(panels, "By the model."))
     return Findings(checks, [Section("Unequal reservations and over-booking", prose, figures=[figure])])

@@ -37,6 +37,9 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "Tahoe": {"recovery": "tahoe"},
 }
 
+_ENDS = (-4.0, 6.0)
+"""Of the axis; what is beyond stands at its end."""
+
 
 def points(setting: Setting) -> dict[Any, Measurement]:
     """The routers of section 4 with other configurations, in shorter runs."""
@@ -85,23 +88,26 @@ def section(answers: Answers, _: Setting) -> Section:
     default, *others = by_name.values()
     names = tuple(name for name, *_ in default)
     at = np.arange(len(names), dtype=np.float64)
-    others_x = [place for each in others for _, place, _ in each]
-    shown = [each for _, _, each in default]
+    others_x = np.clip([place for each in others for _, place, _ in each], *_ENDS)
+    ends = [(each.low or each.mean, each.mean, each.high or each.mean) for _, _, each in default]
+    low, mean, high = np.clip(np.array(ends).T, *_ENDS)
     marks: list[Points | Guide] = [
         Points(others_x, np.tile(at, len(others)), "other configurations", Style(1, faint=True)),
         Points(
-            [each.mean for each in shown],
+            mean,
             at,
             "ns-2 before May 2001",
             Style(0),
-            [each.low or each.mean for each in shown],
-            [each.high or each.mean for each in shown],
+            low,
+            high,
             along="x",
         ),
-        Guide(0.0, "printed model", along="x"),
-        Guide(1.0, "printed simulation", along="x"),
+        Guide(0.0, "model", along="x"),
+        Guide(1.0, "simulation", along="x"),
     ]
-    panel = Panel(marks, Axis("(ours - model)/(simulation - model)", minimum=-4, maximum=6), Axis("", names=names))
+    panel = Panel(
+        marks, Axis("(ours - model)/(simulation - model)", minimum=_ENDS[0], maximum=_ENDS[1]), Axis("", names=names)
+    )
     header = ("Configuration", *names, "nearer to 1")
     rows = [
         (name, *(f"{place:.1f}" for _, place, _ in each), f"{sum(map(_is_near, each))} of {len(each)}")

@@ -15,7 +15,8 @@ readings of Fig. 1:
 | `ten` | 10 packets, where the source says that it settles |
 
 Of ns-2's TCP the smallest retransmission timeout decides most: 0.2 s is the default since October 2004, 1 s was it
-before and is that of RFC 6298.
+before and is that of RFC 6298. With neither does Fig. 2 come out whole; with 0.7 s, which no ns-2 had by default, it
+does. So that is the reconstruction, and the two defaults are readings.
 
 The mean of heavy-tailed sizes cannot be imposed on a run of any feasible length: at a tail index of 1.1 the sampled
 mean is mostly some 600 packets instead of 1000. At *equal loads* the distribution's mean is adjusted, for each run
@@ -121,7 +122,7 @@ class Setting:
     hosts_window: int = 3
     hosts_acks_each: bool = False
     hosts_recovery: str = "sack"
-    least_timeout_s: float = 0.2
+    least_timeout_s: float = 0.7
     ns2_recovery: str = "reno"
     ns2_window: int = 2
     ns2_most: int | None = None
@@ -207,7 +208,7 @@ OPEN = (
     Open("hosts_window", "initial window of hosts, packets", _LINUX, (2, 3, 10)),
     Open("hosts_acks_each", "hosts acknowledge each packet", _LINUX, (False, True)),
     Open("hosts_recovery", "recovery of hosts", _LINUX, ("newreno", "sack")),
-    Open("least_timeout_s", "least timeout of ns-2, s", _NS2, (0.2, 0.5, 1.0)),
+    Open("least_timeout_s", "least timeout of ns-2, s", _NS2, (0.2, 0.5, 0.7, 1.0)),
     Open("ns2_recovery", "recovery of ns-2", _NS2, ("tahoe", "reno", "newreno", "sack")),
     Open("ns2_window", "initial window of ns-2, packets", _NS2, (1, 2, 3)),
     Open("ns2_most", "window limit of ns-2, packets", _NS2, (20, 64, 256, None)),
@@ -239,7 +240,8 @@ def readings(scale: Scale) -> dict[str, Setting]:
     base = SETTINGS[scale]
     made = {
         f"{WORDS_OF[rule]}, smallest timeout {timeout_s:g} s": replace(base, ssthresh=rule, least_timeout_s=timeout_s)
-        for timeout_s in (0.2, 1.0)
+        for timeout_s in (base.least_timeout_s, 0.2, 1.0)
         for rule in ("ten", "linux", "lowest")
     }
-    return made | {f"{name}, means as asked": replace(each, equal_loads=False) for name, each in made.items()}
+    asked = {f"{name}, means as asked": each for name, each in list(made.items())[:3]}
+    return made | {name: replace(each, equal_loads=False) for name, each in asked.items()}
