@@ -198,7 +198,7 @@ def test_equal_loads_are_equal() -> None:
 
 
 def test_readings_are_of_both_figures_and_share_their_runs() -> None:
-    """Rules by timeouts at equal loads, and rules as asked; those that differ in what a figure does not depend on have the same runs of it."""
+    """Rules by timeouts at equal loads, and rules as asked; what a figure does not depend on leaves its runs."""
     made = setting.readings("quick")
     assert len(made) == 3 * 3 + 3
     keys = {
