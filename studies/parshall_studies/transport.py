@@ -57,7 +57,7 @@ def _several(statistic: pl.Expr) -> pl.Expr:
 
 
 _COMPLETE = pl.col("finished").all() & (pl.len() == pl.col("expected").first())
-"""Whether all timed files of a repetition were complete at the end."""
+"""Expression: all timed files of a repetition were complete at the end."""
 
 
 def _spread(statistic: pl.Expr) -> pl.Expr:

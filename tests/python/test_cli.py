@@ -27,8 +27,8 @@ RUN_KEYS = {
     "packets_dropped": int,
     "loss_rate": float,
     "utilisation": float,
-    "mean_queue_pkts": float,
-    "mean_queueing_delay_s": float,
+    "queue_packets": float,
+    "queueing_delay_s": float,
     "goodput_bps": float,
     "jain": float,
     "flows": int,
@@ -166,7 +166,7 @@ def test_compare_tells_what_differs(cli: Cli, toml: Path) -> None:
     done = cli("compare", "a", "b", "--json")
     assert done.exit_code == 0, done.stderr
     metrics = {metric["key"]: metric for metric in json.loads(done.stdout)["metrics"]}
-    queue = metrics["mean_queue_pkts"]
+    queue = metrics["queue_packets"]
     assert queue["b"]["mean"] < queue["a"]["mean"]
     assert queue["difference"]["mean"] == pytest.approx(queue["b"]["mean"] - queue["a"]["mean"])
     assert queue["paired"]

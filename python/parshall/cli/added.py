@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from parshall.cli.console import verb
+from parshall.cli.verb import verb
 from parshall.foundations import plugins
 from parshall.foundations.errors import InputError, MissingExtraError
 from parshall.foundations.extras import missing

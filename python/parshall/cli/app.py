@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from parshall.cli.added import ANYTHING, OF_EXTRAS, absent, added
-from parshall.cli.console import Commands, verb
 from parshall.cli.panels import line_of, order_of, panel_of
+from parshall.cli.verb import Commands, verb
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from parshall.cli import added, design_network
-from parshall.cli.console import Commands
+from parshall.cli.verb import Commands
 
 design = typer.Typer(
     cls=Commands, help="Choose parameters for what is asked.", no_args_is_help=True, add_completion=False

@@ -9,22 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import (
-    FAILURE,
-    Force,
-    Json,
-    Quiet,
-    WithPage,
-    console,
-    duration_s,
-    fail,
-    note,
-    one_of,
-    output_option,
-    print_json,
-    table,
-    verb,
-)
+from parshall.cli.console import FAILURE, console, fail, note, print_json, table
+from parshall.cli.groups import Printed
+from parshall.cli.options import Force, Join, WithPage, output_option
+from parshall.cli.values import duration_s, one_of
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,6 +36,7 @@ def observe(
             show_default=False,
         ),
     ],
+    *,
     output: Annotated[Path | None, output_option("observe.html alone")] = None,
     flow: Annotated[
         list[str] | None,
@@ -57,19 +47,19 @@ def observe(
     since: Annotated[
         str | None,
         typer.Option(
-            "--from", help='Packets of captures from this time on, e.g. "90 s" after the first.', show_default=False
+            "--from", help='Only packets after this time, e.g. "90 s" after the first packet.', show_default=False
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help='Packets of captures until this time, e.g. "2 min".', show_default=False)
+        str | None, typer.Option(help='Only packets before this time, e.g. "2 min".', show_default=False)
     ] = None,
     host: Annotated[
         list[str] | None,
-        typer.Option(help="Packets of captures from or to this address; repeatable.", show_default=False),
+        typer.Option(help="Only packets from or to this address; repeatable.", show_default=False),
     ] = None,
     port: Annotated[
         list[int] | None,
-        typer.Option(help="Packets of captures from or to this port; repeatable.", show_default=False),
+        typer.Option(help="Only packets from or to this port; repeatable.", show_default=False),
     ] = None,
     rtt: Annotated[
         str | None,
@@ -88,19 +78,21 @@ def observe(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Which columns of a CSV are what, e.g. time=t_ms,cwnd=w_bytes,rtt=rtt_us,mss=1448.",
+            help="Meanings of the columns of a CSV, e.g. time=t_ms,cwnd=w_bytes,rtt=rtt_us,mss=1448.",
             show_default="recognised by the file",
         ),
     ] = None,
     arrivals: Annotated[
         bool,
-        typer.Option("--arrivals/--no-arrivals", help="Whether to judge how arrivals depend on each other (seconds)."),
+        typer.Option(
+            "--arrivals/--no-arrivals",
+            help="Estimate the dependence between arrivals, which takes seconds, or leave it out.",
+        ),
     ] = True,
-    join: Annotated[bool, typer.Option("--join", help="The files are consecutive parts of one capture.")] = False,
+    join: Join = False,
     force: Force = False,
     page: WithPage = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
     """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
     from parshall.instruments.observation import observe as read
@@ -110,7 +102,7 @@ def observe(
     without = () if arrivals else ("arrivals",)
     cc = one_of("--cc", cc, controls(cc))
     chosen = flow or []
-    shown = not quiet and sys.stderr.isatty()
+    shown = not printed.quiet and sys.stderr.isatty()
     try:
         with _progress(shown) as progress:
             observation = read(
@@ -131,10 +123,12 @@ def observe(
         raise
     rows = observation.selected(chosen, LISTED).to_dicts()
     path = (output or Path()) / OBSERVED_PAGE
-    looked = _looked_at(observation, chosen, cc, path if page else None, shown=shown, without=without, needed=as_json)
-    if as_json:
+    looked = _looked_at(
+        observation, chosen, cc, path if page else None, shown=shown, without=without, needed=printed.as_json
+    )
+    if printed.as_json:
         print_json(result(observation, rows, looked, str(path) if page else None))
-    elif not quiet:
+    elif not printed.quiet:
         _show(observation, rows)
         _warn(looked)
         if output is not None:

@@ -163,7 +163,7 @@ def _recorded(scenario: Scenario, stopped: Callable[[], bool]) -> tuple[Scenario
 
 
 def _affordable_s(scenario: Scenario) -> float:
-    """How long the links take for `AIM_PACKETS`."""
+    """Return the simulated time in which the links carry `AIM_PACKETS`, in seconds."""
     rates = (link.rate.get("constant") for link in scenario.resolved.links)
     packets_per_s = sum(rate for rate in rates if rate is not None) / _PACKET_BITS
     return AIM_PACKETS / packets_per_s if packets_per_s > 0 else scenario.duration_s
@@ -205,7 +205,7 @@ def _bounded(monitor: Monitor, stopped: Callable[[], bool]) -> Iterator[None]:
 
 
 def _extent(scenario: Scenario, short: Scenario) -> str:
-    """How much of the scenario is shown."""
+    """Return a sentence on the part of the scenario that is shown."""
     values = {"time": given(short.duration_s, "s")}
     if short.duration_s < scenario.duration_s:
         values["duration"] = given(scenario.duration_s, "s")

@@ -65,12 +65,12 @@ def named(group: str, what: str, kind: type[Kind], taken: Collection[str]) -> tu
 
 
 def loaded(group: str, what: str, chosen: Callable[[str], bool] = bool) -> Iterator[tuple[str, str, Any]]:
-    """Where each of a group is from, for messages; the entry point's name; and what it names.
+    """Give the origin of each entry of a group, for messages; its entry point's name; and the loaded object.
 
     Parameters
     ----------
     chosen
-        Whether an entry of a name is wanted; the others are not loaded.
+        True for the names that are wanted; other entries are not loaded.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def loaded(group: str, what: str, chosen: Callable[[str], bool] = bool) -> Itera
 
 
 def exist(group: str) -> bool:
-    """Whether a package adds something to a group."""
+    """True if a package adds an entry to a group."""
     return bool(_entries().select(group=f"parshall.{group}"))
 
 

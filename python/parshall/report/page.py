@@ -116,7 +116,7 @@ def predicted_section(run: Result) -> Section:
 
 
 def _command(run: Result, scenario: description.Document) -> Block:
-    """How to do it again: the command, and the scenario as a file."""
+    """Return the command that does it again, and the scenario as a file."""
     verb = "emulate" if run.instrument == "emulate" else "run"
     portable = reading.with_absolute_paths(scenario, Path(run.metadata.get("folder") or ""))
     source = description.source(portable)
@@ -158,7 +158,7 @@ def _some(sentences: Sequence[str]) -> list[str]:
 
 
 def _validity(run: Result) -> list[tuple[str, str]]:
-    """How far an emulation can be believed, and why."""
+    """Return the validity of an emulation, with the reasons."""
     verdict = validity(run)
     return (
         []
@@ -199,7 +199,7 @@ def name_of(run: Result) -> str:
 
 
 def byline(run: Result) -> list[str]:
-    """When, with which seed and version."""
+    """Return the time, the seed and the versions of a run."""
     known = run.metadata
     parts = []
     if known.get("started"):

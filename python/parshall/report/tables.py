@@ -119,7 +119,7 @@ def transfers_table(run: Result) -> Table | None:
 
 
 def _of_the_cut_off(run: Result, transfers: pl.DataFrame) -> str:
-    """How percentiles take transfers that had not ended, and where that does not hold."""
+    """Return the treatment of transfers that had not ended in percentiles, and its limits, in words."""
     cut_off = transfers.filter(pl.col("completion_s").is_null() & pl.col("size_bytes").is_not_null())
     if cut_off.is_empty():
         return ""
@@ -205,12 +205,12 @@ def span(table: pl.DataFrame, column: str, unit: str) -> str:
 
 
 def _several(flows: pl.DataFrame) -> bool:
-    """Whether a repetition has more than one of these flows."""
+    """True if a repetition has more than one of these flows."""
     return bool(flows.select("repetition").is_duplicated().any())
 
 
 def population(flows: pl.DataFrame) -> str:
-    """How many flows of a table each repetition has, and of which control: ``4 cubic``."""
+    """Return the number of flows of a table in each repetition, and their controls: ``4 cubic``."""
     controls = sorted(set(flows["congestion_control"].to_list()))
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
     return f"{count(number)}{NO_BREAK}{'/'.join(control or f'of{NO_BREAK}datagrams' for control in controls)}"

@@ -86,7 +86,7 @@ class Open:
 
     @property
     def parts(self) -> int:
-        """How many values or parts of the range are told apart."""
+        """The number of values, or of parts of the range."""
         return len(self.values) or PARTS
 
     def label(self, number: int) -> str:

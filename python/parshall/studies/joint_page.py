@@ -33,7 +33,7 @@ def document(study: Study, scale: Scale, judgement: Judgement) -> Document:
 
 
 def headline(judgement: Judgement) -> str:
-    """How many claims the best setting carries, and how many no setting does."""
+    """The number of claims that the best setting carries, and of those that no setting does."""
     held, settings = judgement.held, counted(len(judgement.settings), "setting")
     if not len(held):
         return say("joint.nothing", settings=settings).text

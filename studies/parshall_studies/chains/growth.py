@@ -1,4 +1,4 @@
-"""How congestion controls grow their window between two losses, one round trip at a time, many windows at once.
+"""The growth of windows between two losses, one round trip at a time, many windows at once.
 
 | symbol | name | unit |
 | --- | --- | --- |
@@ -49,7 +49,7 @@ class Growth(ABC):
 
     window: FloatArray
     remembers = False
-    """Whether `early` makes a difference."""
+    """True if `early` makes a difference."""
 
     @abstractmethod
     def reduced(self, lost_at: FloatArray) -> FloatArray:

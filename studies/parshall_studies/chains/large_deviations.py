@@ -1,4 +1,4 @@
-"""How a TCP flow's throughput varies: the large-deviations spectrum of its window.
+"""The variation of a TCP flow's throughput: the large-deviations spectrum of its window.
 
 | symbol | name | unit |
 | --- | --- | --- |
@@ -102,7 +102,7 @@ class Spectrum:
 
     @property
     def degenerate(self) -> bool:
-        """Whether the spectrum is a single point: every cycle has the same mean."""
+        """True if the spectrum is a single point: every cycle has the same mean."""
         return self.highest - self.lowest <= 1e-12 * abs(self.mean)
 
     def log_moment(self, q: ArrayLike) -> FloatArray:
@@ -328,7 +328,7 @@ class Spectrum:
         return float(scipy.special.ndtr(np.polyval(np.polyfit(at, quantiles, 3), (x - self.mean) / half)))
 
     def extremes(self, n_rtts: int, scale: int, level: float = 0.95) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Where the smallest and the largest mean of a record lie with probability `level`: two intervals.
+        """Return the intervals of the smallest and the largest mean of a record with probability `level`.
 
         `bounds` are limits for long scales; this is for a finite one: of k = `n_rtts` // `scale` intervals, each
         below x with probability P (Lugannani & Rice), none is with (1 - P)^k. Intervals count as independent, which

@@ -223,7 +223,7 @@ def _few(group: IntArray, values: FloatArray) -> NDArray[np.bool_]:
 
 
 def _crossing(ends: _Ends) -> tuple[FloatArray, FloatArray]:
-    """Where the tangents at the ends meet, and their value there: no h between is lower."""
+    """Return the point where the tangents at the ends meet, and their value there: no h between is lower."""
     bend, width = ends.g_high - ends.g_low, ends.high - ends.low
     with np.errstate(divide="ignore", invalid="ignore"):
         along = np.where(bend > 0, (ends.h_low - ends.h_high + ends.g_high * width) / bend, 0.0)
@@ -237,7 +237,7 @@ def _inside(q: FloatArray, ends: _Ends) -> FloatArray:
 
 
 def _near(nodes: Nodes, ends: _Ends) -> FloatArray:
-    """Where the mean is expected to be alpha: q as a polynomial of the nodes' means, or the cubic's minimum."""
+    """Return the q at which the mean should be alpha: by a polynomial of the nodes' means, or the cubic's minimum."""
     count = min(_AROUND, nodes.q.size)
     start, stop = ends.right - 1, ends.right + 1
     padded = np.concatenate([[-np.inf], nodes.at.mean, [np.inf]])

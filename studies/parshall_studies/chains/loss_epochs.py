@@ -153,7 +153,7 @@ class LossEpochs:
 
     @property
     def states(self) -> int:
-        """How many states there are after a loss."""
+        """Number of states after a loss."""
         return int(self._gone.size)
 
     def largest_tilt(self) -> float:

@@ -119,7 +119,7 @@ class WindowChain:
 
     @property
     def skip_free(self) -> bool:
-        """Whether the window climbs one state at a time: the spectrum is then exact at any tilt."""
+        """True if the window climbs one state at a time: the spectrum is then exact at any tilt."""
         climbs = np.isfinite(self.log_climb[:-1])
         return bool(np.all(climbs) and np.all(self.up[:-1] == np.arange(1, self.windows.size)))
 

@@ -95,7 +95,7 @@ class Recovery(Protocol):
 
     @property
     def by_packets(self) -> bool:
-        """Whether p(w) is of packets sent."""
+        """True if p(w) is of packets sent."""
         ...
 
     def at_the_end(self, reduced: FloatArray) -> FloatArray:

@@ -235,7 +235,7 @@ class SkipFree:
         last: int | None,
         bent: bool = False,
     ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray, FloatArray]:
-        """Whether all y are positive, F, dF/d nu, and the second derivative if `bent` (else 0)."""
+        """Return a mask of positive y, F, dF/d nu, and the second derivative if `bent` (else 0)."""
         weights = _weights(log_weights, length, nu)
         x = self._climb(weights, length, None, 3 if bent else 2, last)
         y, d = x[0, :, -1], x[1, :, -1]
@@ -332,7 +332,7 @@ def _step(value: FloatArray, slope: FloatArray, bend: FloatArray) -> FloatArray:
 
 
 def _reach(weights: FloatArray, length: FloatArray, low: FloatArray) -> IntArray:
-    """How many states have cycles that count at nu >= `low`, shape (q,)."""
+    """Return the number of states whose cycles count at nu >= `low`, shape (q,)."""
     counts = weights - low[:, None] * length[None, :] > _NEGLIGIBLE
     beyond = np.argmax(counts[:, ::-1], axis=1)
     reach = np.minimum(length.size, length.size - beyond + 1)

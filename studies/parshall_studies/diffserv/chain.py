@@ -136,7 +136,7 @@ class _Session:
         return np.maximum(self.rtt, window / self.access)
 
     def marked(self, tokens: FloatArray, packets: FloatArray, time_s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How many of the packets of a time are *in*, and the tokens after it."""
+        """Return the number of *in* packets among those of a time, and the tokens after it."""
         had = tokens + self.reserved * time_s
         within = np.minimum(packets, had)
         return within, np.minimum(self.burst, had - within)

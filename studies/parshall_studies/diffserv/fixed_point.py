@@ -100,7 +100,7 @@ class FixedPoint:
         return np.asarray((self.queue_packets + 1.0) / self.capacity_per_s)
 
     def reasons(self) -> NDArray[np.object_]:
-        """Why each parameter set is out of the model's range, '' where it is not; shape (...)."""
+        """Return the reason why each parameter set is out of range, '' where it is in range; shape (...)."""
         smallest = self.session_window_packets.min(axis=-1)
         most = self.session_window_packets.max(axis=-1)
         ways = np.select(

@@ -1,4 +1,4 @@
-"""How much a TCP session whose packets a token bucket marks sends at given losses: the annexe of Malouch & Liu.
+"""The rate of a TCP session with a token bucket at given losses: the annexe of Malouch & Liu.
 
 | symbol | argument or field | unit |
 | --- | --- | --- |
@@ -45,7 +45,7 @@ LEAST_LOSS = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Formulas:
-    """Which reading of the printed formulas is computed.
+    """The reading of the printed formulas that is computed.
 
     Parameters
     ----------

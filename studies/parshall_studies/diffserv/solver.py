@@ -32,7 +32,7 @@ _OTHER_STARTS = ((0.5, 0.5), (1.2, 0.1), (0.9, 0.9))
 
 @dataclass
 class SolverPoint:
-    """Where the rows are: unknowns of shape (rows, 2 routers), what is wrong with them, iterations made."""
+    """The state of the rows: unknowns of shape (rows, 2 routers), their mismatch, iterations made."""
 
     unknowns: FloatArray
     wrong: FloatArray
@@ -70,7 +70,7 @@ def solve(network: RouterNetwork, start: FloatArray, *, tolerance: float, most_i
 
 
 def mismatch(network: RouterNetwork, unknowns: FloatArray) -> FloatArray:
-    """How far each unknown is from the one that it leads to."""
+    """Return the distance of each unknown from the one that it leads to."""
     log_load, mix = unknowns[:, 0::2], unknowns[:, 1::2]
     answer = network.round(log_load, mix)
     total = answer.load_in + answer.load_out

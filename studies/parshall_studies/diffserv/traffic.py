@@ -110,7 +110,7 @@ class Sessions:
 
     @property
     def count(self) -> int:
-        """How many sessions there are."""
+        """Number of sessions."""
         return self.shape[-1]
 
     @property

@@ -122,7 +122,7 @@ class Estimate:
         return self.h - half, self.h + half
 
     def contains(self, h: float) -> bool:
-        """Whether `h` is in the confidence interval."""
+        """True if `h` is in the confidence interval."""
         low, high = self.ci
         return low <= h <= high
 

@@ -22,7 +22,7 @@ _HALVINGS = 24
 
 
 def bandwidth(n: int, frequencies: int | None) -> tuple[int, str]:
-    """How many frequencies to use of a series of `n` values, and how that was chosen.
+    """Return the number of frequencies to use of a series of `n` values, and the reason for it.
 
     Raises
     ------

@@ -57,7 +57,7 @@ Bias = Callable[[FloatArray, int, float], FloatArray]
 
 @dataclass(frozen=True)
 class Law:
-    """How a statistic grows, and over which scales by default.
+    """The growth of a statistic with scale, and the scales of its fit by default.
 
     Parameters
     ----------

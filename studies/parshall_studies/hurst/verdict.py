@@ -134,7 +134,7 @@ class Verdict:
 def verdict(
     series: ArrayLike | Sequence[float], bin_s: float, *, level: float = 0.01, surrogates: int = 199, seed: int = 1
 ) -> Verdict:
-    """Whether `series` is long-range dependent, by every estimator and three kinds of surrogates.
+    """Return the verdict on long-range dependence of `series`, by every estimator and three kinds of surrogates.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def detectable_h(frequencies: int, level: float) -> float:
 def _of_dependence(
     test: SurrogateTest, estimates: tuple[Estimate, ...], warnings: tuple[str, ...], level: float, block_s: float
 ) -> tuple[Label, str]:
-    """Where dependence is shown beyond a block: whether of a stationary series, and whether it ends."""
+    """Return the label of dependence beyond a block: stationary or not, and short or long."""
     against = [warning for warning in warnings if warning.startswith(_CONTRADICTIONS)]
     if against or test.p_phase <= level:
         shift = f"its level shifts more than its correlations explain (p = {test.p_phase:.3g})"
@@ -212,12 +212,12 @@ def _of_dependence(
 
 
 def _shown_at_lowest(test: SurrogateTest, level: float) -> bool:
-    """Whether the lowest frequencies show dependence by themselves."""
+    """True if the lowest frequencies show dependence by themselves."""
     return bool(abs(test.h_lowest - 0.5) > ndtri(1 - level / 2) * semiparametric_error(test.frequencies_lowest))
 
 
 def _nothing_beyond_a_block(test: SurrogateTest, level: float, block_s: float, detectable: float) -> tuple[Label, str]:
-    """Where the tests show no dependence beyond a block: what they would have shown."""
+    """Return the label where no dependence is shown beyond a block, with the dependence that would have been."""
     dependent = test.p_dependent <= level
     values = "the values depend on each other" if dependent else "no dependence between the values is shown"
     first = f"{values} (p = {test.p_dependent:.3g})"
@@ -236,7 +236,7 @@ def _nothing_beyond_a_block(test: SurrogateTest, level: float, block_s: float, d
 
 
 def _by_estimators(test: SurrogateTest, estimates: tuple[Estimate, ...], block_s: float) -> tuple[Label, str]:
-    """Where dependence is shown that does not end: of which kind."""
+    """Return the label of dependence without an end, by the estimators."""
     by_name = {each.method: each for each in estimates}
     local, wavelet = by_name["local_whittle"], by_name["wavelet"]
     low, high = min(each.h for each in estimates), max(each.h for each in estimates)

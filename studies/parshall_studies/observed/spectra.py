@@ -1,4 +1,4 @@
-"""How a flow's throughput varies: its empirical spectrum at several scales, against the chain fitted on its p(w).
+"""The variation of a flow's throughput: its empirical spectrum at several scales, and the chain fitted on its p(w).
 
 The chain is that of Loiseau 2010: the window grows by one packet a round trip, and is halved with probability p(w), as
 measured (`chains.measured_loss`, neighbouring windows pooled). Slow start and the later slots of a loss event do not
@@ -91,7 +91,7 @@ class Variability:
 
     @property
     def predicts(self) -> bool:
-        """Whether the chain's ranges say something about this flow."""
+        """True if the chain predicts ranges for this flow."""
         return self.fitted is not None and not self.reason
 
     def bounds(self, n_rtts: int, scale: int) -> tuple[float, float] | None:

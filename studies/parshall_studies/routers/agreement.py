@@ -76,7 +76,7 @@ class Agreement:
         return replace(self, **left)
 
     def margins(self, sessions: Sessions, state: FixedPoint) -> dict[str, FloatArray]:
-        """How far each constraint on the steady state is kept: a ratio, 1 at the bound, less where it is kept."""
+        """Return the margin of each constraint on the steady state: a ratio, 1 at the bound, less where it is kept."""
         kept = {}
         if self.loss_in is not None:
             kept["loss_in"] = state.loss_in[..., 0] / self.loss_in
@@ -87,7 +87,7 @@ class Agreement:
         return {name: np.asarray(each) for name, each in kept.items()}
 
     def kept(self, sessions: Sessions, state: FixedPoint) -> FloatArray:
-        """Whether all constraints on the steady state are kept, of each parameter set."""
+        """True if all constraints on the steady state are kept, for each parameter set."""
         good = np.array(state.converged)
         for margin in self.margins(sessions, state).values():
             good &= margin <= 1.0

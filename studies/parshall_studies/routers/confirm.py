@@ -1,4 +1,4 @@
-"""Whether a simulated router keeps the agreement."""
+"""The simulation that confirms the agreement for a router."""
 
 from __future__ import annotations
 

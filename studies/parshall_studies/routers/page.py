@@ -136,7 +136,7 @@ def region_figure(design: RioDesign, recommendation: Recommendation | None = Non
 
 
 def _boundary(outside: np.ndarray, inside: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where a margin crosses 1 along each row: interpolated in the logarithm."""
+    """Return the points at which a margin crosses 1 along each row, interpolated in the logarithm."""
     xs, ys = [], []
     for row, y in zip(np.log(np.maximum(margin, 1e-300)), inside, strict=True):
         for j in np.flatnonzero(np.sign(row[:-1]) != np.sign(row[1:])):

@@ -64,7 +64,7 @@ def answers(network: Network, links: Table | None) -> ByClass:
 
 
 def _reason(network: Network, routers: Sequence[int]) -> str | None:
-    """Why the model does not describe the network."""
+    """Return the reason why the model does not describe the network; None: it does."""
     for i in routers:
         if reason := _not_a_router(network.links[i]):
             return reason

@@ -39,7 +39,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Why there is no feasible point."""
+    """The reason why there is no feasible point."""
 
     impossible: tuple[str, ...]
     """Constraints that no p_out^max keeps, each alone."""

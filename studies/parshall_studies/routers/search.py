@@ -67,7 +67,7 @@ class DesignProblem:
 
 @dataclass(frozen=True)
 class FeasibleRegion:
-    """Which (p_in^max, p_out^max) keep the agreement; fields of shape (in, out)."""
+    """The (p_in^max, p_out^max) that keep the agreement; fields of shape (in, out)."""
 
     in_probability: FloatArray
     out_probability: FloatArray
@@ -108,7 +108,7 @@ class Choice:
 
 
 def feasible(problem: DesignProblem) -> bool:
-    """Whether some p_out^max keeps the agreement, to the grain of a coarse scan."""
+    """True if some p_out^max keeps the agreement, to the grain of a coarse scan."""
     scan = np.geomspace(LEAST_OUT, 1.0, _COARSE)
     return bool(problem.agreement.kept(problem.sessions, problem.solve(problem.router(scan))).any())
 

@@ -25,7 +25,7 @@ from parshall_studies.diffserv import Datagrams, Router, Sessions
 
 @dataclass(frozen=True)
 class Setting:
-    """How long and how often, and whose TCP."""
+    """Duration, repetitions, seed and TCP of the confirming simulations."""
 
     duration_s: float = 120.0
     warm_up_s: float = 30.0
@@ -139,7 +139,7 @@ def scenario(
 
 
 def _groups(sessions: Sessions) -> dict[tuple[float, ...], list[int]]:
-    """Which sessions have the same access rate, receiver's window, reserved rate and burst."""
+    """Return the numbers of the sessions with the same access rate, receiver's window, reserved rate and burst."""
     none = sessions.reserved_per_s is None
     fields = (
         sessions.access_per_s,

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import (
-    INSTRUMENTS,
-    AtLeast,
-    AtOnce,
-    Controls,
-    Force,
-    Instrument,
-    Json,
-    Quiet,
-    Scale,
-    Scheduler,
-    Shard,
-    Store,
-    Workers,
-    console,
-    declare_controls,
-    note,
-    one_of,
-    print_json,
-    scale_named,
-    shard_of,
-    share,
-    table,
-    termination_interrupts,
-    verb,
-)
-from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
+from parshall.cli.console import console, declare_controls, note, print_json, table, termination_interrupts
+from parshall.cli.groups import PageOptions, Printed, StudyWork
+from parshall.cli.options import INSTRUMENTS, AtLeast, AtOnce, Controls, Instrument, Scale, Store
+from parshall.cli.pages import Files
+from parshall.cli.values import one_of, scale_named, shard_of, share
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.campaign import Execution
@@ -61,8 +40,16 @@ Factors = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class ItbWork(StudyWork):
+    """The store and the workers of the benchmark, which always has a store."""
+
+    store: Store = Path("itb-store")
+
+
 @verb
 def itb(
+    *,
     cc: Annotated[
         str,
         typer.Option(help="Congestion controls, with commas.", autocompletion=completion.each_of(completion.controls)),
@@ -73,25 +60,18 @@ def itb(
     instrument: Instrument = "simulate",
     factors: Factors = None,
     controls: Controls = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    store: Store = Path("itb-store"),
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    shard: Shard = None,
+    page: PageOptions,
+    work: ItbWork,
     at_once: AtOnce = False,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it takes.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only print the time that it takes.")] = False,
     scenarios: Annotated[
         Path | None,
         typer.Option(help="Only write the scenarios to this directory, for `parshall run`.", show_default=False),
     ] = None,
     at_least: AtLeast = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
-    """Compare congestion controls by what their users get: applications, classes, a ranking with intervals."""
+    """Rank congestion controls by the completion times of five applications in twelve classes of networks."""
     from parshall.campaign import Execution
     from parshall.results.records import about
     from parshall_studies.benchmark.benchmark import run, run_shard
@@ -99,9 +79,9 @@ def itb(
     from parshall_studies.benchmark.estimate import check_memory
     from parshall_studies.benchmark.instruments import check_hosts
 
-    drawn = files(formats, width, output, force=force)
+    drawn = page.files()
     declare_controls(controls)
-    part = shard_of(shard, output, as_json=as_json)
+    part = shard_of(work.shard, page.output, as_json=printed.as_json)
     names = named(cc)
     wanted = _instruments(instrument)
     cases = _cases(app, class_, scale_named(scale), factors or [], linux="emulate" in wanted)
@@ -111,24 +91,23 @@ def itb(
         return
     if "emulate" in wanted:
         names = _on_hosts(names)
-    at_a_time = workers or about.cores()
-    if not quiet or estimate:
+    at_a_time = work.workers or about.cores()
+    if not printed.quiet or estimate:
         note("; ".join(_takes(cases, names, at_a_time, kind, at_once=at_once) for kind in wanted))
-    if scheduler is None:
+    if work.scheduler is None:
         check_memory(cases, at_a_time)
     if estimate:
         return
-    progress: Callable[[str], None] = (lambda _: None) if quiet or as_json else note
     threshold = share(at_least)
-    by = Execution(store, workers, scheduler, part, at_once)
-    if shard is None:
-        made = [replace(each, at_least=threshold) for each in _each(run, cases, names, by, wanted, progress)]
-        mpi = _over_mpi(cases, names, by, progress) if "emulate" in wanted else []
-        _tell(made, mpi, output, drawn, as_json=as_json, quiet=quiet)
+    by = Execution(work.store, work.workers, work.scheduler, part, at_once)
+    if work.shard is None:
+        made = [replace(each, at_least=threshold) for each in _each(run, cases, names, by, wanted, printed.note)]
+        mpi = _over_mpi(cases, names, by, printed.note) if "emulate" in wanted else []
+        _tell(made, mpi, page, drawn, printed)
     else:
-        _each(run_shard, cases, names, by, wanted, progress)
-        if not quiet:
-            note(f"shard {shard} is done; the same command without --shard collects")
+        _each(run_shard, cases, names, by, wanted, printed.note)
+        if not printed.quiet:
+            note(f"shard {work.shard} is done; the same command without --shard collects")
 
 
 def _each(
@@ -158,19 +137,14 @@ def _over_mpi(cases: list[Case], names: list[str], by: Execution, progress: Call
         return over_mpi(cases, names, by, progress)
 
 
-def _tell(
-    made: list[Result], mpi: list[OverMpi], output: Path | None, drawn: Files, *, as_json: bool, quiet: bool
-) -> None:
-    """Write the page, and print what was found."""
-    from parshall_studies.benchmark.as_json import printed
+def _tell(made: list[Result], mpi: list[OverMpi], page: PageOptions, drawn: Files, printed: Printed) -> None:
+    """Write the page, and print the results."""
+    from parshall_studies.benchmark.as_json import printed as values
 
-    if output is not None:
-        path = write_page(lambda: _page(made, mpi), output, "itb.html", drawn)
-        if not quiet:
-            note(f"Page: {path}")
-    if as_json:
-        print_json({**printed(*made), **({"over_mpi": [asdict(each) for each in mpi]} if mpi else {})})
-    elif not quiet:
+    page.write(lambda: _page(made, mpi), "itb.html", drawn, printed)
+    if printed.as_json:
+        print_json({**values(*made), **({"over_mpi": [asdict(each) for each in mpi]} if mpi else {})})
+    elif not printed.quiet:
         for each in made:
             _show(each)
         for pair in mpi:

@@ -6,23 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import (
-    Force,
-    Json,
-    Quiet,
-    Scheduler,
-    Seed,
-    Workers,
-    console,
-    duration_s,
-    note,
-    parsed,
-    part,
-    print_json,
-    table,
-)
-from parshall.cli.execution import Kept, execution
-from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
+from parshall.cli.console import console, print_json, table
+from parshall.cli.groups import PageOptions, Printed, Work
+from parshall.cli.options import Seed
+from parshall.cli.values import duration_s, parsed, part
 
 if TYPE_CHECKING:
     from parshall_studies.diffserv import Sessions
@@ -31,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def rio(
+    *,
     capacity: Annotated[str, typer.Option(help='Rate of the link, e.g. "48 Mbit/s".', show_default=False)],
-    sessions: Annotated[int, typer.Option(help="How many TCP sessions.", min=1, show_default=False)],
+    sessions: Annotated[int, typer.Option(help="Number of TCP sessions.", min=1, show_default=False)],
     rtt: Annotated[
         str, typer.Option(help='Round-trip propagation delays: "100 ms", or evenly from "100 ms..298 ms".')
     ] = "100 ms",
@@ -59,29 +47,25 @@ def rio(
     simulate: Annotated[
         bool,
         typer.Option(
-            "--simulate/--no-simulate", help="Recommend what a simulation keeps, or only what the model says."
+            "--simulate/--no-simulate",
+            help="Recommend thresholds with which a simulation keeps the agreement, or those of the model alone.",
         ),
     ] = True,
-    repetitions: Annotated[int, typer.Option(help="Of the simulation.", min=2)] = 4,
-    duration: Annotated[str, typer.Option(help="Of each repetition.")] = "120 s",
+    repetitions: Annotated[int, typer.Option(help="Repetitions of the simulation.", min=2)] = 4,
+    duration: Annotated[str, typer.Option(help="Simulated time of each repetition.")] = "120 s",
     seed: Seed = 1,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    work: Work,
+    page: PageOptions,
+    printed: Printed,
 ) -> None:
-    """Thresholds of a RIO router for a service level agreement."""
+    """Find thresholds of a RIO router for a service level agreement."""
     from parshall_studies.routers.agreement import Agreement
+    from parshall_studies.routers.page import page as design_page
     from parshall_studies.routers.recommendation import recommend
     from parshall_studies.routers.rio import rio as solve
     from parshall_studies.routers.simulated import Setting
 
-    drawn = files(formats, width, output, force=force)
+    drawn = page.files()
     packet_bytes = _bytes(packet)
     given = _sessions(sessions, rtt, reservation, burst, access, packet_bytes)
     agreement = Agreement(
@@ -94,22 +78,15 @@ def rio(
     answer = solve(given, capacity_per_s=capacity_per_s, agreement=agreement, limit_packets=limit)
     recommendation = None
     if simulate and answer.choice is not None:
-        silent = quiet or as_json
-        if not silent:
-            note("simulating the model's point, and others until one keeps the agreement ...")
+        printed.note("simulating the model's point, and others until one keeps the agreement ...")
         span = duration_s("--duration", duration)
         setting = Setting(span, span / 4, repetitions, seed, packet_bytes)
-        with execution(store, workers, scheduler, bar=None if silent else "rio") as by:
+        with work.execution(bar=printed.bar("rio")) as by:
             recommendation = recommend(answer, setting, execution=by)
-    if output is not None:
-        from parshall_studies.routers.page import page
-
-        path = write_page(lambda: page(answer, recommendation), output, "design.html", drawn)
-        if not quiet:
-            note(f"page: {path}")
-    if as_json:
+    page.write(lambda: design_page(answer, recommendation), "design.html", drawn, printed)
+    if printed.as_json:
         print_json(result(answer, recommendation))
-    elif not quiet:
+    elif not printed.quiet:
         _show(answer, recommendation)
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Json, Quiet, console, duration_s, print_json, table
+from parshall.cli.console import console, print_json, table
+from parshall.cli.groups import Printed
+from parshall.cli.values import duration_s
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,23 +21,26 @@ if TYPE_CHECKING:
 
 def time_scale(
     source: Annotated[
-        Path, typer.Argument(help="A run with link samples, or a text file with a number a line.", show_default=False)
+        Path,
+        typer.Argument(help="A run with link samples, or a text file with one number per line.", show_default=False),
     ],
-    link: Annotated[str | None, typer.Option(help="Which link of the run.", show_default="the first")] = None,
+    *,
+    link: Annotated[str | None, typer.Option(help="A link of the run.", show_default="the first")] = None,
     bin_: Annotated[
         str | None, typer.Option("--bin", help='Width of a bin of a file, e.g. "10 ms".', show_default=False)
     ] = None,
     rtt: Annotated[
         str | None,
-        typer.Option(help="RTT of the connection to be steered: T_L is ten of these or more.", show_default="no bound"),
+        typer.Option(
+            help="RTT of the connection to be steered; T_L is at least ten times as long.", show_default="no bound"
+        ),
     ] = None,
     longest: Annotated[
         str | None, typer.Option(help="Longest interval considered.", show_default="what the series allows")
     ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
-    """T_L of multiple time scale congestion control, from measured traffic."""
+    """Find the interval T_L of multiple time scale congestion control, from measured traffic."""
     from dataclasses import asdict
 
     from parshall_studies.time_scale import time_scale as choose
@@ -47,9 +52,9 @@ def time_scale(
         series = [_numbers(source)]
     longest_s = duration_s("--longest", longest)
     answer = choose(series, bin_s, rtt_s=duration_s("--rtt", rtt) or 0.0, longest_s=longest_s)
-    if as_json:
+    if printed.as_json:
         print_json(asdict(answer))
-    elif not quiet:
+    elif not printed.quiet:
         _show_time_scale(answer)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from parshall.cli.console import console, duration_s, one_of, print_json, table
+from parshall.cli.console import console, print_json, table
+from parshall.cli.values import duration_s, one_of
 
 if TYPE_CHECKING:
     from parshall_studies.chains.large_deviations import Spectrum

@@ -1,4 +1,4 @@
-"""How slowly the mean of heavy-tailed values converges, and what that means for a load.
+"""The slow convergence of the mean of heavy-tailed values, and its effect on a load.
 
 | symbol | argument | unit |
 | --- | --- | --- |
@@ -26,7 +26,7 @@ _FEW, _SIMULATED = 5000, 10_000_000
 
 
 def mean_interval_of_pareto(tail_index: float, count: int, level: float = 0.95) -> tuple[float, float]:
-    """Where the mean of `count` Pareto values lies with probability `level`, as parts of the true mean.
+    """Return the range of the mean of `count` Pareto values with probability `level`, as parts of the true mean.
 
     Source: Samorodnitsky & Taqqu 1994, §1.8; for up to 5000 values, where the limit is far, a simulation.
 

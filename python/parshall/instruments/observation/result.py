@@ -131,7 +131,7 @@ class Observation(Result):
         return joined.sort(keys, descending=True, nulls_last=True, maintain_order=True).drop("slow_s")
 
     def number(self, chosen: Sequence[str] = ()) -> int:
-        """How many flows there are, or are meant by `chosen` as in `selected`."""
+        """Return the number of flows, of all or of those that `chosen` selects."""
         return int(self._meant(chosen).select(pl.len()).collect().item())
 
     def sums(self, columns: Sequence[str], chosen: Sequence[str] = ()) -> dict[str, Any]:

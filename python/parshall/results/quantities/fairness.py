@@ -65,7 +65,7 @@ GROUP = Quantity(
 
 
 def convergence(tables: Tables) -> dict[int, float]:
-    """When all sampled flows share evenly, counted from the last one's start; nothing where that was not seen."""
+    """Return the time from the last flow's start until all sampled flows share evenly, in s, where that was seen."""
     rates = tables["rates"]
     bounds = rates.group_by("repetition", maintain_order=True).agg(
         flows=pl.col("flow").n_unique(), last=pl.col("start_s").max(), until=pl.col("completion_s").min()

@@ -33,7 +33,7 @@ _DURATION_S = 40 + WARM_UP_S
 _SECOND_STARTS_S = 10
 _SAMPLES_S = 0.5
 SEEN_S = 40
-"""How long convergence is waited for."""
+"""Longest wait for convergence, in seconds."""
 
 
 def courses(controls: Mapping[str, Control]) -> dict[Key, RepetitionCourse]:
