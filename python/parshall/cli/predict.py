@@ -113,6 +113,7 @@ def _predict_scenario(scenario: Scenario, output: Path | None, printed: Printed,
 
 
 def _show(section: PredictedSection) -> None:
+    from parshall.report.predicted import NO_MODEL
     from parshall.report.sentences import say
 
     rows = [row for part in section.parts for row in part.rows]
@@ -126,5 +127,6 @@ def _show(section: PredictedSection) -> None:
     out.print(shown if spoken else section.title)
     for row in rows:
         if row.reason:
-            out.print(say("predicted.no_answer", model=row.name, reason=row.reason).text)
+            nobody = row.name == NO_MODEL
+            out.print(row.reason if nobody else say("predicted.no_answer", model=row.name, reason=row.reason).text)
     out.print()
