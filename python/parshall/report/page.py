@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from parshall.foundations.numbers import counted, quantity
@@ -17,7 +17,7 @@ from parshall.report.network import network
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.predicted_summary import dots, nearest_table
 from parshall.report.sentences import say
-from parshall.report.tables import groups_table, latency_table, links_table, own_table, transfers_table
+from parshall.report.tables import Table, groups_table, latency_table, links_table, own_table, transfers_table
 from parshall.results.records import Result, storage
 from parshall.results.records.validity import validity
 from parshall.scenario.schema import reading
@@ -63,7 +63,7 @@ def document(run: Result) -> Document:
     sections = [
         Section("Results", blocks=[Block("tiles", headline(run))], name="answer", is_opening=True),
         *([Section("At a glance", figures=overview, name="glance", is_opening=True)] if overview else []),
-        Section("Groups of flows", tables=[each for each in groups if each], name="groups"),
+        Section("Groups of flows", blocks=_measures(groups), name="groups"),
         Section("What was run", blocks=_network(run, scenario), name="scenario"),
         Section(
             "Figures",
@@ -97,11 +97,7 @@ def _network(run: Result, scenario: description.Document) -> list[Block]:
     """The network as a drawing, in words, and its links measured."""
     drawn = network(run)
     block = Block("words", {"sentences": description.sentences(scenario, run.metadata)})
-    return [
-        *([Block("network", drawn)] if drawn else []),
-        block,
-        *([Block("table", links)] if (links := links_table(run)) else []),
-    ]
+    return [*([Block("network", drawn)] if drawn else []), block, *_measures([links_table(run)])]
 
 
 def predicted_section(run: Result) -> Section:
@@ -132,6 +128,10 @@ def _command(run: Result, scenario: description.Document) -> Block:
             "file": storage.SCENARIO_FILE,
         },
     )
+
+
+def _measures(tables: Iterable[Table | None]) -> list[Block]:
+    return [Block("measures", table) for table in tables if table is not None]
 
 
 def _warnings(run: Result) -> list[tuple[str, str]]:

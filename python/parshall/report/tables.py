@@ -22,11 +22,19 @@ from parshall.foundations.numbers import (
 )
 from parshall.report import description
 from parshall.report.bounded import bounded
-from parshall.report.document import Cell, Table
 from parshall.report.figures.delays import of_groups
 from parshall.report.uncertainty import ZERO, in_scale, interval_text, no_value, some_of
 from parshall.results.quantities.measuring import Metric, Metrics, everything, links_in, of_place
 from parshall.results.records import Result
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number (or words), the half width of its confidence interval ('' without one), and a bar from 0 to 1."""
+
+    text: str
+    spread: str = ""
+    bar: float | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,22 @@ class TableColumn:
     unit: str
     cells: Sequence[Cell]
     words: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length; the first one names the rows."""
+
+    title: str
+    columns: Sequence[TableColumn]
+    note: str = ""
+
+    @property
+    def rows(self) -> list[list[tuple[TableColumn, Cell]]]:
+        """The cells by row, each with its column."""
+        return [
+            list(zip(self.columns, cells, strict=True)) for cells in zip(*(c.cells for c in self.columns), strict=True)
+        ]
 
 
 def metric_column(label: str, metrics: Sequence[Metric | None]) -> TableColumn | None:
@@ -235,15 +259,7 @@ def _table(title: str, columns: Sequence[TableColumn | None], row: str, note: st
     absent = f"{ABSENT} not measured, or without meaning, for that {row}." if gaps else ""
     exact = any(cell.spread == ZERO for column in present for cell in column.cells)
     identical = f"{ZERO}: identical in all repetitions." if exact else ""
-    return Table(
-        caption="",
-        header=[column.label for column in present],
-        rows=list(zip(*(column.cells for column in present), strict=True)),
-        numbers=[place for place, column in enumerate(present) if not column.words],
-        units=[column.unit for column in present],
-        heading=title,
-        note=" ".join(part for part in (note, identical, absent) if part),
-    )
+    return Table(title, present, " ".join(part for part in (note, identical, absent) if part))
 
 
 def _metric(
