@@ -274,7 +274,7 @@ QUICKSTART = str(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")
         (["list", "controls"], {"numpy", "polars", "scipy", "matplotlib", "duckdb"}),
         (
             ["run", QUICKSTART, "--no-page"],
-            {"matplotlib", "scipy.stats", "plotly", "numpy.ma", "parshall.analysis.models.diffserv"},
+            {"matplotlib", "scipy.stats", "plotly", "numpy.ma", "parshall_studies.diffserv"},
         ),
         (["run", QUICKSTART], {"matplotlib", "scipy.stats", "scipy.optimize"}),
     ],
@@ -314,7 +314,7 @@ PREDICT_KEYS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("control", ["reno", "bic", "highspeed", "cubic", "scalable"])
 def test_predict_answers_for_each_control_as_python_does(control: str, cli: Cli) -> None:
-    from parshall.analysis.models import variants
+    from parshall_studies.chains import variants
 
     options = ["--loss", "0.001", "--cc", control, *(("--rtt", "100 ms") if control == "cubic" else ())]
     done = cli("predict", "throughput", *options, "--over", 500, "--json")

@@ -35,9 +35,9 @@ from parshall.report.tables import transfers_table
 from parshall.report.uncertainty import interval_text
 from parshall.results.quantities.definition import Quantity
 from parshall.results.quantities.tables import Tables
-from parshall.results.quantities.transport import MEASURES
 from parshall.suites import rfc9743
 from parshall.suites.rfc9743 import _over_standard
+from parshall_studies.transport import MEASURES
 
 DURATIONS = ("completion_s", "completion_p50_s", "completion_p95_s")
 
@@ -120,7 +120,7 @@ def test_tiles_and_tables_say_how_many_ended(fast: ps.Run) -> None:
     assert tile.remark == f"{ended} of {begun}\xa0transfers ended"
     table = transfers_table(fast)
     assert table is not None
-    texts = [cell.text for column in table.columns for cell in column.cells]
+    texts = [cell.text for row in table.rows for cell in row]
     assert any("ended: no 95th percentile (more than" in text for text in texts)
     assert "Kaplan and Meier" in table.note
     assert "independent" not in table.note, "the end is fixed"

@@ -24,8 +24,9 @@ from parshall.campaign.page import document
 from parshall.foundations.errors import InputError, QuantityError
 from parshall.instruments.simulation.summary import of_this_code
 from parshall.report import compare, write_page
-from parshall.results.quantities import catalog, digest, naming, own, transport
+from parshall.results.quantities import catalog, digest, naming, own
 from parshall.results.quantities.tables import Tables
+from parshall_studies import transport
 
 ROOT = Path(__file__).parents[2]
 

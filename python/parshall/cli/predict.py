@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from parshall.cli.added import one
 from parshall.cli.console import console, note, print_json, table
 from parshall.cli.groups import Changes, Printed
 from parshall.cli.options import Force, output_option
@@ -71,9 +72,8 @@ def predict(
     if what == THROUGHPUT and not Path(what).exists():
         if loss is None:
             raise InputError("--loss: found none; the probability that a packet is lost is needed, e.g. --loss 0.02")
-        from parshall.cli.predict_throughput import predict_throughput
-
-        predict_throughput(part("--loss", loss), cc, rtt, w_max, rtts, scales, (low, high), as_json=printed.as_json)
+        throughput = one(f"predict.{THROUGHPUT}")
+        throughput(part("--loss", loss), cc, rtt, w_max, rtts, scales, (low, high), as_json=printed.as_json)
     elif loss is not None:
         raise InputError(f'--loss: found {loss} beside a scenario; it belongs to "parshall predict throughput"')
     else:

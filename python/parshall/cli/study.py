@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -18,6 +20,16 @@ if TYPE_CHECKING:
     from parshall.studies.running import Execution
     from parshall.studies.study import Findings, Study
 
+Joint = Annotated[
+    int | None,
+    typer.Option(
+        "--joint",
+        metavar="N",
+        help="Judge every claim in N settings of what the source leaves unsaid, instead of the page of the study.",
+        show_default=False,
+    ),
+]
+
 
 @verb
 def study(
@@ -33,6 +45,7 @@ def study(
     work: StudyWork,
     instrument: Instrument = "simulate",
     at_once: AtOnce = False,
+    joint: Joint = None,
     printed: Printed,
 ) -> None:
     """Compute the figures and tables of a published study again, and print our values beside its own."""
@@ -43,7 +56,48 @@ def study(
     part = shard_of(work.shard, page.output, as_json=printed.as_json)
     kind = one_of("--instrument", instrument, INSTRUMENTS)
     by = Execution(work.store, work.workers, work.scheduler, part, at_once, kind)
-    carry_out(chosen, size, by, page, printed)
+    if joint is None:
+        carry_out(chosen, size, by, page, printed)
+    else:
+        _judge_jointly(chosen, joint, size, by, page, printed)
+
+
+def _judge_jointly(
+    chosen: Study,
+    count: int,
+    scale: Literal["quick", "paper"],
+    by: Execution,
+    page: PageOptions,
+    printed: Printed,
+) -> None:
+    """Judge every claim in so many settings, write the page, and print what the best of them carries."""
+    from parshall.foundations.files import write_atomically
+    from parshall.report.document import write_document
+    from parshall.results.records import storage
+    from parshall.studies.joint_page import document, headline
+    from parshall.studies.running import run_joint
+
+    drawn = page.files()
+    judgement = run_joint(chosen, count, scale, printed.note, by)
+    if judgement is None:
+        if not printed.quiet:
+            note(f"shard {by.shard} of the joint design is done; the same command without --shard collects")
+        return
+    if (output := page.output) is not None:
+        made = document(chosen, scale, judgement)
+
+        def write() -> Path:
+            output.mkdir(parents=True, exist_ok=True)
+            drawn.write(made, output / FIGURES)
+            listed = json.dumps(judgement.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+            write_atomically(output / "joint.json", listed + "\n")
+            return write_document(made, output / "joint.html")
+
+        printed.written(storage.guarded(write))
+    if printed.as_json:
+        print_json(judgement.as_json())
+    elif not printed.quiet:
+        console().print(headline(judgement))
 
 
 def carry_out(

@@ -124,7 +124,7 @@ def _simulated(run: Run, request: Mapping[str, Any]) -> dict[str, str]:
     sections = [
         Section("Simulated", blocks=[Block("tiles", headline(run))], name="answer", is_opening=True),
         *drawn[:1],
-        *([Section("Groups of flows", blocks=[Block("measures", groups)], name="groups")] if groups else []),
+        *([Section("Groups of flows", tables=[groups], name="groups")] if groups else []),
         *drawn[1:],
     ]
     return {"finding": finding(run).text, "simulated": sections_html(sections, in_page(_width(request)))}
