@@ -66,6 +66,7 @@ def predict(
 
 
 def _show(section: PredictedSection) -> None:
+    from parshall.report.predicted import NO_MODEL
     from parshall.report.sentences import say
 
     rows = [row for part in section.parts for row in part.rows]
@@ -79,5 +80,6 @@ def _show(section: PredictedSection) -> None:
     out.print(shown if spoken else section.title)
     for row in rows:
         if row.reason:
-            out.print(say("predicted.no_answer", model=row.name, reason=row.reason).text)
+            nobody = row.name == NO_MODEL
+            out.print(row.reason if nobody else say("predicted.no_answer", model=row.name, reason=row.reason).text)
     out.print()
