@@ -31,7 +31,8 @@ COMPARED: Mapping[Scale, tuple[int, Simulation]] = {
 }
 """Random networks, and how long each is simulated."""
 
-BY_MODEL = (tables.ANALYTIC, text.ARTEFACT, section5.THROUGHPUT, section5.DELAY, losses.LOSSES)
+BY_FORMULAS = (tables.ANALYTIC, section5.THROUGHPUT, section5.DELAY, losses.LOSSES)
+BY_MODEL = (*BY_FORMULAS, text.ARTEFACT)
 SIMULATED = (tables.SIMULATED, queue.ARTEFACT, losses.SIMULATED)
 
 
@@ -86,7 +87,8 @@ ON_LINUX = OnLinux(
 )
 PARTS = (
     part("section 4", (*SIMULATED, configurations.ARTEFACT), _source, priority=1),
-    part("by the model", BY_MODEL, formulas),
+    part("by the model", BY_FORMULAS, formulas),
+    part("statements", (text.ARTEFACT,), _source),
     Part(
         "random networks",
         _networks,
