@@ -12,7 +12,7 @@ import parshall.instruments.emulation
 from parshall.studies.artefact import Measurement
 from parshall.studies.study import Emulated, emulated
 from parshall_studies import stacks
-from parshall_studies.benchmark import mpi
+from parshall_studies import mpi
 from parshall_studies.itb import exchanges, files, rtts, web
 from parshall_studies.itb.network import Place, Setting, bed
 from parshall_studies.itb.pair import TABLE6

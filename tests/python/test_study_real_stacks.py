@@ -23,8 +23,7 @@ from parshall.instruments.emulation import Validity, kernel_name
 from parshall.report.plot import Line
 from parshall.studies import study
 from parshall.studies.study import Case, Emulated, emulated, replaced
-from parshall_studies import stacks
-from parshall_studies.benchmark import mpi
+from parshall_studies import mpi, stacks
 from parshall_studies.itb import exchanges, programs, real, rtts, web
 from parshall_studies.itb import files as bulk
 from parshall_studies.itb.network import Measured as OfPlaces

@@ -37,9 +37,7 @@ from parshall.instruments.emulation import kernel_name
 from parshall.report.document import Chart, Section, Table
 from parshall.scenario import Scenario
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, simulated
-from parshall_studies import stacks
-from parshall_studies.benchmark import mpi
-from parshall_studies.benchmark.mpi import Work
+from parshall_studies import mpi, stacks
 from parshall_studies.benchmark.ping_pong import MESSAGE_BYTES, MESSAGES
 from parshall_studies.itb import programs
 from parshall_studies.itb.network import ACCESS_BPS, PAPER, Setting
@@ -55,6 +53,7 @@ from parshall_studies.itb.pair import (
     ping_pong,
     ping_pongs,
 )
+from parshall_studies.mpi import Work
 from parshall_studies.scaling import for_linux
 
 SLOWER = 5

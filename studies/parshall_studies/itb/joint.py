@@ -19,91 +19,27 @@ from parshall_studies.itb.rtts import FIG5, FIG6, FIG7
 SLOWER = 50
 ARTEFACTS = (TABLE6, FIG3, FIG4, FIG5, FIG6, FIG7, FIG8, FIG9, FIG10)
 
+
+def _counted(name: str, meaning: str, reason: str, low: int, high: int) -> Open:
+    return Open(name, meaning, reason, low=low, high=high, log=True, whole=True)
+
+
+_YES_NO = (False, True)
+_LIMITS = "TU sets it (§5.2), nobody states it; from "
 OPENED = (
-    Open(
-        "buffer_packets",
-        "queue of the bottleneck, packets",
-        "not in the source (§4.3.2: very difficult to measure); from a tenth of what switches of that time had to the "
-        "bandwidth-delay product at 20 ms",
-        low=200,
-        high=20_000,
-        log=True,
-        whole=True,
-    ),
-    Open(
-        "interface_packets",
-        "queue of a host's interface, packets",
-        "txqueuelen, which TU sets (§5.2) and nobody states; Linux gave 1000, its administrators up to 10,000",
-        low=200,
-        high=10_000,
-        log=True,
-        whole=True,
-    ),
-    Open(
-        "spare_packets",
-        "window of a host beyond its path, packets",
-        "the TCP buffers that TU sets (§5.2); from the path alone to no limit",
-        low=10,
-        high=20_000,
-        log=True,
-        whole=True,
-    ),
-    Open(
-        "kernel_controls",
-        "controls are those of Linux 2.6.16",
-        "the kernel is named (§5.1), the published controls are in Table 2",
-        values=(False, True),
-    ),
-    Open(
-        "scaling_error",
-        "CUBIC has the scaling error of Linux before 2.6.19",
-        'footnote 8 names 2.6.16, §5.1 a "Cubic patch"',
-        values=(False, True),
-    ),
-    Open(
-        "by_bytes",
-        "windows grow by what ACKs acknowledge",
-        "not in the source; Linux had both (tcp_abc)",
-        values=(False, True),
-    ),
-    Open(
-        "jitter_packets",
-        "packets leave up to so many packets' times late",
-        "hosts are not in step; by how much the source does not say",
-        values=(0, 1, 10),
-    ),
-    Open(
-        "loss",
-        "probability that the path loses a packet",
-        "small in optical networks (§2.1); faulty hosts are told of (§4.3.2)",
-        low=1e-9,
-        high=1e-5,
-        log=True,
-    ),
-    Open(
-        "slowest",
-        "rate of every second host over 1 Gbit/s",
-        "Table 6 has 923 Mbit/s one way and 651 the other",
-        low=0.6,
-        high=1.0,
-    ),
-    Open("recovery", "repair of losses", "not in the source; SACK was the default", values=("newreno", "sack", "rack")),
-    Open(
-        "default_bytes",
-        "window with default buffers, bytes",
-        "Table 6 leaves buffers to the kernel: its first offer to its largest",
-        low=65_536,
-        high=131_070,
-        whole=True,
-    ),
-    Open(
-        "pair_rtt_ms",
-        "RTT of Table 6, ms",
-        "Rennes to Toulouse is not stated; other pairs of sites have 11.5 to 19.8 ms",
-        low=10.0,
-        high=25.0,
-    ),
-    Open("flow_s", "length of a flow of Figs 5 and 6, s", "not in the source", low=3.0, high=12.0, log=True),
+    _counted("buffer_packets", "bottleneck's queue, packets", "very difficult to measure (§4.3.2)", 200, 20_000),
+    _counted("interface_packets", "host's queue, packets", f"{_LIMITS}a fifth of Linux's 1000 on", 200, 10_000),
+    _counted("spare_packets", "window beyond the path, packets", f"{_LIMITS}the path to no limit", 10, 20_000),
+    Open("kernel_controls", "controls as in Linux 2.6.16", "§5.1 names it, Table 2 the published ones", _YES_NO),
+    Open("scaling_error", "CUBIC's error before 2.6.19", 'footnote 8: 2.6.16; §5.1: a "Cubic patch"', _YES_NO),
+    Open("by_bytes", "growth by what ACKs acknowledge", "not said; Linux had both (tcp_abc)", _YES_NO),
+    Open("jitter_packets", "lateness, packets' times", "hosts are not in step; not said by how much", (0, 1, 10)),
+    Open("loss", "loss of the path", "small (§2.1), but faulty hosts (§4.3.2)", low=1e-9, high=1e-5, log=True),
+    Open("slowest", "every second host over 1 Gbit/s", "Table 6: 923 and 651 Mbit/s", low=0.6),
+    Open("recovery", "repair of losses", "not said; SACK was the default", ("newreno", "sack", "rack")),
+    Open("default_bytes", "default window, bytes", "the kernel's first to last", low=65_536, high=131_070, whole=True),
+    Open("pair_rtt_ms", "RTT of Table 6, ms", "not said; other sites: 11.5 to 19.8 ms", low=10.0, high=25.0),
+    Open("flow_s", "length of a flow of Figs 5 and 6, s", "not said", low=3.0, high=12.0, log=True),
 )
 """All that the source leaves unsaid."""
 

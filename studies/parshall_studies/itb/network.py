@@ -53,52 +53,30 @@ class Setting:
 
     Parameters
     ----------
-    buffer_packets
-        Queue of the bottleneck.
-    interface_packets
-        Queue of a host's interface (txqueuelen), which loses what does not fit.
+    buffer_packets, interface_packets
+        Queues of the bottleneck, and of a host's interface (txqueuelen), which lose what does not fit.
     spare_packets
-        What a window holds beyond its path; None: windows have no limit.
-    kernel_controls
-        Controls are those of Linux 2.6.16: constants and slow start of its BIC and CUBIC, growth by ACKs of the others;
-        else as published.
-    scaling_error
-        CUBIC has the scaling error that was corrected in October 2006.
-    by_bytes
-        Windows of the kernel's other controls grow by what ACKs acknowledge.
-    jitter_packets
-        A packet leaves a random time late, up to so many packets' times.
-    loss
-        Probability that the path loses a packet.
+        Window of a host beyond its path; None: windows have no limit.
+    kernel_controls, scaling_error, by_bytes
+        Controls are those of Linux 2.6.16 (constants and slow start of its BIC and CUBIC, growth by ACKs of the others,
+        or by what they acknowledge), not as published; CUBIC has the error that was corrected in October 2006.
+    jitter_packets, loss, recovery
+        A packet leaves up to so many packets' times late; the path loses it with this probability; how it is repaired.
     slowest
         Rate of every second host over 1 Gbit/s, and of the hosts of Table 6 that send the other way.
-    recovery
-        Rule that finds and repairs losses.
-    default_bytes
-        Window of a host with default buffers, Table 6.
-    pair_rtt_ms
-        RTT of Table 6, ms.
-    flow_s
-        Length of a flow of Figs 5 and 6, s.
+    default_bytes, pair_rtt_ms, pair_s
+        Table 6: window with default buffers, RTT, ms, and length of a flow (300 s in the source), s.
     slower, stretched
         As the module says.
-    fig3_gb, bulk_gb
-        Files of Fig. 3, and of Figs 8 to 10 (30 GB in the source).
-    levels, reversed_levels
-        Congestion levels of Figs 8 and 9.
-    rtts_ms, counts
-        RTTs of Figs 5 and 6, ms, and numbers of flows.
+    fig3_gb, bulk_gb, levels, reversed_levels
+        Files of Fig. 3, and of Figs 8 to 10 (30 GB in the source); congestion levels of Figs 8 and 9.
+    flow_s, rtts_ms, counts
+        Figs 5 and 6: length of a flow, s, RTTs, ms, and numbers of flows.
     step_s, short_step_s
         Time between two starts of Fig. 7 at 100 and at 11 ms (200 s in the source), s. At 11 ms a flow fills its line
         within a second or two, of which a longer step shows less.
-    pair_s
-        Length of the flows of Table 6 (300 s in the source), s.
-    repetitions
-        Independent runs of everything that is random.
-    at_once
-        Controls of a bed.
-    drawn
-        Goodputs and throughputs over time are kept for the page.
+    repetitions, at_once, drawn
+        Independent runs; controls of a bed; whether goodputs and throughputs over time are kept for the page.
     """
 
     buffer_packets: int = 2000
