@@ -16,7 +16,7 @@ from parshall.scenario import Scenario
 from parshall.studies.artefact import Artefact, Measurement
 from parshall.studies.catalog import find
 from parshall_studies.itb import controls, definition, files, increase, joint, pair, rtts
-from parshall_studies.itb.network import SLOW, VARIANTS, Measured, Place, Setting, bed
+from parshall_studies.itb.network import NO_LIMIT, SLOW, VARIANTS, Measured, Place, Setting, bed
 
 TINY = Setting(
     fig3_gb=0.03,
@@ -108,7 +108,7 @@ def test_a_host_loses_what_its_interface_does_not_hold() -> None:
     place = Place("a", "reno", 1)
     lost, kept = (
         int(run.flows["packets_dropped"][0])
-        for run in ran(bed([place], setting, 20.0, 1.0) for setting in (replace(TUNED, spare_packets=None), TUNED))
+        for run in ran(bed([place], setting, 20.0, 1.0) for setting in (replace(TUNED, spare_packets=NO_LIMIT), TUNED))
     )
     assert lost > 100
     assert kept == 0

@@ -112,7 +112,7 @@ class Sufficient:
 def sufficient(
     cases: Sequence[CaseResult], controls: Sequence[str], differences: score.Differences, at_least: float = AT_LEAST
 ) -> Sufficient:
-    """The cases that are enough (V. Chvatal, Math. Oper. Res. 4, 1979: greedy covering)."""
+    """The cases that are enough, by greedy covering: at each step that which adds most pairs."""
     shown = {
         case.case.name: {pair for pair, each in told_apart(case, controls, differences, at_least).items() if each}
         for case in cases

@@ -37,6 +37,8 @@ RTT_MS = 19.8
 ACCESS_BPS, CAPACITY_BPS = 1e9, 10e9
 PAYLOAD_SHARE = 1460 / 1500
 PACKET_BITS = 12_000
+NO_LIMIT = 1_000_000
+"""Packets of a window that nothing reaches."""
 SLOW = "-slow"
 """Ends the name of the group of a place's slower hosts."""
 
@@ -56,7 +58,7 @@ class Setting:
     buffer_packets, interface_packets
         Queues of the bottleneck, and of a host's interface (txqueuelen), which lose what does not fit.
     spare_packets
-        Window of a host beyond its path; None: windows have no limit.
+        Window of a host beyond its path.
     kernel_controls, scaling_error, by_bytes
         Controls are those of Linux 2.6.16 (constants and slow start of its BIC and CUBIC, growth by ACKs of the others,
         or by what they acknowledge), not as published; CUBIC has the error that was corrected in October 2006.
@@ -81,7 +83,7 @@ class Setting:
 
     buffer_packets: int = 2000
     interface_packets: int = 1000
-    spare_packets: int | None = None
+    spare_packets: int = NO_LIMIT
     kernel_controls: bool = True
     scaling_error: bool = False
     by_bytes: bool = False
@@ -129,15 +131,14 @@ class Setting:
 
     def host(self, name: str, rtt_ms: float) -> dict[str, Any]:
         """Keys of a group of hosts; those of Linux 2.6.16 had three packets at first, delayed ACKs and SACK."""
-        packets = ACCESS_BPS * rtt_ms / 1000 / PACKET_BITS
-        spare = self.spare_packets
+        packets, spare = ACCESS_BPS * rtt_ms / 1000 / PACKET_BITS, self.spare_packets
         return {
             "tcp": "rfc",
             "delayed_ack": True,
             "initial_window": "3 packets",
             "recovery": self.recovery,
             "access_queue": f"{self.interface_packets} packets",
-            "receive_window": "unlimited" if spare is None else f"{round(packets) + spare} packets",
+            "receive_window": "unlimited" if spare >= NO_LIMIT else f"{round(packets) + spare} packets",
             **self.control(name),
         }
 
