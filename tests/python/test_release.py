@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import subprocess
 import sys
 import sysconfig
@@ -18,8 +17,6 @@ from built import ROOT, is_current
 from needs import need
 
 import parshall
-from parshall.campaign import store
-from parshall.results.records import storage
 
 
 @pytest.fixture
@@ -77,17 +74,12 @@ def test_both_distributions_have_the_version(problems: Callable[[Path], list[str
     assert not [each for each in problems(ROOT) if "pyproject" in each]
 
 
-def test_the_formats_have_the_versions_that_are_promised() -> None:
-    text = (ROOT / "docs/project.md").read_text(encoding="utf-8")
-    rows = dict(
-        re.findall(r"^\| ([a-z]+)[^|]* \| ([^|]+) \|", text.split("## Formats")[1].split("## ")[0], re.MULTILINE)
-    )
-    header = (ROOT / "python/parshall/scenario/templates/control/parshall_control.h").read_text(encoding="utf-8")
-    abi = re.search(r"#define PARSHALL_CONTROL_ABI (\d+)", header)
-    assert abi is not None
-    assert rows["results"] == str(storage.FORMAT)
-    assert rows["store"] == str(store.FORMAT)
-    assert rows["controls"] == abi[1]
+def test_both_distributions_have_the_licence(studies: Path) -> None:
+    licence = (ROOT / "LICENSE").read_bytes()
+    assert (ROOT / "studies/LICENSE").read_bytes() == licence
+    with zipfile.ZipFile(studies) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith("licenses/LICENSE"))
+        assert archive.read(name) == licence
 
 
 def test_the_version_that_is_cited_is_that_of_the_package(problems: Callable[[Path], list[str]]) -> None:

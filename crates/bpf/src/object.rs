@@ -1,4 +1,4 @@
-//! What an object says of itself, and its name for this process.
+//! The name of an object, and its declarations about itself.
 
 use crate::error::BpfError;
 use crate::BUILT;
@@ -9,13 +9,13 @@ use std::path::Path;
 /// A compiled control.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// What it is, for messages.
+    /// Its description, for messages.
     pub(crate) what: String,
     /// Its name in the kernel.
     pub(crate) name: String,
     /// The names of its inner variables; `None`: it records nothing.
     pub(crate) inner: Option<Vec<String>>,
-    /// What its section `.rodata.parameters` has instead of its defaults.
+    /// The content of its section `.rodata.parameters`, in place of its defaults.
     pub(crate) parameters: Option<Vec<u8>>,
     /// The ELF file, in which it has that name.
     pub(crate) elf: Vec<u8>,

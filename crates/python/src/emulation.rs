@@ -63,7 +63,7 @@ fn whole(done: PyResult<PyResult<String>>) -> PyResult<String> {
     done?.map_err(|error| of_another_thread(EMULATION).unwrap_or(error))
 }
 
-/// What this machine permits of emulation, as JSON.
+/// Returns this machine's permissions for emulation, as JSON.
 #[pyfunction]
 pub fn emulation_abilities() -> PyResult<String> {
     linux::abilities()

@@ -54,7 +54,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// How many calls were left out before this one.
+    /// Returns the number of calls that were left out before this one.
     pub(crate) fn count(&mut self, call: &Call) -> u64 {
         let kind = call.kind();
         if kind == Some(Kind::Init) {
@@ -104,7 +104,7 @@ impl Watch {
     }
 }
 
-/// What was left out of the calls of a connection.
+/// Returns the calls of a connection that were left out.
 pub(crate) fn of(calls: &[Call]) -> LeftOut {
     let mut watch = Watch::default();
     let mut found = LeftOut::default();

@@ -1,4 +1,4 @@
-//! How many packets a captured segment was.
+//! The number of packets of a captured segment.
 //!
 //! Where the capturing host offloads segmentation, one captured segment is many packets on the wire. The handshake states their size as long
 //! as no segment is longer (than a frame of Ethernet takes, where nothing is stated): then each is a packet, however short, and a

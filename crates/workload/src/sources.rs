@@ -22,7 +22,7 @@ use std::num::NonZeroU64;
 /// far enough from 2^64 that sequence numbers cannot overflow.
 pub const MAX_TRANSFER_BYTES: u64 = 1 << 60;
 
-/// What drives a flow.
+/// The source of a flow's data.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Reliable transfers, one after another.

@@ -23,7 +23,7 @@ class Damage:
 
 
 _ANSWER = b"parshall answer 1 "
-"""How a file of ``answers/`` begins: then follow its digest, the end of the line, and JSON."""
+"""First bytes of a file of ``answers/``; its digest, the end of the line, and JSON follow."""
 
 
 def behind_digest(content: bytes) -> bytes:
@@ -45,7 +45,7 @@ def answer_of(path: Path) -> bytes | None:
 
 
 def is_answer(path: Path) -> bool:
-    """Whether a file of ``answers/`` has the format that is read, damaged or not."""
+    """True if a file of ``answers/`` has the known format, damaged or not."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(len(_ANSWER)) == _ANSWER
     return False

@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import (
-    Force,
-    Json,
-    Overrides,
-    Quiet,
-    console,
-    note,
-    output_option,
-    part,
-    print_json,
-    table,
-    verb,
-)
+from parshall.cli.added import one
+from parshall.cli.console import console, note, print_json, table
+from parshall.cli.groups import Changes, Printed
+from parshall.cli.options import Force, output_option
+from parshall.cli.values import part
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.report.predicted import PredictedSection
+    from parshall.scenario import Scenario
 
 THROUGHPUT = "throughput"
 """Word in place of a scenario."""
@@ -34,7 +28,8 @@ def predict(
         str,
         typer.Argument(metavar="SCENARIO", help='A scenario in TOML; or the word "throughput".', show_default=False),
     ],
-    overrides: Overrides = None,
+    *,
+    changes: Changes,
     loss: Annotated[
         str | None,
         typer.Option(help="Of throughput: probability that a packet is lost, 2 % or 0.02.", show_default=False),
@@ -57,7 +52,7 @@ def predict(
         list[int] | None,
         typer.Option(
             "--over",
-            help="Of throughput: RTTs over which it is averaged; repeatable.",
+            help="Of throughput: RTTs of the average; repeatable.",
             show_default="100 ... 2000",
         ),
     ] = None,
@@ -65,8 +60,7 @@ def predict(
     high: Annotated[float | None, typer.Option(help="Largest acceptable throughput, packets per RTT.")] = None,
     output: Annotated[Path | None, output_option(False)] = None,
     force: Force = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
     """Predict a scenario by the analytic models: throughput of each group, completion times, queues.
 
@@ -78,27 +72,22 @@ def predict(
     if what == THROUGHPUT and not Path(what).exists():
         if loss is None:
             raise InputError("--loss: found none; the probability that a packet is lost is needed, e.g. --loss 0.02")
-        from parshall.cli.predict_throughput import predict_throughput
-
-        predict_throughput(part("--loss", loss), cc, rtt, w_max, rtts, scales, (low, high), as_json=as_json)
+        throughput = one(f"predict.{THROUGHPUT}")
+        throughput(part("--loss", loss), cc, rtt, w_max, rtts, scales, (low, high), as_json=printed.as_json)
     elif loss is not None:
         raise InputError(f'--loss: found {loss} beside a scenario; it belongs to "parshall predict throughput"')
     else:
-        _predict_scenario(Path(what), overrides or [], output, force=force, as_json=as_json, quiet=quiet)
+        _predict_scenario(changes.scenario(Path(what)), output, printed, force=force)
 
 
-def _predict_scenario(
-    path: Path, overrides: list[str], output: Path | None, *, force: bool, as_json: bool, quiet: bool
-) -> None:
+def _predict_scenario(scenario: Scenario, output: Path | None, printed: Printed, *, force: bool) -> None:
     from parshall.instruments.prediction.predict import flatten
     from parshall.instruments.prediction.predict import predict as predicted_for
-    from parshall.scenario import Scenario
 
-    scenario = Scenario.load(path, overrides)
     predicted = predicted_for(scenario)
     if output is not None:
         predicted.save(output, overwrite=force)
-    if as_json:
+    if printed.as_json:
         assumptions = list(predicted.assumptions)
         print_json({"name": scenario.name, "predicted": flatten(predicted), "assumptions": assumptions})
         return
@@ -108,7 +97,7 @@ def _predict_scenario(
     view = beside(predicted, {})
     for section in view.sections:
         _show(section)
-    if quiet:
+    if printed.quiet:
         return
     if view.left_out:
         note(f"{view.left_out} --json has all.")

@@ -9,7 +9,7 @@ use crate::groups::{Direction, ExternalGroup};
 use parshall_engine::{Flags, Packet};
 use parshall_units::Instant;
 
-/// What is known of packets from outside.
+/// The knowledge of packets from outside.
 #[derive(Debug, Default)]
 pub(super) struct External {
     routes: Vec<ExternalRoute>,

@@ -12,12 +12,12 @@ use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 
 impl Simulation {
-    /// How many external flows there are.
+    /// Returns the number of external flows.
     pub fn external_flows(&self) -> u32 {
         self.network.endpoints.external.count()
     }
 
-    /// What the scenario says of an external flow.
+    /// Returns the scenario's values for an external flow.
     pub fn external_flow(&self, flow: u32) -> ExternalFlowInfo<'_> {
         self.network.endpoints.external.info(flow)
     }
@@ -40,7 +40,7 @@ impl Simulation {
 
     // --- packets ---
 
-    /// Whether links are captured: then each packet is to be [shown](Self::show).
+    /// True if links are captured: then each packet is to be [shown](Self::show).
     pub fn is_captured(&self) -> bool {
         self.network.core.sink.captures.is_some()
     }

@@ -112,7 +112,7 @@ impl Parameter {
     }
 }
 
-/// Whether two numbers are in order, if there are two.
+/// True if two numbers are in order, if there are two.
 const fn is_at_most(least: Option<f64>, most: Option<f64>) -> bool {
     match (least, most) {
         (Some(least), Some(most)) => least <= most,

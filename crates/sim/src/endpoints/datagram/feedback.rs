@@ -1,4 +1,4 @@
-//! What makes a flow of datagrams follow the network: the receiver reports once a round trip what arrived, and a
+//! The feedback by which a flow of datagrams follows the network: the receiver reports once a round trip what arrived, and a
 //! congestion control sets the rate from that.
 //!
 //! A report covers an interval of one base RTT (at least [`SHORTEST_INTERVAL`]; at most [`LONGEST_INTERVAL`] for controls that need arrival times) of the receiver's time and reaches the sender
@@ -30,7 +30,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 /// For controls that need arrival times: draft-ietf-rmcat-gcc-02 §3.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(30);
 
-/// What sets the times of a flow's datagrams.
+/// The times of a flow's datagrams.
 #[derive(Debug)]
 pub(crate) enum Pace {
     /// A source with times of its own.
@@ -72,7 +72,7 @@ struct Interval {
     delay: Duration,
 }
 
-/// What reports said since the warm-up.
+/// The content of the reports since the warm-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard {
     /// Reports, and those of losses.
