@@ -130,6 +130,8 @@ def test_slower_hosts_begin_in_turn_with_the_others() -> None:
     assert (fast["count"], slow["count"], slow["name"]) == (3, 2, "a" + SLOW)
     assert (fast["start"]["list"], slow["start"]["list"]) == (["0 s", "4 s", "8 s"], ["2 s", "6 s"])
     assert slow["access_rate"] == "700000000 bit/s"
+    other = bed([Place("a", "reno", 5, reverse=4)], replace(TINY, other_way=0.6), 11.0, 10.0).document()["flows"]
+    assert [each["access_rate"] for each in other] == ["1000000000 bit/s", "600000000 bit/s"]
     found = rtts.goodputs(ps.run(bed([Place("a", "reno", 5)], replace(TUNED, slowest=0.7), 11.0, 0.3)), 1)
     assert found.values["a"][0].size == 5
 
@@ -263,7 +265,7 @@ def test_windows_live_on_from_message_to_message() -> None:
 
 def test_table_6_is_of_windows_and_of_hosts() -> None:
     """64 kB a round trip of 19.8 ms are 26 Mbit/s; hosts that send at 0.7 have that much the other way."""
-    setting = replace(TINY, default_bytes=65_536, slowest=0.7, pair_s=8.0)
+    setting = replace(TINY, default_bytes=65_536, other_way=0.7, pair_s=8.0)
     found = {name: float(values.mean()) for name, values in answered(pair.TABLE6, setting).items()}
     assert found["default"] == pytest.approx(8 * 65_536 / 0.0198 / 1e6, rel=0.05)  # whole packets, and slow start
     assert found["tuned_back"] == pytest.approx(0.7 * found["tuned"], rel=0.05)

@@ -64,8 +64,8 @@ class Setting:
         or by what they acknowledge), not as published; CUBIC has the error that was corrected in October 2006.
     jitter_packets, loss, recovery
         A packet leaves up to so many packets' times late; the path loses it with this probability; how it is repaired.
-    slowest
-        Rate of every second host over 1 Gbit/s, and of the hosts of Table 6 that send the other way.
+    slowest, other_way
+        Rate of every second host over 1 Gbit/s; that of the hosts which send the other way, in Table 6 and Fig. 9.
     default_bytes, pair_rtt_ms, pair_s
         Table 6: window with default buffers, RTT, ms, and length of a flow (300 s in the source), s.
     slower, stretched
@@ -90,6 +90,7 @@ class Setting:
     jitter_packets: int = 1
     loss: float = 0.0
     slowest: float = 1.0
+    other_way: float = 1.0
     recovery: str = "sack"
     default_bytes: int = 131_070
     pair_rtt_ms: float = RTT_MS
@@ -192,14 +193,18 @@ class Place:
         forth: dict[str, Any] = {"path": [self.name]}
         if self.file_gb is not None:
             forth["workload"] = {"name": "transfer", "sizes": f"{round(self.file_gb * 1e9)} B"}
+        hosts = _by_speed(self.name, self.count, self.start, {**common, **forth}, setting)
         if not self.reverse:
-            return _by_speed(self.name, self.count, self.start, {**common, **forth}, setting)
-        forth["reverse_path"] = [self.back]
-        other = {"path": [self.back], "reverse_path": [self.name]}
-        return [
-            *_by_speed(self.name, self.count, self.start, {**common, **forth}, setting),
-            *_by_speed(self.back, self.reverse, ("uniform", 0.2), {**common, **other}, setting),
-        ]
+            return hosts
+        other = {
+            "name": self.back,
+            "count": self.reverse,
+            "access_rate": f"{round(ACCESS_BPS * setting.other_way)} bit/s",
+            "path": [self.back],
+            "reverse_path": [self.name],
+            "start": {"uniform": "200 ms"},
+        }
+        return [*({**group, "reverse_path": [self.back]} for group in hosts), {**common, **other}]
 
 
 def speeds(count: int, setting: Setting) -> Values:

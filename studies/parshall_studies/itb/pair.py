@@ -102,7 +102,7 @@ def _table6_points(setting: Setting) -> dict[str, Measurement]:
     changes: dict[str, dict[str, Any]] = {
         "default": {"receive_window": f"{setting.default_bytes} B"},
         "tuned": {},
-        "tuned_back": {"access_rate": f"{round(ACCESS_BPS * FRAMED * setting.slowest / setting.stretched)} bit/s"},
+        "tuned_back": {"access_rate": f"{round(ACCESS_BPS * FRAMED * setting.other_way / setting.stretched)} bit/s"},
     }
     return {
         name: Measurement(
