@@ -28,6 +28,9 @@ TINY = Setting(
     short_step_s=0.1,
     pair_s=1.0,
     at_once=6,
+    loss=0.0,
+    spare_packets=NO_LIMIT,
+    buffer_packets=2000,
 )
 TUNED = replace(TINY, spare_packets=900, jitter_packets=0, repetitions=1)
 """Hosts that lose nothing, in step."""
@@ -143,7 +146,7 @@ def test_all_figures_have_the_same_hosts() -> None:
         for point in artefact.points(TINY).values():
             assert isinstance(point, Measurement)
             for group in point.scenario.document()["flows"]:
-                keys = ("congestion_control", "initial_ssthresh", "access_queue", "receive_window", "access_rate")
+                keys = ("congestion_control", "initial_ssthresh", "access_queue", "receive_window")
                 name = group["congestion_control"]["name"]
                 hosts.setdefault(name, set()).add(repr({key: group.get(key) for key in keys}))
     assert {name: len(kinds) for name, kinds in hosts.items()} == dict.fromkeys(VARIANTS, 1)

@@ -322,7 +322,7 @@ def test_table_6_has_a_value_for_each_window_and_way() -> None:
     assert outcomes(935.0)["goodput with tuned buffers, Mbit/s"] == "compatible"
     assert outcomes(850.0)["goodput with tuned buffers, Mbit/s"] == "undecided"  # one run, and not the simulator's
     windows = [each.scenario.document()["flows"][0]["receive_window"] for each in TABLE6.measurements("quick").values()]
-    assert windows == ["131070 B", "unlimited", "unlimited"]
+    assert windows == ["111700 B", "1750 packets", "1750 packets"]
 
 
 @pytest.mark.usefixtures("all_controls")

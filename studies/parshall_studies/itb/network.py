@@ -81,18 +81,18 @@ class Setting:
         Independent runs; controls of a bed; whether goodputs and throughputs over time are kept for the page.
     """
 
-    buffer_packets: int = 2000
+    buffer_packets: int = 15_000
     interface_packets: int = 1000
-    spare_packets: int = NO_LIMIT
+    spare_packets: int = 100
     kernel_controls: bool = True
     scaling_error: bool = False
     by_bytes: bool = False
     jitter_packets: int = 1
-    loss: float = 0.0
+    loss: float = 1e-6
     slowest: float = 1.0
-    other_way: float = 1.0
+    other_way: float = 0.7
     recovery: str = "sack"
-    default_bytes: int = 131_070
+    default_bytes: int = 111_700
     pair_rtt_ms: float = RTT_MS
     flow_s: float = 16.0
     slower: int = 1
