@@ -165,7 +165,7 @@ def test_the_use_of_a_step_is_of_what_its_flows_can_send() -> None:
     assert 0.8 < use[0] < 0.99
     assert use.max() <= 1.0 + 1e-5  # a packet more at an edge
     assert use[-1] > 0.95
-    assert found.curves["a"][1].max() <= 1e10 * (1 + 1e-9)
+    assert found.curves["a"][1].max() <= 1e10 * (1 + 1e-3)  # a packet more in a bin
 
 
 def lasting(value: Mapping[float, float], spread: Mapping[str, float] | None = None) -> dict[Any, Measured]:

@@ -42,7 +42,7 @@ def slower(scale: Scale) -> Setting:
         slower=SLOWER,
         flow_s=12.0 * longer,
         step_s=1.6 * longer,
-        short_step_s=1.6 * longer,
+        short_step_s=1.0 * longer,
         fig3_gb=1.0,
         bulk_gb=0.4,
         levels=(1.2, 1.7, 2.1),
