@@ -9,7 +9,7 @@
 | `benchmark`, `transport` | ITB, the transport benchmark, and its measures |
 | `verbs` | ``parshall itb``, ``design rio``, ``design time-scale``, ``predict throughput`` |
 | `entries` | rows of the catalog of models |
-| `stacks`, `ns2` | comparisons with real stacks, and with ns-2 |
+| `stacks`, `on_linux`, `scaling`, `ns2` | comparisons with real stacks, scaled networks for them, and ns-2 |
 | `observed` | sections of an observation's page |
 | `routers`, `diffserv` | RIO routers predicted and designed, and their fixed point |
 | `chains`, `finite_scale` | chains of a window, and the variability of its throughput |

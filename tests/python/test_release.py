@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from collections.abc import Callable
@@ -123,6 +124,20 @@ def test_no_file_of_the_studies_is_where_the_wheel_takes_its_files_from() -> Non
     assert named == {"itb", "large_deviations", "multiple_time_scale", "rio", "tail_index"}
     assert not [path for path in package.rglob("*") if path.is_dir() and path.name in named | {"documentation"}]
     assert not list(package.rglob("published.toml"))
+
+
+@pytest.mark.slow
+def test_the_sources_have_what_a_build_reads(tmp_path: Path) -> None:
+    """Beside the crates: a build without the BPF programs succeeds, and has none."""
+    need("cargo")
+    command = [sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=True)
+    (made,) = tmp_path.glob("parshall-*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    crates = [path for path in ROOT.glob("crates/*/src/**/*.rs") if path.relative_to(ROOT).parts[1] != "web"]
+    read = [*ROOT.glob("bpf/*.[ch]"), *crates, *ROOT.glob("python/parshall/**/*.rs")]
+    assert {str(path.relative_to(ROOT)) for path in read} <= names
 
 
 @pytest.mark.slow

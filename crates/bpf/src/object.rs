@@ -36,7 +36,8 @@ impl Object {
         Self::of(built(name)?.to_vec(), format!("the BPF program of {name}"), 1)
     }
 
-    /// The control of that name which this library has, with parameters, as the `number`-th one of this process: each has a name of its own.
+    /// The control of that name which this library has, with parameters, as the `number`-th one of this process: each
+    /// has a name of its own.
     ///
     /// # Errors
     /// It has none of that name.
@@ -113,8 +114,8 @@ fn built(name: &str) -> Result<&'static [u8], BpfError> {
     })
 }
 
-/// Where the name begins in a `struct tcp_congestion_ops` of an object. Its other members are pointers, which are zero until the object is loaded,
-/// and flags, which are no letters: the kernel has no more than four.
+/// Where the name begins in a `struct tcp_congestion_ops` of an object. Its other members are pointers, which are zero
+/// until the object is loaded, and flags, which are no letters: the kernel has no more than four.
 fn name_in(section: &[u8]) -> Option<usize> {
     let place = section.iter().position(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')?;
     (place + MAX_NAME < section.len()).then_some(place)

@@ -1,7 +1,8 @@
 //! Congestion controls from outside: Python classes, and shared libraries that Python names.
 //!
 //! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate`
-//! if it has them. The simulation runs without the GIL, which is taken for each call. `python/parshall/scenario/controls.py` says what such a class looks like.
+//! if it has them. The simulation runs without the GIL, which is taken for each call.
+//! `python/parshall/scenario/controls.py` says what such a class looks like.
 
 use crate::foreign::PyPage;
 use crate::inputs::{read, refused};

@@ -42,8 +42,9 @@ pub fn emulate(
     py.detach(|| whole(guarded(EMULATION, run)))
 }
 
-/// Emulates one repetition of a resolved scenario as [`emulate`], without records, and hands what came from the hosts once more into its network;
-/// how the fates of the packets compare, and how far the emulation can be believed, as JSON.
+/// Emulates one repetition of a resolved scenario as [`emulate`], without records, and hands what came from the hosts
+/// once more into its network; how the fates of the packets compare, and how far the emulation can be believed, as
+/// JSON.
 #[pyfunction]
 pub fn emulate_and_replay(
     py: Python<'_>,

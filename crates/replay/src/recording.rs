@@ -1,8 +1,8 @@
 //! The file of a recording: text of comma-separated values, compressed with zstd.
 //!
 //! The first line is `# ` and the [`Header`] as JSON, the second has the names of the columns, and each line after these is a call. The
-//! last line is `# ` and the [`End`] as JSON; a file without it was cut off, and what is whole of it can be read. Any reader of CSV that skips comments
-//! reads such a file. It may also be uncompressed, or compressed with gzip.
+//! last line is `# ` and the [`End`] as JSON; a file without it was cut off, and what is whole of it can be read. Any
+//! reader of CSV that skips comments reads such a file. It may also be uncompressed, or compressed with gzip.
 //!
 //! Calls are kept in memory, up to [`MEMORY`]: a small file may have gigabytes of them in it.
 

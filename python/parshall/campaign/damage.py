@@ -12,6 +12,7 @@ from parshall.campaign.segments import first_line, intact, keys_of, read_segment
 from parshall.campaign.store import Store
 from parshall.foundations.errors import StoreError
 from parshall.foundations.files import digest
+from parshall.foundations.formats import STORE
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Damage:
     what: str
 
 
-_ANSWER = b"parshall answer 1 "
+_ANSWER = f"parshall answer {STORE} ".encode()
 """First bytes of a file of ``answers/``; its digest, the end of the line, and JSON follow."""
 
 

@@ -1,19 +1,22 @@
 """Verbs that installed packages add to the command line.
 
 An entry of the group ``parshall.verbs`` has the name of its verb; ``design.rio`` is the verb `rio` of
-`parshall design`.
+`parshall design`, and ``predict.throughput`` what `parshall predict throughput` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command
 
 from parshall.cli.verb import verb
 from parshall.foundations import plugins
-from parshall.foundations.errors import InputError, MissingExtraError
+from parshall.foundations.errors import InputError
 from parshall.foundations.extras import missing
 
 OF_EXTRAS: Mapping[str, tuple[str, str]] = dict.fromkeys(
@@ -57,40 +60,46 @@ def added(parent: str = "", taken: Collection[str] = ()) -> dict[str, Any]:
 
 def extend(group: typer.Typer, parent: str) -> None:
     """Add to a group of verbs those of packages; in the place of one that an extra would install, one that says so."""
-    own = [command.name or "" for command in group.registered_commands]
-    found = added(parent, own)
+    for name, does, settings in _below(parent, [command.name or "" for command in group.registered_commands]):
+        group.command(name, **settings)(does)
+
+
+class WithVerbs(TyperCommand):
+    """A verb that one of a package may follow, as ``throughput`` follows ``predict``, unless a file has that name."""
+
+    def below(self) -> dict[str, Any]:
+        """The commands that may follow, by name."""
+        made = {}
+        for name, does, settings in _below(self.name or ""):
+            alone = typer.Typer(add_completion=False)
+            alone.command(name, **settings)(does)
+            made[name] = get_command(alone)
+        return made
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Return the context of the verb, or of the one that follows it."""
+        word = next(iter(args), "")
+        if word and not word.startswith("-") and not Path(word).exists() and word in (below := self.below()):
+            return below[word].make_context(f"{info_name} {word}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+def _below(parent: str, taken: Collection[str] = ()) -> Iterator[tuple[str, Callable[..., None], dict[str, Any]]]:
+    """Names, functions and settings of the verbs below a verb, those too that an extra would install."""
+    found = added(parent, taken)
     for name, does in found.items():
-        group.command(name)(verb(does))
+        yield name, verb(does), {}
     for name in OF_EXTRAS:
         above, _, last = name.rpartition(".")
         if above == parent and last not in found:
-            group.command(last, hidden=True, context_settings=ANYTHING, add_help_option=False)(absent(name))
-
-
-def one(name: str) -> Callable[..., None]:
-    """Return the function of a verb of an extra, as ``predict.throughput``.
-
-    Raises
-    ------
-    MissingExtraError
-        It is not installed.
-    """
-    parent, _, own = name.rpartition(".")
-    found: Callable[..., None] | None = added(parent).get(own)
-    if found is None:
-        raise _missing(name)
-    return found
+            yield last, absent(name), {"hidden": True, "context_settings": ANYTHING, "add_help_option": False}
 
 
 def absent(name: str) -> Callable[[], None]:
     """A verb that says which extra has the verb of this name, as ``design.rio``."""
 
     def say() -> None:
-        raise _missing(name)
+        extra, distribution = OF_EXTRAS[name]
+        raise missing(extra, name.replace(".", " "), distribution)
 
     return verb(say)
-
-
-def _missing(name: str) -> MissingExtraError:
-    extra, distribution = OF_EXTRAS[name]
-    return missing(extra, name.replace(".", " "), distribution)

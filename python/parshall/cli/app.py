@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from parshall.cli.added import ANYTHING, OF_EXTRAS, absent, added
+from parshall.cli.added import ANYTHING, OF_EXTRAS, WithVerbs, absent, added
 from parshall.cli.panels import line_of, order_of, panel_of
 from parshall.cli.verb import Commands, verb
 
@@ -87,7 +87,8 @@ def _add(made: typer.Typer, name: str, does: Any) -> None:
     if isinstance(does, typer.Typer):
         made.add_typer(does, name=name, short_help=line, rich_help_panel=panel)
     else:
-        made.command(name, short_help=line, rich_help_panel=panel)(does)
+        of_extras = any(each.startswith(f"{name}.") for each in OF_EXTRAS)
+        made.command(name, cls=WithVerbs if of_extras else None, short_help=line, rich_help_panel=panel)(does)
 
 
 def root(

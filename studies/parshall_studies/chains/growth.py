@@ -15,7 +15,7 @@ A round trip delivers the ACKs of the packets of the one before: floor(W_i) of t
 where a step is taken anew at each ACK, `STEPS` steps a round trip are made.
 
 Assumptions: the window is always used; one reduction a loss event; no slow start. What a recovery or a timeout takes
-is in `models.recovery`. References: Xu, Harfoush & Rhee, INFOCOM 2004 (BIC); RFC 3649 §5 (HighSpeed); RFC 9438
+is in `chains.recovery`. References: Xu, Harfoush & Rhee, INFOCOM 2004 (BIC); RFC 3649 §5 (HighSpeed); RFC 9438
 (CUBIC); Kelly, CCR 33(2), 2003 (Scalable); Loiseau 2010, eq. (2) (Reno), §5.3 (the augmented state).
 """
 

@@ -143,7 +143,7 @@ class Spectrum:
         """Return the spectrum expected of a record at a finite scale: f(alpha) - log(V(alpha)/V(mean))/(2n).
 
         V(alpha) = Lambda''(q) is the variance, times n, of means around alpha: the saddle-point density is
-        exp(n f) sqrt(n/(2 pi V)), and records are held against its value at the mean (`stats.spectrum`).
+        exp(n f) sqrt(n/(2 pi V)), and records are held against its value at the mean (`parshall_studies.spectrum`).
 
         Source: H. Daniels, Saddlepoint approximations in statistics, 1954; the eigenvectors' factor is left out.
 
@@ -597,7 +597,7 @@ def spectrum(
     Parameters
     ----------
     loss
-        p(w): a loss function of `models.loss`, any function of the window, a packet loss probability; or a chain.
+        p(w): a loss function of `chains.loss`, any function of the window, a packet loss probability; or a chain.
     w_max
         Largest window, packets.
     rule

@@ -14,7 +14,7 @@ which a long climb multiplies: where p(w) is 1 in double precision, e.g. after 2
 is still possible, and only its logarithm can tell.
 
 Range: losses of different round trips are independent given the window. Cross traffic must therefore forget itself
-within an RTT. `p_of_w` of a record is `models.measured_loss.Measured`.
+within an RTT. `p_of_w` of a record is `chains.measured_loss.Measured`.
 
 References: P. Loiseau, P. Gonçalves, J. Barral, P. Vicat-Blanc Primet, Modeling TCP throughput: an elaborated
 large-deviations-based model and its empirical validation, Performance Evaluation 67, 2010, §3.1, §4.2.

@@ -1,6 +1,6 @@
 """The tilted chain of a window with memory, looked at from loss to loss.
 
-Between two losses the window is a function of the state x after the last one (`models.growth`: the window W at
+Between two losses the window is a function of the state x after the last one (`chains.growth`: the window W at
 that loss, and whether it was early) and of the time since. The chain of (x, time since) is large, but all its
 randomness is when the next loss comes. So it is enough to look at losses:
 
@@ -20,13 +20,13 @@ W is on a grid of `windows`, in equal ratios; a loss between two of them goes to
 is kept. Grids that hold every window that occurs (Reno's) are exact. Followed are `FOLLOWED` nats of survival: f is
 known for tilts at which what comes later does not matter (`limits`). A window at w_max stays there.
 
-With a `models.recovery` an epoch also has its recovery: a loss in the k-th round trip is found there at the fraction
+With a `chains.recovery` an epoch also has its recovery: a loss in the k-th round trip is found there at the fraction
 u of it, the epoch lasts k + u + D round trips, and what follows (fast recovery, a timeout) is drawn with the repairs'
 shares, so that K has a term for each. Windows are then those of the sender, with their fractions, and a round trip
 sends the mean of the windows at its ends, in whole packets.
 
 m-dependent losses: a loss function with a method `since(window, round_trips)` has p depend on the time since the
-last loss too (`models.persistent_loss`).
+last loss too (`chains.persistent_loss`).
 
 References: Loiseau 2010, §5.3 (where these chains are future work), footnote 1; E. Seneta, Non-negative Matrices and
 Markov Chains, 1981.
@@ -197,7 +197,7 @@ class LossEpochs:
 
 
 class EpochTilt:
-    """`LossEpochs` as a tilted chain of `models.legendre`.
+    """`LossEpochs` as a tilted chain of `chains.legendre`.
 
     Parameters
     ----------

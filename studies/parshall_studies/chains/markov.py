@@ -205,7 +205,7 @@ def chain(
     Parameters
     ----------
     loss
-        p(w): a loss function of `models.loss`, any function of the window, or a packet loss probability.
+        p(w): a loss function of `chains.loss`, any function of the window, or a packet loss probability.
     w_max
         Largest window, packets.
     rule

@@ -9,7 +9,7 @@
 
 Cross traffic that lasts for several round trips makes losses come in groups: the loss probability is then larger
 just after a loss, at small windows, than the window alone says (source, Fig. 4(c)). The source names the m-dependent
-chain as the remedy. `models.variants.spectrum("reno", persistent)` is that chain.
+chain as the remedy. `chains.variants.spectrum("reno", persistent)` is that chain.
 
 References: Loiseau 2010, §4.2 (discussion of Fig. 5).
 """

@@ -2,13 +2,13 @@
 
 The chain of eq. (2) of Loiseau 2010 halves in the next round trip and goes on. A sender needs a round trip to find the
 loss, in which the window still grows, one or more to repair it, in which the window does not grow, and if a
-retransmission is lost too, the retransmission timer. A `Recovery` says so for `models.loss_epochs`: what may follow a
+retransmission is lost too, the retransmission timer. A `Recovery` says so for `chains.loss_epochs`: what may follow a
 loss (`Repair`), how probable it is, how long it lasts, how much is sent meanwhile, and which window comes after it.
 
 | symbol | name | unit |
 | --- | --- | --- |
 | p | `loss`: packet loss probability | |
-| w, w_0 | window when the loss is found, window after it (of `models.growth`) | packets |
+| w, w_0 | window when the loss is found, window after it (of `chains.growth`) | packets |
 | u | `found_at`: where in its round trip a loss is found, from 0 to 1 | RTTs |
 | D | `Repair.rtts`: from then until the window grows again | RTTs |
 | T_0 | `timeout_rtts`: the first retransmission timeout | RTTs |

@@ -3,7 +3,7 @@
 Lambda(q) is the logarithm of the largest real eigenvalue of A(q), A_ij = exp(q (r_i - r_ref)) P_ij, from ARPACK or,
 for small chains, LAPACK; its derivative is sum u_i v_i r_i / sum u_i v_i with the left and right eigenvectors u and v.
 
-Range: |q| (max r - min r) <= 200, beyond which entries leave double precision. `models.skip_free` has no such limit.
+Range: |q| (max r - min r) <= 200, beyond which entries leave double precision. `chains.skip_free` has no such limit.
 
 References: Loiseau 2010, footnote 1.
 """

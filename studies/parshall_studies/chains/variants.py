@@ -2,7 +2,7 @@
 
 `spectrum("cubic", loss, rtt_s=0.1)` gives what `large_deviations.spectrum` gives for Reno.
 
-Assumptions are those of `models.growth`. Without a `recovery` the window is reduced in the round trip after the one
+Assumptions are those of `chains.growth`. Without a `recovery` the window is reduced in the round trip after the one
 that loses, and there are no timeouts: means under independent losses are then 2 to 7 % off those of packets. With
 `recovery.IndependentLosses` they are within 3 % (the study `large_deviations` has the table).
 
@@ -58,7 +58,7 @@ def epochs(
     grid
         How many windows at a loss are told apart; up to w_max of it, all whole ones are.
     recovery
-        What a loss takes beyond the smaller window (`models.recovery`); Reno then grows by its ACKs. None: nothing, as
+        What a loss takes beyond the smaller window (`chains.recovery`); Reno then grows by its ACKs. None: nothing, as
         in eq. (2).
 
     Raises

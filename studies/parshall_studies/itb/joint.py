@@ -54,7 +54,7 @@ def base(scale: Scale) -> Setting:
         fig3_gb=0.6 * longer,
         bulk_gb=0.3 * longer,
         levels=(1.2, 1.7, 2.1),
-        flow_s=6.0 * longer,
+        flow_s=10.0,
         step_s=1.2 * longer,
         short_step_s=0.6 * longer,
         at_once=6,

@@ -1,8 +1,8 @@
 """The variation of a flow's throughput: its empirical spectrum at several scales, and the chain fitted on its p(w).
 
 The chain is that of Loiseau 2010: the window grows by one packet a round trip, and is halved with probability p(w), as
-measured (`models.measured_loss`, neighbouring windows pooled). Slow start and the later slots of a loss event do not
-count. If another control is named, the chain is that of `models.variants`, which has the window at the last loss and
+measured (`chains.measured_loss`, neighbouring windows pooled). Slow start and the later slots of a loss event do not
+count. If another control is named, the chain is that of `chains.variants`, which has the window at the last loss and
 the time since: BIC, HighSpeed, CUBIC, Scalable.
 
 A chain whose mean is off the flow's by more than `MISFIT` describes another flow: its mean is told, and no range is

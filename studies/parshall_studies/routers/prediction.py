@@ -1,4 +1,4 @@
-"""Networks with RIO queues: throughput, losses by class and queues from the fixed point of `models.diffserv`.
+"""Networks with RIO queues: throughput, losses by class and queues from the fixed point of `parshall_studies.diffserv`.
 
 | symbol | from the scenario | unit |
 | --- | --- | --- |

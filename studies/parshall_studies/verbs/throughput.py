@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from parshall.cli.console import console, print_json, table
-from parshall.cli.values import duration_s, one_of
+from parshall.cli.groups import Printed
+from parshall.cli.values import duration_s, one_of, part
 
 if TYPE_CHECKING:
     from parshall_studies.chains.large_deviations import Spectrum
@@ -14,34 +17,48 @@ SCALES = (100, 200, 500, 1000, 2000)
 
 
 def predict_throughput(
-    loss: float,
-    control: str,
-    rtt: str | None,
-    w_max: int | None,
-    rtts: int,
-    scales: list[int] | None,
-    acceptable: tuple[float | None, float | None],
     *,
-    as_json: bool,
+    loss: Annotated[
+        str | None, typer.Option(help="Probability that a packet is lost, 2 % or 0.02.", show_default=False)
+    ] = None,
+    cc: Annotated[str, typer.Option("--cc", help="The control; reno, bic, highspeed, cubic, scalable.")] = "reno",
+    rtt: Annotated[
+        str | None,
+        typer.Option(help='Round-trip time, e.g. "100 ms"; CUBIC needs it.', show_default="rates per RTT alone"),
+    ] = None,
+    w_max: Annotated[
+        int | None, typer.Option(help="Largest window, packets.", show_default="1000 for reno, else 10000")
+    ] = None,
+    rtts: Annotated[int, typer.Option(help="Length of the flow, RTTs.")] = 2**18,
+    scales: Annotated[
+        list[int] | None,
+        typer.Option("--over", help="RTTs of the average; repeatable.", show_default="100 ... 2000"),
+    ] = None,
+    low: Annotated[float | None, typer.Option(help="Least acceptable throughput, packets per RTT.")] = None,
+    high: Annotated[float | None, typer.Option(help="Largest acceptable throughput, packets per RTT.")] = None,
+    printed: Printed,
 ) -> None:
-    """Print the mean of a flow's throughput under independent losses, and how much it varies at each scale."""
+    """Predict the mean throughput of one flow under independent losses, and how much it varies at each time scale."""
     from parshall.foundations.errors import InputError
     from parshall_studies.chains import variants
 
-    control = one_of("--cc", control, variants.CONTROLS)
+    if loss is None:
+        raise InputError("--loss: found none; the probability that a packet is lost is needed, e.g. --loss 0.02")
+    probability = part("--loss", loss)
+    control = one_of("--cc", cc, variants.CONTROLS)
     rtt_s = duration_s("--rtt", rtt)
     if control == "cubic" and rtt_s is None:
         raise InputError('--rtt: found none; CUBIC grows with time, so it needs one, e.g. --rtt "100 ms"')
-    model = variants.for_control(control, loss, rtt_s=rtt_s, w_max=w_max)
+    model = variants.for_control(control, probability, rtt_s=rtt_s, w_max=w_max)
     chosen = scales or [n for n in SCALES if n <= rtts]
     asked = {
-        "loss": loss,
+        "loss": probability,
         "congestion_control": control,
         "rtt_s": rtt_s,
         "w_max": w_max or variants.default_w_max(control),
     }
-    answer = {**asked, **_answer(model, loss, rtts, chosen, *acceptable, reno=control == "reno")}
-    if as_json:
+    answer = {**asked, **_answer(model, probability, rtts, chosen, low, high, reno=control == "reno")}
+    if printed.as_json:
         print_json(answer)
     else:
         _show(answer)
@@ -95,5 +112,5 @@ def _show(answer: dict[str, Any]) -> None:
         )
     if answer["scale_for"] is not None:
         out.print(f"within the range from {answer['scale_for']} RTTs on")
-    for part in answer["linear_parts"]:
-        out.print(f"f is straight from {part['low']:.3g} to {part['high']:.4g} packets: {part['why']}")
+    for straight in answer["linear_parts"]:
+        out.print(f"f is straight from {straight['low']:.3g} to {straight['high']:.4g} packets: {straight['why']}")

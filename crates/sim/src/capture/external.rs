@@ -1,6 +1,7 @@
 //! Packets from outside: their headers are their own.
 //!
-//! Whoever hands a packet in shows its first bytes before ([`Captures::show`]). They are kept by the packet's slot, as long as the slot is the packet's.
+//! Whoever hands a packet in shows its first bytes before ([`Captures::show`]). They are kept by the packet's slot, as
+//! long as the slot is the packet's.
 
 use super::frame::Frame;
 use super::route::ExternalRoute;

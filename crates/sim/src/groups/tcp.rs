@@ -38,8 +38,8 @@ pub(crate) struct TcpGroup {
     /// The same of ACKs that cross no contended link: only hosts with Linux's rules take a time with these.
     pub(crate) answer_time: Duration,
     pub(crate) access: Option<AccessLink>,
-    /// A timer becomes an event only when no packet of its flow comes before it. Where hosts take no random time, timers of two flows meet at
-    /// the same picosecond, in the order in which they were started.
+    /// A timer becomes an event only when no packet of its flow comes before it. Where hosts take no random time,
+    /// timers of two flows meet at the same picosecond, in the order in which they were started.
     pub(crate) arms_late: bool,
     pub(crate) marker: MarkerConfig,
     /// True if the end of the simulation waits for its transfers.

@@ -1,4 +1,5 @@
-//! A simulation that real packets cross: they are handed in, and taken out when they are due ([`endpoints::external`](crate::endpoints::external)).
+//! A simulation that real packets cross: they are handed in, and taken out when they are due
+//! ([`endpoints::external`](crate::endpoints::external)).
 //!
 //! Whoever owns the clock does, again and again: hand in what has come, [`advance`](Simulation::advance) to the time of the clock,
 //! take what is due, and free the memory of what was lost. Flows are counted among the external ones, from 0, in the order of
@@ -67,9 +68,9 @@ impl Simulation {
         self.network.core.sink.captures.as_ref().map_or(0, |captures| captures.left_out())
     }
 
-    /// A packet comes from outside. A time that is past is now. Packets of a flow keep the order in which they are handed in; so do those of
-    /// several flows that are handed in one after the other for the same time: each comes a picosecond after the one before. (At one
-    /// and the same time flows take turns, and bursts would be mixed.)
+    /// A packet comes from outside. A time that is past is now. Packets of a flow keep the order in which they are
+    /// handed in; so do those of several flows that are handed in one after the other for the same time: each comes a
+    /// picosecond after the one before. (At one and the same time flows take turns, and bursts would be mixed.)
     pub fn hand_in(&mut self, at: Instant, arrival: &Arrival) {
         let wanted = at.max(self.now);
         let at = if wanted == self.last_in.0 { self.last_in.1 + Duration::from_ps(1) } else { wanted };

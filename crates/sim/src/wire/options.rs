@@ -1,5 +1,5 @@
-//! Options that few ACKs carry, kept while they are under way on contended links: SACK blocks, the window that goes with them, and a timestamp that
-//! somebody reads.
+//! Options that few ACKs carry, kept while they are under way on contended links: SACK blocks, the window that goes
+//! with them, and a timestamp that somebody reads.
 
 use parshall_tcp::segment::{NO_SACK, NO_WINDOW};
 use parshall_tcp::{Ack, SackBlocks};

@@ -1,7 +1,8 @@
 //! A flow's values at moments of time, made into the records: the common part of all readers of series.
 //!
 //! Windows per round trip are made where samples are as close as the round trips are long: of the first [`LOOKED_AT`] gaps
-//! between samples at least [`CLOSE`] must be at most a round-trip time, give or take what timers do. Else there are none, and a remark says so.
+//! between samples at least [`CLOSE`] must be at most a round-trip time, give or take what timers do. Else there are
+//! none, and a remark says so.
 
 use super::kernel_times::{Counters, KernelTimes};
 use super::window::Window;
