@@ -11,8 +11,7 @@ from emulations import ON_THE_KERNEL
 import parshall.instruments.emulation
 from parshall.studies.artefact import Measurement
 from parshall.studies.study import Emulated, emulated
-from parshall_studies import stacks
-from parshall_studies import mpi
+from parshall_studies import mpi, stacks
 from parshall_studies.itb import exchanges, files, rtts, web
 from parshall_studies.itb.network import Place, Setting, bed
 from parshall_studies.itb.pair import TABLE6

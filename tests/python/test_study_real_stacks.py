@@ -106,7 +106,7 @@ def test_times_are_those_that_a_program_left(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(stacks, "run_programs", run_programs)
     monkeypatch.setattr(stacks, "validity", lambda _: replace(VALID, level=next(levels)))
-    scenario = web.scenario(3, {})
+    scenario = web.scenario(3)
 
     def answer(client: str) -> Emulated:
         return stacks.times_of_programs(
