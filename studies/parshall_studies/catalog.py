@@ -8,7 +8,6 @@ ITB = Study(
     "high-speed controls at 10 Gbit/s: starts, RTT, load, reverse traffic, spread (Figs 3 to 10, Tables 1 to 6)",
     "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007",
     "parshall_studies.itb",
-    {"quick": "4.4 CPU minutes", "paper": "50 CPU minutes"},
 )
 LARGE_DEVIATIONS = Study(
     "large_deviations",

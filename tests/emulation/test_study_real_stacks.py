@@ -9,11 +9,12 @@ import pytest
 from emulations import ON_THE_KERNEL
 
 import parshall.instruments.emulation
+from parshall.studies.artefact import Measurement
 from parshall.studies.study import Emulated, emulated
-from parshall_studies import stacks
-from parshall_studies.benchmark import mpi
-from parshall_studies.itb import real_bulk, real_messages, real_mpi, real_rtts, real_web
-from parshall_studies.itb import real_stacks as table6
+from parshall_studies import mpi, stacks
+from parshall_studies.itb import exchanges, files, rtts, web
+from parshall_studies.itb.network import Place, Setting, bed
+from parshall_studies.itb.pair import TABLE6
 from parshall_studies.large_deviations import captured, real_cross_traffic, real_pairs, real_stacks
 from parshall_studies.large_deviations.real_stacks import ARTEFACTS, SLOWER, Summary, summaries
 from parshall_studies.multiple_time_scale import side_by_side
@@ -21,6 +22,7 @@ from parshall_studies.multiple_time_scale import steered_stacks as steered
 from parshall_studies.multiple_time_scale.network import SOURCE, Background
 from parshall_studies.rio import ON_LINUX
 from parshall_studies.rio.tables import measured
+from parshall_studies.scaling import for_linux
 from parshall_studies.tail_index import hybrid
 from parshall_studies.tail_index import real_stacks as tail_index
 from parshall_studies.tail_index.setting import FIG1
@@ -54,12 +56,10 @@ def test_a_capture_of_linux_says_what_its_socket_says(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.gate
-def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_linux_wait_for_their_replies() -> None:
     """Ten exchanges of 1 MB over 1 Gbit/s and 11.6 ms: longer than what the line takes, each longer than an RTT."""
-    monkeypatch.setattr(real_messages, "MESSAGES", 10)
-    scenario = real_messages.scenario(5, real_messages.HOSTS)
-    found = real_messages.real_times(scenario, "this", 5).answer
-    taken = np.diff(found.ends_s, prepend=0.0)
+    work = mpi.Work("ping_pong", 1_000_000, 10)
+    taken = exchanges.times(exchanges.scenario(), "this", exchanges.Exchange(work, "", 0.0, over_mpi=False)).answer
     assert len(taken) == 10
     assert (taken > 2 * 8e6 / 1e9 + 0.0116).all()
     assert taken[-1] < taken[0] < 1.0
@@ -68,25 +68,22 @@ def test_messages_of_linux_wait_for_their_replies(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.needs("mpirun", "ip")
 def test_ranks_of_mpi_exchange_over_the_network_and_nothing_else() -> None:
     """A large message waits for an agreement, a round trip each, unless it leaves at once; both cross the network."""
-    scenario = real_messages.scenario(5, real_messages.HOSTS)
     taken = {}
     for eager in (False, True):
         work = mpi.Work("ping_pong", 1_000_000, 8, eager=eager)
-        exchange = real_mpi.Exchange(work, "8 messages", 0.0)
-        taken[eager] = real_mpi.times(scenario, "this", exchange, 5).answer
+        taken[eager] = exchanges.times(exchanges.scenario(), "this", exchanges.Exchange(work, "8 messages", 0.0)).answer
         assert len(taken[eager]) == 8
         assert (taken[eager] > 2 * 8e6 / 1e9 + 0.0116).all()
     # As of the source's network: two agreements of 11.6 ms in each exchange, once slow start is over.
     assert np.median(taken[False][4:]) - np.median(taken[True][4:]) > 0.0116
 
 
-def test_hosts_of_linux_lose_in_their_interface(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hosts_of_linux_lose_in_their_interface() -> None:
     """One host of 20 Mbit/s, no limit to its window: its queue of 20 packets loses, and it fills its line."""
-    monkeypatch.setitem(real_rtts.FLOW_S, "quick", 8.0)
-    scenario = real_rtts.lasting([real_rtts.Place("reno", 1)], 20.0, real_rtts.SLOWER, "quick")
+    scenario = for_linux(bed([Place("one", "reno", 1)], Setting(slower=50, repetitions=1), 20.0, 8.0))
     run = parshall.instruments.emulation.emulate(scenario)
-    (point,) = real_rtts.points(run, real_rtts.SLOWER)["reno-1"]
-    assert 0.7e9 < point.flow_goodput_bps < 1e9
+    (goodput,) = rtts.goodputs(run, 50).values["one"][0]
+    assert 0.7e9 < goodput < 1e9
     assert run.flows["retransmissions"][0] > 0
 
 
@@ -125,23 +122,22 @@ def test_hosts_among_simulated_sources_get_their_share(monkeypatch: pytest.Monke
     assert found.point.loss == pytest.approx(expected.point.loss, rel=0.1)
 
 
-def test_small_buffers_limit_a_pair_of_linux_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_buffers_limit_a_pair_of_linux_hosts() -> None:
     """Table 6: 64 kB a round trip of 19.8 ms are 26.5 Mbit/s; a kernel offers up to 1.3 times as much."""
-    monkeypatch.setattr(table6, "WARM_UP_S", 1.0)
-    monkeypatch.setitem(table6.DURATION_S, "quick", 3.0)
-    window = next(iter(table6.DEFAULTS))
-    rules = {"kernel": {"sysctls": table6.AMPLE_BUFFERS}}
-    scenario = table6.scenario(window, "forward", table6.SLOWER, "quick", rules=rules)
-    (mbps,) = emulated("Table 6", scenario, table6.goodput, table6.SLOWER).answer().answer.mbps
-    limit = 8 * table6.DEFAULTS[window] / (table6.TABLE6_RTT_MS / 1000) / 1e6
+    setting = Setting(stretched=10, pair_s=0.4, repetitions=1, default_bytes=65_536)
+    point = TABLE6.points(setting)["default"]
+    assert isinstance(point, Measurement)
+    scenario = for_linux(point.scenario.with_values({"flows.0.congestion_control": "cubic"}), ("receive_window",))
+    (mbps,) = emulated("Table 6", scenario, point.measure, *point.arguments).answer().answer
+    limit = 8 * setting.default_bytes / (setting.pair_rtt_ms / 1000) / 1e6
     assert 0.8 * limit < mbps < 1.4 * limit
 
 
 def test_files_of_linux_come_over_http() -> None:
     """Ten files by the web server that is there: each takes a connection, a request, and what its line takes."""
     count = 10
-    found = real_web.over_http(real_web.scenario(count, {}), "this", real_web.server(), count).answer
-    least = 2 * real_web.RTT_S + 8 * np.array(real_web.sizes(count)) / 10e6
+    found = web.over_http(web.scenario(count), "this", web.server(), count).answer
+    least = 2 * web.RTT_S + 8 * np.array(web.sizes(count)) / 10e6
     assert found.shape == (count,)
     assert (found > least).all()
     assert np.median(found / least) < 4
@@ -149,16 +145,18 @@ def test_files_of_linux_come_over_http() -> None:
 
 def test_files_of_linux_share_a_bottleneck() -> None:
     """Figs 8 and 9: files in competition take as long as the bottleneck does for all of them, others their own time."""
-    start = {"uniform": "50 ms"}
+    start = ("uniform", 0.05)
     places = [
-        real_bulk.Place("crowded", "cubic_2005", 20, 0.1, start),
-        real_bulk.Place("free", "cubic_2005", 5, 0.1, start, reverse=4),
+        Place("crowded", "cubic_2005", 20, 0.1, start),
+        Place("free", "cubic_2005", 5, 0.1, start, reverse=4),
     ]
-    (run,) = emulated("files", real_bulk.scenario(places, real_bulk.SLOWER), real_bulk.times).answer().answer
-    assert {name: each.size for name, each in run.items()} == {"crowded": 20, "free": 5}
-    assert (run["free"] > 0.99 * places[0].alone_s).all()
-    assert run["crowded"].max() > 2 * places[0].alone_s * 0.99
-    assert run["free"].mean() < run["crowded"].mean()
+    scenario = for_linux(bed(places, Setting(slower=50, repetitions=1), 19.8, 20.0))
+    found = emulated("files", scenario, files.completions).answer().answer.values
+    (crowded,), (free,) = found["crowded"], found["free"]
+    assert (crowded.size, free.size) == (20, 5)
+    assert (free > 0.99 * files.alone_s(0.1)).all()
+    assert crowded.max() > 2 * files.alone_s(0.1) * 0.99
+    assert free.mean() < crowded.mean()
 
 
 def test_sockets_of_linux_send_the_cross_traffic_of_fig_4(monkeypatch: pytest.MonkeyPatch) -> None:

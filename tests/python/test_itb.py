@@ -28,7 +28,7 @@ from parshall_studies.benchmark import applications, benchmark, score
 from parshall_studies.benchmark.benchmark import Entry, entries, plan, reference, run, run_shard
 from parshall_studies.benchmark.building import Case, case, controls
 from parshall_studies.benchmark.classes import CLASSES, classes
-from parshall_studies.benchmark.discrimination import discrimination
+from parshall_studies.benchmark.discrimination import discrimination, sufficient, told_apart
 from parshall_studies.benchmark.estimate import check_memory, estimate, memory_of
 from parshall_studies.benchmark.factors import Factors, changed, non_standard
 from parshall_studies.benchmark.instruments import section
@@ -447,6 +447,7 @@ def test_json_of_the_benchmark_is_what_the_guide_says(ran: Ran) -> None:
         *printed,
         *case_,
         *case_["discrimination"],
+        *printed["enough"],
         *control,
         *control["measures"],
         *control["harm"]["reno"],
@@ -470,6 +471,23 @@ def test_classes_that_tell_controls_apart(ran: Ran) -> None:
         assert each.span >= 1
         assert each.used is not None
         assert 0 < each.used[0] <= each.used[1] < 1
+
+
+def test_few_cases_tell_apart_what_all_do(ran: Ran) -> None:
+    told, controls_ = score.Differences.of_result(ran.result), ran.result.controls
+    enough = sufficient(ran.result.cases, controls_, told)
+    shown = {
+        each.case.name: {pair for pair, found in told_apart(each, controls_, told).items() if found}
+        for each in ran.result.cases
+    }
+    every = set().union(*shown.values())
+    assert (enough.told, enough.pairs) == (len(every), 3)
+    assert set().union(*(shown[name] for name in enough.cases)) == every
+    # None of them is left out without losing a pair.
+    for name in enough.cases:
+        assert set().union(*(shown[other] for other in enough.cases if other != name)) != every
+    nothing = sufficient([each for each in ran.result.cases if each.case.name == "TU-D"], ["reno", "cubic"], told)
+    assert (nothing.cases, nothing.told, nothing.pairs) == ((), 0, 1)
 
 
 def test_hosts_that_lose_make_classes_tell_controls_apart(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@
 | `classes` | the problem sizes A to L | Table 3 |
 | `applications` | TU, WM, PP, BU, PA: mixes of files, packets, RTTs and directions | §4.5 |
 | `ping_pong` | what PA does | §4.5.4 |
-| `mpi`, `over_mpi` | the same over Open MPI, between real hosts | §4.5.4 |
+| `over_mpi` | the same over Open MPI, between real hosts | §4.5.4 |
 | `hosts` | what limits a flow within its host, and what real hosts are told | §5.2 |
 | `adverse` | reverse traffic, background traffic | §4.4 |
 | `scale` | quick and paper: how large it all is | |

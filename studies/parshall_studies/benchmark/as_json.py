@@ -8,7 +8,7 @@ from typing import Any
 
 from parshall_studies.benchmark import score
 from parshall_studies.benchmark.benchmark import RIVALS, CaseResult, Result
-from parshall_studies.benchmark.discrimination import discrimination
+from parshall_studies.benchmark.discrimination import discrimination, sufficient
 from parshall_studies.benchmark.instruments import beside, orders
 
 
@@ -33,6 +33,7 @@ def result(made: Result) -> dict[str, Any]:
         "controls": list(made.controls),
         "wall_s": round(made.wall_s, 3),
         "at_least": made.at_least,
+        "enough": asdict(sufficient(made.cases, made.controls, differences, made.at_least)),
         "cases": [_case_json(each, made, differences) for each in made.cases],
     }
 

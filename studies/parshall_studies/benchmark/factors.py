@@ -28,8 +28,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Literal, TypeVar, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
 from parshall.foundations.errors import InputError
 from parshall.scenario.schema.problems import did_you_mean, quoted
@@ -37,6 +37,7 @@ from parshall.scenario.schema.quantities import Bytes, Duration, Rate
 
 Number = TypeVar("Number", int, float)
 Background = Literal["0", "WMI", "WMII"]
+BACKGROUNDS = ("0", "WMI", "WMII")
 MIX_S = (0.001, 0.020, 0.200)
 """RTTs of a mix: each value of Table 5 as often as the others."""
 
@@ -49,25 +50,8 @@ STANDARD: dict[str, tuple[float, ...]] = {
     "reverse": (0.0, 0.8, 1.5),
 }
 """Table 5; M follows from C_g and K."""
-
-SYMBOLS = {
-    "rtt_s": "RTT",
-    "access_bps": "C_a",
-    "aggregation": "K",
-    "sources": "M",
-    "congestion": "C_g",
-    "streams": "N_s",
-    "reverse": "R",
-    "background": "B",
-    "interface_queue": "interface_queue",
-    "socket_buffer": "socket_buffer",
-    "tcp_no_metrics_save": "tcp_no_metrics_save",
-    "tcp_slow_start_after_idle": "tcp_slow_start_after_idle",
-    "hystart": "hystart",
-}
 HOSTS = ("interface_queue", "socket_buffer", "tcp_no_metrics_save", "tcp_slow_start_after_idle", "hystart")
 """What a host is told; not in Table 5."""
-BACKGROUNDS = ("0", "WMI", "WMII")
 
 
 @dataclass(frozen=True)
@@ -119,36 +103,26 @@ class Factors:
 
 
 def non_standard(factors: Factors) -> list[str]:
-    """What of it is not in Table 5.
+    """The factors that are not in Table 5.
 
     >>> non_standard(Factors(0.1, 1e9, 10, 0.8, 0.0))
     ['RTT = 100 ms']
     """
     changed = []
     for name, standard in STANDARD.items():
-        value = getattr(factors, name)
-        if name == "congestion" and factors.sources is not None:
-            value = factors.level
+        value = factors.level if name == "congestion" and factors.sources is not None else getattr(factors, name)
         if value is not None and not any(math.isclose(value, each, rel_tol=1e-9) for each in standard):
-            changed.append(f"{SYMBOLS[name]} = {shown(name, value)}")
-    given = ((name, getattr(factors, name)) for name in HOSTS)
-    return changed + [f"{SYMBOLS[name]} = {shown(name, value)}" for name, value in given if value is not None]
+            changed.append(name)
+    changed += [name for name in HOSTS if getattr(factors, name) is not None]
+    return [
+        f"{SYMBOLS[name]} = {shown(name, factors.level if name == 'congestion' else getattr(factors, name))}"
+        for name in changed
+    ]
 
 
-def shown(name: str, value: float | str | None) -> str:
+def shown(name: str, value: Any) -> str:
     """A factor's value for people."""
-    match name:
-        case "rtt_s":
-            return "mix" if value is None else f"{1000 * float(value):g} ms"
-        case "access_bps":
-            return f"{float(cast('float', value)) / 1e6:g} Mbit/s"
-        case "background" | "sources":
-            return str(value)
-        case "interface_queue":
-            return f"{value} packets"
-        case "socket_buffer":
-            return f"{value} B"
-    return f"{float(cast('float', value)):g}"
+    return _READ_AND_SHOWN[name][1](value)
 
 
 def changed(factors: Factors, assignments: list[str]) -> Factors:
@@ -159,44 +133,39 @@ def changed(factors: Factors, assignments: list[str]) -> Factors:
     InputError
         The symbol or the value is not accepted.
     """
+    names = {each.lower(): field for field, each in SYMBOLS.items()}
     for assignment in assignments:
         symbol, equals, text = (part.strip() for part in assignment.partition("="))
-        names = {each.lower(): field for field, each in SYMBOLS.items()}
         name = names.get(symbol.lower())
         if name is None or not equals:
             hint = did_you_mean(symbol, SYMBOLS.values())
             raise InputError(f'--factor: found "{assignment}"; accepted: {quoted(SYMBOLS.values())} with =VALUE{hint}')
-        values = {name: _value(name, symbol, text)}
+        try:
+            values = {name: _READ_AND_SHOWN[name][0](text)}
+        except ValueError as error:
+            raise InputError(f"--factor {symbol}: {error}") from None
         if name == "congestion":
             values["sources"] = None
-        factors = replace(factors, **values)  # type: ignore[arg-type]
+        factors = replace(factors, **values)
     if factors.sources is not None:
         factors = replace(factors, congestion=factors.level)
     return factors
 
 
-def _value(name: str, symbol: str, text: str) -> float | int | str | None:
-    read: dict[str, Callable[[str], float | int | str | None]] = {
-        "rtt_s": _rtt_s,
-        "access_bps": lambda text: _positive(float(Rate(text).bps)),
-        "background": _background,
-        "sources": _whole,
-        "streams": _whole,
-        "reverse": lambda text: _number(text, least=0.0),
-        "interface_queue": lambda text: _whole(text.removesuffix("packets").strip()),
-        "socket_buffer": lambda text: _positive(Bytes(text).bytes),
-        "tcp_no_metrics_save": _switch,
-        "tcp_slow_start_after_idle": _switch,
-        "hystart": _switch,
-    }
+def _number(text: str) -> float:
     try:
-        return read.get(name, _above_zero)(text)
-    except ValueError as error:
-        raise InputError(f"--factor {symbol}: {error}") from None
+        number = float(text)
+    except ValueError:
+        raise ValueError(f'found "{text}"; accepted: a number') from None
+    if not (math.isfinite(number) and number >= 0):
+        raise ValueError(f'found "{text}"; accepted: a number, 0 or more')
+    return number
 
 
-def _above_zero(text: str) -> float:
-    return _positive(_number(text, least=0.0))
+def _positive(number: Number) -> Number:
+    if number <= 0:
+        raise ValueError(f"found {number:g}; accepted: values above zero")
+    return number
 
 
 def _rtt_s(text: str) -> float | None:
@@ -209,22 +178,6 @@ def _background(text: str) -> str:
     return text.upper()
 
 
-def _number(text: str, least: float) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise ValueError(f'found "{text}"; accepted: a number') from None
-    if not (math.isfinite(number) and number >= least):
-        raise ValueError(f'found "{text}"; accepted: a number, {least:g} or more')
-    return number
-
-
-def _positive(number: Number) -> Number:
-    if number <= 0:
-        raise ValueError(f"found {number:g}; accepted: values above zero")
-    return number
-
-
 def _switch(text: str) -> int:
     if text not in {"0", "1"}:
         raise ValueError(f'found "{text}"; accepted: 0 or 1')
@@ -232,11 +185,36 @@ def _switch(text: str) -> int:
 
 
 def _whole(text: str) -> int:
+    text = text.removesuffix("packets").strip()
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f'found "{text}"; accepted: a whole number, 1 or more')
     return int(text)
 
 
-def names() -> list[str]:
-    """The fields, in the order of Table 5."""
-    return [field.name for field in fields(Factors) if field.name in SYMBOLS]
+def _plain(value: float) -> str:
+    return f"{value:g}"
+
+
+def _above_zero(text: str) -> float:
+    return _positive(_number(text))
+
+
+_SWITCH: tuple[Callable[[str], Any], Callable[[Any], str]] = (_switch, _plain)
+_READ_AND_SHOWN: dict[str, tuple[Callable[[str], Any], Callable[[Any], str]]] = {
+    "rtt_s": (_rtt_s, lambda value: "mix" if value is None else f"{1000 * value:g} ms"),
+    "access_bps": (lambda text: _positive(float(Rate(text).bps)), lambda value: f"{value / 1e6:g} Mbit/s"),
+    "aggregation": (_above_zero, _plain),
+    "sources": (_whole, str),
+    "congestion": (_above_zero, _plain),
+    "streams": (_whole, _plain),
+    "reverse": (_number, _plain),
+    "background": (_background, str),
+    "interface_queue": (_whole, lambda value: f"{value} packets"),
+    "socket_buffer": (lambda text: _positive(Bytes(text).bytes), lambda value: f"{value} B"),
+    "tcp_no_metrics_save": _SWITCH,
+    "tcp_slow_start_after_idle": _SWITCH,
+    "hystart": _SWITCH,
+}
+_SYMBOLS = ("RTT", "C_a", "K", "M", "C_g", "N_s", "R", "B")
+SYMBOLS = dict(zip(_READ_AND_SHOWN, (*_SYMBOLS, *HOSTS), strict=True))
+"""By field, the factor's name for people; in the order of Table 5."""

@@ -27,7 +27,8 @@ from parshall.campaign.keys import call_of
 from parshall.foundations.errors import SimulationError
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall_studies.benchmark import mpi, score
+from parshall_studies import mpi
+from parshall_studies.benchmark import score
 from parshall_studies.benchmark.benchmark import Result
 from parshall_studies.benchmark.building import EXCHANGED, Case
 

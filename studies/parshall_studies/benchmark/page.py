@@ -11,7 +11,7 @@ from parshall.report.comparing import family
 from parshall.report.document import Document, Section, Table
 from parshall_studies.benchmark import score
 from parshall_studies.benchmark.benchmark import RIVALS, CaseResult, Result
-from parshall_studies.benchmark.discrimination import Discrimination, discrimination
+from parshall_studies.benchmark.discrimination import Discrimination, discrimination, sufficient
 from parshall_studies.benchmark.estimate import duration
 from parshall_studies.benchmark.pictures import overview, pictures
 from parshall_studies.benchmark.score import BY_KEY, Measure
@@ -193,6 +193,12 @@ def _calibration(result: Result, differences: score.Differences) -> Section:
         "A class in which no two controls are shown to differ says nothing about the controls. Where repetitions are "
         f"copies of each other, there is no noise, and differences of more than {100 * result.at_least:g} % count.",
     ]
+    enough = sufficient(result.cases, result.controls, differences, result.at_least)
+    if enough.cases:
+        text.append(
+            f"Of {enough.pairs} pairs of controls {enough.told} are told apart by some case. As many are by "
+            f"{counted(len(enough.cases), 'case')}: {', '.join(enough.cases)}."
+        )
     alike = [each for each in discriminations if each.verdict == "not shown"]
     if alike and all(each.case.case.factors.interface_queue is None for each in alike):
         text.append(

@@ -32,13 +32,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.analysis.stats.claim_rules import equal
-from parshall.analysis.stats.claims import Claim, Tolerance
+from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.region import exactly
+from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
-from parshall.studies.study import Findings
+from parshall.studies.artefact import Artefact, Measurement
 from parshall_studies.itb.controls import RTT_S, lossy
-from parshall_studies.itb.network import PAPER, Recorded, Size
+from parshall_studies.itb.network import PAPER, VARIANTS, Setting, Values
 
 FACTOR_LOSS = 1e-4
 WINDOW = 500.0
@@ -50,8 +51,6 @@ SMALL_LOSS, SMALL_WINDOW = 0.02, 8.0
 
 CUBIC_C = 0.4
 QUEUE_BDP = 0.5
-
-Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Series:
         return at, steps[at]
 
 
-def series(run: Recorded) -> Series:
+def series(run: Run) -> Series:
     """The samples of the first flow."""
     assert run.flow_samples is not None, "the probe is on"  # noqa: S101
     known = run.flow_samples.drop_nulls(["cwnd_packets", "ssthresh_packets"]).sort("time_s")
@@ -89,54 +88,65 @@ def series(run: Recorded) -> Series:
     return Series(*columns)
 
 
-def scenarios(_: Size) -> dict[str, Scenario]:
+def _points(_: Setting) -> dict[str, Measurement]:
     """A flow of each control; BIC with small windows; H-TCP with a queue."""
-    names = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
-    return {
-        **{name: lossy(name, FACTOR_LOSS, 10, WINDOW, RTT_S / PER_RTT) for name in names},
-        "small": lossy("bic", SMALL_LOSS, 200, SMALL_WINDOW, RTT_S / PER_RTT),
+    sample_s = RTT_S / PER_RTT
+    scenarios = {
+        **{name: lossy(name, FACTOR_LOSS, 10, WINDOW, sample_s) for name in VARIANTS},
+        "small": lossy("bic", SMALL_LOSS, 200, SMALL_WINDOW, sample_s),
         "queued": with_queue("htcp"),
     }
+    return {name: Measurement(f"Table 2, {name}", scenario, series) for name, scenario in scenarios.items()}
 
 
-def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
+def _claims(made: Mapping[str, Series], _: Setting) -> list[Claim]:
     """Table 2, all six rows."""
-    made = {name: series(run) for name, run in runs.items()}
-    small, queued = made["small"], made["queued"]
-    checks = [_beta(name, made[name]) for name in PAPER["decrease"]]
-    checks += [
-        _published(
-            "alpha of reno, packets a round trip", 1.0, np.median(made["reno"].growth()[1]), PAPER.within("sampled")
-        ),
-        _published(
-            "alpha of bic, small windows, packets a round trip",
-            1.0,
-            np.median(small.growth()[1]),
-            PAPER.within("small_window"),
-        ),
-        _published(
-            "alpha of scalable over cwnd", 0.01, relative_increase(made["scalable"]), PAPER.within("sampled", 0.01)
-        ),
-        _htcp_beta(queued),
-        _theory(
-            "alpha of bic: a step over that before",
-            math.exp(-0.5),
-            binary_search(made["bic"]),
-            PAPER.within("sampled", math.exp(-0.5)),
-        ),
-        _theory(
-            "alpha of cubic_2005: window over cub(t)", 1.0, cubic(made["cubic_2005"]), PAPER.within("sampled_often")
-        ),
-        *_highspeed(made["highspeed"]),
-        _theory("alpha of htcp over f(t)", 1.0, _htcp_alpha(made["htcp"]), PAPER.within("sampled")),
-    ]
-    rows = [
+    htcp, step = 1 - 1 / (1 + QUEUE_BDP), math.exp(-0.5)
+    grown = {name: float(np.median(made[name].growth()[1])) for name in ("reno", "small")}
+    published = (
+        ("alpha of reno, packets a round trip", 1.0, grown["reno"], PAPER.within("sampled")),
+        ("alpha of bic, small windows, packets a round trip", 1.0, grown["small"], PAPER.within("small_window")),
+        ("alpha of scalable over cwnd", 0.01, relative_increase(made["scalable"]), PAPER.within("sampled", 0.01)),
+        ("beta of htcp, 1 - RTT_min/RTT_max", htcp, np.median(made["queued"].decreases), PAPER.within("sampled", htcp)),
+    )
+    increase, decrease = highspeed(made["highspeed"])
+    functions = (
+        ("alpha of bic: a step over that before", step, binary_search(made["bic"]), PAPER.within("sampled", step)),
+        ("alpha of cubic_2005: window over cub(t)", 1.0, cubic(made["cubic_2005"]), PAPER.within("sampled_often")),
+        ("alpha of highspeed over inc(cwnd)", 1.0, increase, PAPER.within("sampled")),
+        ("beta of highspeed over decr(cwnd)", 1.0, decrease, PAPER.within("sampled_often")),
+        ("alpha of htcp over f(t)", 1.0, _htcp_alpha(made["htcp"]), PAPER.within("sampled")),
+    )
+    betas = (
         (
-            check.quantity,
-            f"{check.reference:.4g}" + ("" if check.theory is None else " (theory)"),
-            f"{check.ours:.4g}",
+            f"beta of {name}",
+            beta,
+            made[name].decreases.mean(),
+            PAPER.within("decrease_scalable" if name == "scalable" else "decrease", beta),
         )
-        for check in checks
+        for name, beta in PAPER["decrease"].items()
+    )
+    rows = (
+        *((row, "published") for row in (*betas, *published)),
+        *((row, "theory") for row in functions),
+    )
+    return [
+        equal(
+            "table2",
+            quantity,
+            reference,
+            exactly(float(ours)),
+            within=within,
+            basis="theory" if basis == "theory" else "published",
+        )
+        for (quantity, reference, ours, within), basis in rows
+    ]
+
+
+def _section(made: Mapping[str, Series], setting: Setting) -> Section:
+    rows = [
+        (each.quantity, f"{each.reference:.4g}" + ("" if each.theory is None else " (theory)"), f"{each.ours:.4g}")
+        for each in _claims(made, setting)
     ]
     table = Table("Table 2", ("quantity", "published or theory", "ours"), rows, numbers=(1, 2))
     text = (
@@ -144,7 +154,7 @@ def findings(runs: Mapping[str, Recorded], _: Size) -> Findings:
         "Scalable TCP, and for the betas of BIC and CUBIC, and H-TCP's beta as a formula; elsewhere it names "
         "functions, and ours are held against these."
     )
-    return Findings(checks, [Section("Table 2: increase and decrease", (text,), [table])])
+    return Section("Table 2: increase and decrease", (text,), [table])
 
 
 def with_queue(control: str) -> Scenario:
@@ -211,14 +221,11 @@ def highspeed_increase(window: Values) -> Values:
     return values
 
 
-def _highspeed(made: Series) -> list[Claim]:
+def highspeed(made: Series) -> tuple[float, float]:
+    """Increase over a(w), the median, and decrease over b(w), the mean."""
     at, steps = made.growth()
     increase = np.median(steps / highspeed_increase(made.cwnd[at]))
-    decrease = np.mean(made.decreases / highspeed_decrease(made.cwnd[made.losses]))
-    return [
-        _theory("alpha of highspeed over inc(cwnd)", 1.0, increase, PAPER.within("sampled")),
-        _theory("beta of highspeed over decr(cwnd)", 1.0, decrease, PAPER.within("sampled_often")),
-    ]
+    return float(increase), float(np.mean(made.decreases / highspeed_decrease(made.cwnd[made.losses])))
 
 
 def _htcp_alpha(made: Series) -> float:
@@ -233,21 +240,4 @@ def _htcp_alpha(made: Series) -> float:
     return float(np.median(steps[at > losses[0]] / expected))
 
 
-def _htcp_beta(made: Series) -> Claim:
-    formula = 1 - 1 / (1 + QUEUE_BDP)
-    quantity = "beta of htcp, 1 - RTT_min/RTT_max"
-    return _published(quantity, formula, np.median(made.decreases), PAPER.within("sampled", formula))
-
-
-def _beta(name: str, made: Series) -> Claim:
-    published = PAPER["decrease"][name]
-    within = PAPER.within("decrease_scalable" if name == "scalable" else "decrease", published)
-    return _published(f"beta of {name}", published, np.mean(made.decreases), within)
-
-
-def _published(quantity: str, published: float, ours: float | np.floating, within: Tolerance) -> Claim:
-    return equal("table2", quantity, published, exactly(float(ours)), within=within)
-
-
-def _theory(quantity: str, theory: float, ours: float | np.floating, within: Tolerance) -> Claim:
-    return equal("table2", quantity, theory, exactly(float(ours)), within=within, basis="theory")
+TABLE2 = Artefact("table2", _points, _claims, _section)

@@ -1,256 +1,302 @@
-"""The testbed of the source as scenarios: 12 and more pairs of hosts at 1 Gbit/s, a bottleneck of 10 Gbit/s.
+"""The testbed of the source as scenarios: pairs of hosts at 1 Gbit/s around a bottleneck of 10 Gbit/s.
 
-| symbol | argument | unit |
-| --- | --- | --- |
-| M | `count` | - |
-| RTT | `rtt_ms` | ms |
-| R | `reverse`, flows the other way | - |
+One kind of hosts stands in all figures. What the source leaves unsaid of it are fields of `Setting`, whose defaults are
+the reconstruction; `joint` says why the values that are tried are as they are.
 
-What the source does not say: the bottleneck's buffer (here 2000 packets, 3 MB, as a switch of that time), the hosts'
-TCP but for the kernel (Linux 2.6.16: initial window of 3 packets, delayed ACKs, SACK), and what its TU application set
-the hosts' limits to (§5.2). CUBIC is that of 2005, as in that kernel. Two readings of the hosts:
-
-| hosts | window | interface queue (txqueuelen) | control | used for |
-| --- | --- | --- | --- | --- |
-| tuned | path and 1000 packets | no limit: loses nothing | as published | bulk transfers, Figs 3, 8, 9, 10 |
-| `kernel_hosts` | no limit | 1000 packets, loses the rest | as in the kernel | the RTT, Figs 5, 6, 7 |
-
-With tuned hosts nothing is lost where the bottleneck is not congested, and no control has anything to do: Figs 5 and 6
-with 5 flows, and 11 of the 12 steps of Fig. 7, would be one run six times.
+A *bed* is one scenario with several *places*, each a group of hosts at a bottleneck of its own: places share nothing.
+In a network that is `slower`, rates, queues, windows and files are so many times smaller; RTTs and times are the
+source's own. A pair of hosts (Table 6, Fig. 4) can be `stretched` instead: rates are divided and times multiplied, so
+that windows stay.
 
 References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.1, §5.2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from parshall.instruments.simulation import Run
 from parshall.scenario import Scenario
 from parshall.studies.published import printed_in
-from parshall.studies.study import Scale
+from parshall_studies.scaling import scaled
 
 PAPER = printed_in(__package__)
-
-LINUX_BIC: dict[str, Any] = {
-    "congestion_control": {
-        "name": "bic",
-        "decrease": 0.8,
-        "s_max": 16.0,
-        "s_min": 0.2,
-        "divisor": 4.0,
-        "initial_growth": 0.05,
-    },
-    "initial_ssthresh": "100 packets",
-}
-"""BIC as Linux 2.6.16 had it, its default control: `crates/congestion/src/bic.rs` says what differs."""
-
-LINUX_CUBIC: dict[str, Any] = {
-    "congestion_control": {"name": "cubic_2005", "initial_growth": 0.02},
-    "initial_ssthresh": "100 packets",
-}
-"""CUBIC of that kernel without its scaling error, which is a reading of its own: footnote 8 names the version, §5.1 a
-"Cubic patch"."""
-
-SCALING_ERROR: dict[str, Any] = {
-    **LINUX_CUBIC,
-    "congestion_control": {**LINUX_CUBIC["congestion_control"], "scaling_error": True},
-}
-"""CUBIC of that kernel as it was before the correction of October 2006."""
+Values = NDArray[np.float64]
 
 VARIANTS = ("reno", "bic", "cubic_2005", "highspeed", "htcp", "scalable")
-"""Those of Figs 5 to 8."""
-
+"""Those of Figs 5 to 8; CUBIC is that of 2005, as in the kernel of the source."""
 LOW_MS, HIGH_MS = 20.0, 100.0
 """Where the source's middle range of RTTs begins and ends."""
-
-BUFFER = 2000
-INTERFACE = 1000
-"""Packets that a host's interface queues (the txqueuelen that Linux gives an Ethernet interface)."""
-
-KERNEL: dict[str, dict[str, Any]] = {
-    name: {"bic": LINUX_BIC, "cubic_2005": LINUX_CUBIC}.get(name, {"congestion_control": name, "byte_counting": False})
-    for name in VARIANTS
-}
-"""The controls in the kernel. BIC and CUBIC end slow start at 100 packets; the others grow by ACKs, however many
-packets one stands for."""
-
+RTT_MS = 19.8
+"""Of Figs 3 and 8 to 10."""
 ACCESS_BPS, CAPACITY_BPS = 1e9, 10e9
 PAYLOAD_SHARE = 1460 / 1500
+PACKET_BITS = 12_000
+NO_LIMIT = 1_000_000
+"""Packets of a window that nothing reaches."""
+SLOW = "-slow"
+"""Ends the name of the group of a place's slower hosts."""
+
+_IN_KERNEL: dict[str, dict[str, Any]] = {
+    "bic": {"decrease": 0.8, "s_max": 16.0, "s_min": 0.2, "divisor": 4.0, "initial_growth": 0.05},
+    "cubic_2005": {"initial_growth": 0.02},
+}
+"""BIC and CUBIC of Linux 2.6.16 (`crates/congestion/src/bic.rs`); both end slow start at 100 packets."""
 
 
 @dataclass(frozen=True)
-class Size:
-    """How much is simulated at a scale.
+class Setting:
+    """What the source leaves unsaid of its testbed, and how much of it is run.
 
     Parameters
     ----------
-    fig3_gb, bulk_gb
-        Files of Fig. 3, and of Figs 8 to 10 (30 GB in the source).
-    levels
-        Congestion levels of Fig. 8.
-    rtts_ms
-        RTTs of Figs 5 and 6; 20, 100 and the longest bound the source's ranges.
-    flow_s, step_s, alone_s
-        Length of a flow of Figs 5 and 6; time between two starts of Fig. 7 at 100 ms (200 s in the source); length of a
-        flow of the hosts tried one by one.
-    short_step_s
-        Time between two starts of Fig. 7 at its short RTT, 11 ms. Every control fills its line there within a second
-        or two, and what a step loses by that is a larger part of a shorter step: with 8 s the mean use over the steps
-        is 0.98 and more. The claims are changes from 11 to 100 ms, of 0.1 and more.
-    pair_s
-        Length of the flows of Table 6 (300 s in the source).
-    file_factors
-        Files that `sensitivity` tries, over `bulk_gb`.
-    repetitions
-        Independent runs of Figs 3 and 10; one of Figs 8 and 9, whose claims are of means over files and have no
-        interval.
+    buffer_packets, interface_packets
+        Queues of the bottleneck, and of a host's interface (txqueuelen), which lose what does not fit.
+    spare_packets
+        Window of a host beyond its path.
+    kernel_controls, scaling_error, by_bytes
+        Controls are those of Linux 2.6.16 (constants and slow start of its BIC and CUBIC, growth by ACKs of the others,
+        or by what they acknowledge), not as published; CUBIC has the error that was corrected in October 2006.
+    jitter_packets, loss, recovery
+        A packet leaves up to so many packets' times late; the path loses it with this probability; how it is repaired.
+    slowest, other_way
+        Rate of every second host over 1 Gbit/s; that of the hosts which send the other way, in Table 6 and Fig. 9.
+    default_bytes, pair_rtt_ms, pair_s
+        Table 6: window with default buffers, RTT, ms, and length of a flow (300 s in the source), s.
+    slower, stretched
+        As the module says.
+    fig3_gb, bulk_gb, levels, reversed_levels
+        Files of Fig. 3, and of Figs 8 to 10 (30 GB in the source); congestion levels of Figs 8 and 9.
+    flow_s, rtts_ms, counts
+        Figs 5 and 6: length of a flow, s, RTTs, ms, and numbers of flows.
+    step_s, short_step_s
+        Time between two starts of Fig. 7 at 100 and at 11 ms (200 s in the source), s. At 11 ms a flow fills its line
+        within a second or two, of which a longer step shows less.
+    repetitions, at_once, drawn
+        Independent runs; controls of a bed; whether goodputs and throughputs over time are kept for the page.
     """
 
-    fig3_gb: float
-    bulk_gb: float
-    levels: tuple[float, ...]
-    rtts_ms: tuple[float, ...]
-    flow_s: float
-    step_s: float
-    short_step_s: float
-    alone_s: float
-    pair_s: float
-    file_factors: tuple[float, ...]
-    repetitions: int
+    buffer_packets: int = 15_000
+    interface_packets: int = 1000
+    spare_packets: int = 100
+    kernel_controls: bool = True
+    scaling_error: bool = False
+    by_bytes: bool = False
+    jitter_packets: int = 1
+    loss: float = 1e-6
+    slowest: float = 1.0
+    other_way: float = 0.7
+    recovery: str = "sack"
+    default_bytes: int = 111_700
+    pair_rtt_ms: float = RTT_MS
+    flow_s: float = 16.0
+    slower: int = 1
+    stretched: int = 1
+    fig3_gb: float = 1.0
+    bulk_gb: float = 0.5
+    levels: tuple[float, ...] = (0.8, 1.2, 1.7, 2.1)
+    reversed_levels: tuple[float, ...] = (0.8, 1.0, 1.2)
+    rtts_ms: tuple[float, ...] = (20.0, 100.0, 200.0)
+    counts: tuple[int, ...] = (5, 12)
+    step_s: float = 5.0
+    short_step_s: float = 2.0
+    pair_s: float = 30.0
+    repetitions: int = 3
+    at_once: int = 2
+    drawn: bool = True
+
+    @property
+    def batches(self) -> list[tuple[str, ...]]:
+        """The variants, as many to a bed as `at_once` says."""
+        return [VARIANTS[first : first + self.at_once] for first in range(0, len(VARIANTS), self.at_once)]
 
     def step(self, rtt_ms: float) -> float:
         """Time between two starts of Fig. 7, s."""
         return self.short_step_s if rtt_ms < LOW_MS else self.step_s
 
+    def control(self, name: str) -> dict[str, Any]:
+        """The control of a group, as keys of it."""
+        constants = _IN_KERNEL.get(name, {}) if self.kernel_controls else {}
+        scaled = {"scaling_error": True} if self.scaling_error and name == "cubic_2005" else {}
+        keys: dict[str, Any] = {"congestion_control": {"name": name, **constants, **scaled}}
+        if constants:
+            keys["initial_ssthresh"] = "100 packets"
+        elif self.kernel_controls:
+            keys["byte_counting"] = self.by_bytes
+        return keys
 
-SIZES: dict[Scale, Size] = {
-    "quick": Size(
-        fig3_gb=1.0,
-        bulk_gb=0.4,
-        levels=(0.8, 1.2, 1.7, 2.1),
-        rtts_ms=(20.0, 100.0, 200.0),
-        flow_s=40.0,
-        step_s=8.0,
-        short_step_s=8.0,
-        alone_s=60.0,
-        pair_s=30.0,
-        file_factors=(1 / 4, 1.0, 4.0),
-        repetitions=3,
-    ),
-    "paper": Size(
-        fig3_gb=30.0,
-        bulk_gb=30.0,
-        levels=(0.8, 1.0, 1.2, 1.7, 2.1),
-        rtts_ms=(11.5, 20.0, 50.0, 100.0, 150.0, 200.0),
-        flow_s=120.0,
-        step_s=200.0,
-        short_step_s=50.0,
-        alone_s=200.0,
-        pair_s=300.0,
-        file_factors=(1 / 16, 1 / 4, 1.0),
-        repetitions=3,
-    ),
-}
-
-
-def hosts(
-    control: str,
-    count: int,
-    rtt_ms: float,
-    *,
-    duration_s: float,
-    file_gb: float | None = None,
-    start: str | dict[str, Any] = "0 s",
-    reverse: int = 0,
-    repetitions: int = 1,
-    bins_s: float | None = None,
-    samples_s: float | None = None,
-) -> Scenario:
-    """So many senders, one flow each; files of `file_gb`, whose end is the run's, or sending for its duration.
-
-    The bottleneck is recorded in bins of `bins_s`, each flow every `samples_s`.
-    """
-    group: dict[str, Any] = {
-        "name": "forward",
-        "count": count,
-        "rtt": f"{rtt_ms:g} ms",
-        "access_rate": f"{round(ACCESS_BPS)} bit/s",
-        "tcp": "rfc",
-        "congestion_control": control,
-        "delayed_ack": True,
-        "initial_window": "3 packets",
-        "receive_window": f"{window(rtt_ms)} packets",
-        "start": start,
-    }
-    others = {**group, "name": "reverse", "count": reverse, "direction": "reverse", "start": {"uniform": "200 ms"}}
-    if file_gb is not None:
-        group["workload"] = {"name": "transfer", "sizes": f"{round(file_gb * 1e9)} B"}
-    return Scenario.from_document(
-        {
-            "duration": f"{duration_s:g} s",
-            **({} if file_gb is None else {"ends_with": ["forward"]}),
-            "repetitions": repetitions,
-            "processing_time": "0 s",  # the published results are of a strictly periodic network
-            "bottleneck": {
-                "rate": f"{round(CAPACITY_BPS)} bit/s",
-                "delay": "10 us",
-                "queue": {"name": "drop_tail", "limit": f"{BUFFER} packets"},
-            },
-            "flows": [group, others] if reverse else [group],
-            "probes": {
-                "flow_samples": f"{samples_s:g} s" if samples_s else False,
-                "flows": count,
-                "link_samples": f"{bins_s:g} s" if bins_s else False,
-            },
+    def host(self, name: str, rtt_ms: float) -> dict[str, Any]:
+        """Keys of a group of hosts; those of Linux 2.6.16 had three packets at first, delayed ACKs and SACK."""
+        packets, spare = ACCESS_BPS * rtt_ms / 1000 / PACKET_BITS, self.spare_packets
+        return {
+            "tcp": "rfc",
+            "delayed_ack": True,
+            "initial_window": "3 packets",
+            "recovery": self.recovery,
+            "access_queue": f"{self.interface_packets} packets",
+            "receive_window": "unlimited" if spare >= NO_LIMIT else f"{round(packets) + spare} packets",
+            **self.control(name),
         }
-    )
 
-
-def kernel_hosts(
-    control: str,
-    count: int,
-    rtt_ms: float,
-    *,
-    duration_s: float,
-    start: str | dict[str, Any] = "0 s",
-    bins_s: float | None = None,
-    more: dict[str, Any] | None = None,
-) -> Scenario:
-    """The second reading of hosts: they send for the whole time, and lose what their interface does not hold.
-
-    Hosts are not in step: each packet leaves a random time later, up to one packet's time. `more` changes the group.
-    """
-    changes = {"receive_window": "unlimited", "access_queue": f"{INTERFACE} packets", **KERNEL[control], **(more or {})}
-    scenario = hosts(control, count, rtt_ms, duration_s=duration_s, start=start, bins_s=bins_s)
-    return scenario.with_values(
-        {"processing_time": "1 packet", **{f"flows.0.{key}": value for key, value in changes.items()}}
-    )
-
-
-def window(rtt_ms: float) -> int:
-    """The tuned window of a host: what fills its path, and its interface's queue, packets.
-
-    >>> window(19.8)
-    2650
-    """
-    return round(ACCESS_BPS * rtt_ms / 1000 / 12_000) + INTERFACE
+    @property
+    def processing_time(self) -> str:
+        """As a scenario has it."""
+        return f"{self.jitter_packets} packets" if self.jitter_packets else "0 s"
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """What is read of a run; the samples are None where their probe is off."""
+class Place:
+    """Hosts with one control at a bottleneck of their own.
 
-    duration_s: float
-    flows: pl.DataFrame
-    transfers: pl.DataFrame | None
-    flow_samples: pl.DataFrame | None
-    link_samples: pl.DataFrame | None
+    Parameters
+    ----------
+    file_gb
+        File of each host in the source's network; None: hosts send until the run ends.
+    start
+        ``uniform`` or ``staggered``, and the time, s.
+    reverse
+        Hosts that send the other way for the whole time.
+    """
+
+    name: str
+    control: str
+    count: int
+    file_gb: float | None = None
+    start: tuple[str, float] = ("uniform", 1.0)
+    reverse: int = 0
+
+    @property
+    def back(self) -> str:
+        """The name of the other way's link, and of the hosts that send it."""
+        return f"{self.name}-back"
+
+    def links(self, setting: Setting) -> list[dict[str, Any]]:
+        """Its bottleneck, and that of the other way if anybody sends there."""
+        rest: dict[str, Any] = {
+            "rate": f"{round(CAPACITY_BPS)} bit/s",
+            "delay": "10 us",
+            "queue": {"name": "drop_tail", "limit": f"{setting.buffer_packets} packets"},
+        }
+        if setting.loss:
+            # A host loses as often in time as in the source's network, whose packets are `slower` times as many.
+            rest["loss"] = {"name": "bernoulli", "probability": min(0.5, setting.loss * setting.slower)}
+        return [{"name": name, **rest} for name in (self.name, *([self.back] if self.reverse else []))]
+
+    def flows(self, setting: Setting, rtt_ms: float) -> list[dict[str, Any]]:
+        """Its hosts; those that are slower are a group of their own."""
+        common = {"rtt": f"{rtt_ms:g} ms", **setting.host(self.control, rtt_ms)}
+        forth: dict[str, Any] = {"path": [self.name]}
+        if self.file_gb is not None:
+            forth["workload"] = {"name": "transfer", "sizes": f"{round(self.file_gb * 1e9)} B"}
+        hosts = _by_speed(self.name, self.count, self.start, {**common, **forth}, setting)
+        if not self.reverse:
+            return hosts
+        other = {
+            "name": self.back,
+            "count": self.reverse,
+            "access_rate": f"{round(ACCESS_BPS * setting.other_way)} bit/s",
+            "path": [self.back],
+            "reverse_path": [self.name],
+            "start": {"uniform": "200 ms"},
+        }
+        return [*({**group, "reverse_path": [self.back]} for group in hosts), {**common, **other}]
 
 
-def recorded(run: Run) -> Recorded:
-    """What is read of a run."""
-    return Recorded(run.scenario.duration_s, run.flows, run.transfers, run.flow_samples, run.link_samples)
+def speeds(count: int, setting: Setting) -> Values:
+    """Rates of so many hosts over 1 Gbit/s, shape (count,)."""
+    return np.where(np.arange(count) % 2 == 0, 1.0, setting.slowest)
+
+
+def _by_speed(
+    name: str, count: int, start: tuple[str, float], keys: Mapping[str, Any], setting: Setting
+) -> list[dict[str, Any]]:
+    """The groups of hosts of one rate; those that are staggered begin in turn."""
+    groups = []
+    rates = speeds(count, setting)
+    for part, speed in {name: 1.0, name + SLOW: setting.slowest}.items() if setting.slowest < 1 else ((name, 1.0),):
+        own = np.flatnonzero(rates == speed)
+        if not own.size:
+            continue
+        kind, time_s = start
+        starts = {kind: f"{time_s:g} s"} if kind == "uniform" else {"list": [f"{at * time_s:g} s" for at in own]}
+        rate = f"{round(ACCESS_BPS * speed)} bit/s"
+        groups.append({"name": part, "count": int(own.size), "access_rate": rate, "start": starts, **keys})
+    return groups
+
+
+def bed(
+    places: Sequence[Place],
+    setting: Setting,
+    rtt_ms: float,
+    duration_s: float,
+    *,
+    bins_s: float | None = None,
+    samples_s: float | None = None,
+) -> Scenario:
+    """The scenario of some places; it ends with the last of their files, and after `duration_s` at the latest.
+
+    Parameters
+    ----------
+    bins_s, samples_s
+        Width of the bins in which links are recorded, and time between two samples of a flow, s; None: not recorded.
+    """
+    flows = [group for each in places for group in each.flows(setting, rtt_ms)]
+    awaited = [group["name"] for group in flows if "workload" in group]
+    fast = Scenario.from_document(
+        {
+            "duration": f"{duration_s:g} s",
+            **({"ends_with": awaited} if awaited else {}),
+            "repetitions": setting.repetitions,
+            "processing_time": setting.processing_time,
+            "links": [link for each in places for link in each.links(setting)],
+            "flows": flows,
+            "probes": {
+                "flow_samples": f"{samples_s:g} s" if samples_s else False,
+                "flows": max(each.count for each in places),
+                "link_samples": f"{bins_s:g} s" if bins_s else False,
+                "transfers": bool(awaited),
+            },
+        }
+    )
+    return scaled(fast, 1 / setting.slower)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Values of a bed by place, each a list with an array a repetition; and curves of the first repetition by name.
+
+    Parameters
+    ----------
+    values
+        Completion times, s; goodputs of flows, bit/s of the source's network; or shares of use.
+    curves
+        Time, s, and a rate, bit/s of the source's network.
+    """
+
+    values: Mapping[str, list[Values]]
+    curves: Mapping[str, tuple[Values, Values]] = field(default_factory=dict)
+
+
+def place_of(group: pl.Series | pl.Expr) -> Any:
+    """The place of groups, whichever hosts they are."""
+    return group.cast(pl.String).str.strip_suffix(SLOW)
+
+
+def by_place(rows: pl.DataFrame, column: str) -> dict[str, list[Values]]:
+    """A column by place of the groups that send forth, an array a repetition in the order of the flows."""
+    named = rows.with_columns(place=place_of(pl.col("group"))).filter(~pl.col("place").str.ends_with("-back"))
+    found: dict[str, list[Values]] = {}
+    for (name, _), part in named.sort("repetition", "flow").group_by(["place", "repetition"], maintain_order=True):
+        found.setdefault(str(name), []).append(part[column].to_numpy().astype(np.float64))
+    return found
+
+
+def together(answers: Mapping[Any, Measured]) -> Measured:
+    """All beds of an artefact as one."""
+    values = {name: each for answer in answers.values() for name, each in answer.values.items()}
+    return Measured(values, {name: each for answer in answers.values() for name, each in answer.curves.items()})

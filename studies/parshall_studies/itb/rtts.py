@@ -8,36 +8,33 @@
 | Fig. 7 | the steps get less steep with the RTT | sign of the change of the use of the link, over variants |
 | Fig. 7 | most so for Reno and CUBIC, which do not fill the link | how many of the other four use it better |
 
-The hosts are `kernel_hosts`: their interface queues 1000 packets and loses the rest, which is the one loss that 5 flows
-of 1 Gbit/s can have at 10 Gbit/s. The length of a flow of Figs 5 and 6 is not in the source. The *use* of a step is
-what the bottleneck forwards while k flows are there over the most that they can send, k Gbit/s or 10 Gbit/s.
+The length of a flow of Figs 5 and 6 is not in the source. The *use* of a step is what the bottleneck forwards while k
+flows are there over the most that they can send, k Gbit/s or 10 Gbit/s. Five hosts that are alike, share nothing and
+lose nothing by chance have a Jain's index of 1 whatever they run: then no run of ours could contradict it.
 
-Five flows that are alike and share nothing have a Jain's index of 1 whatever they run: that theirs is excellent to 20
-ms is a value without a reference here, as no run of ours could contradict it.
+On real stacks one flow alone is TU, the calibration: what a host gets that shares nothing.
 
-The source shows one run. Ours is one run too; intervals are those of the mean over the six variants.
-
-References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.5.1.
+References: Guillier, Hablot & Vicat-Blanc Primet 2007, §5.2, §5.5.1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import mean_interval
 from parshall.analysis.stats.fairness import jain
-from parshall.analysis.stats.region import exactly, single
+from parshall.analysis.stats.region import exactly
+from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
-from parshall.scenario import Scenario
-from parshall.studies.study import Findings
+from parshall.studies.artefact import Artefact, Measurement
 from parshall_studies.itb.network import (
     ACCESS_BPS,
     CAPACITY_BPS,
@@ -46,99 +43,55 @@ from parshall_studies.itb.network import (
     PAPER,
     PAYLOAD_SHARE,
     VARIANTS,
-    Recorded,
-    Size,
-    kernel_hosts,
+    Measured,
+    Place,
+    Setting,
+    Values,
+    bed,
+    by_place,
+    speeds,
+    together,
 )
 
 COUNTS = (5, 12)
 STEPS_MS = (11.0, 100.0)
 FLOWS = 12
-_SLOW = ("reno", "cubic_2005")
+_SLOWER_TWO = ("reno", "cubic_2005")
 _ALIKE = "hosts that are alike and share nothing have it whatever they run"
+_START_SHARE = 1 / 40
+"""Of the length of a flow: within this time all flows start."""
 
-READING = "interface queue of 1000 packets"
-
-
-@dataclass(frozen=True)
-class Point:
-    """Mean goodput, bit/s, and Jain's index."""
-
-    flow_goodput_bps: float
-    jain: float
+Key = tuple[float, tuple[str, ...]]
+Answers = Mapping[Key, Measured]
 
 
-Points = Mapping[tuple[str, int, float], Point]
-"""By control, number of flows and RTT in ms."""
-
-Stairs = Mapping[tuple[str, float], NDArray[np.float64]]
-"""Use of each step, by control and RTT in ms."""
+# --- Figs 5 and 6 ---
 
 
-def scenarios(size: Size) -> dict[tuple[Any, ...], Scenario]:
-    """The runs of Figs 5 and 6, by control, flows and RTT; those of Fig. 7, by control and RTT."""
-    points = [(name, count, rtt) for name in VARIANTS for count in COUNTS for rtt in size.rtts_ms]
-    lasting: dict[tuple[Any, ...], Scenario] = {
-        (name, count, rtt): kernel_hosts(name, count, rtt, duration_s=size.flow_s, start={"uniform": "1 s"})
-        for name, count, rtt in points
-    }
-    return lasting | {(name, rtt): joining(name, rtt, size.step(rtt)) for name in VARIANTS for rtt in STEPS_MS}
+def place_name(variant: str, count: int, rtt_ms: float) -> str:
+    """The place of Figs 5 and 6 with a control, so many flows and an RTT."""
+    return f"{variant}-{count}-{rtt_ms:g}"
 
 
-def findings(runs: Mapping[tuple[Any, ...], Recorded], size: Size) -> Findings:
-    """The three figures."""
-    points = {(key[0], key[1], key[2]): _point(run) for key, run in runs.items() if len(key) == 3}
-    stepwise = {(key[0], key[1]): run for key, run in runs.items() if len(key) == 2}
-    stairs = {key: use_of_steps(run, size.step(key[1])) for key, run in stepwise.items()}
-    text = (
-        f"Flows of {size.flow_s:g} s (Figs 5 and 6); one flow more each {_steps(size)} (Fig. 7). Hosts send "
-        "without a limit to their window; their interface queues 1000 packets and loses what does not fit.",
-        "Five flows share nothing: each has its own gigabit of the ten. Our hosts are alike, so their flows are alike, "
-        "and Jain's index is 1 at every RTT. In the source it falls with five flows, too; what made its hosts differ "
-        "is not simulated. With twelve flows the bottleneck loses packets as well, and which flows it hits decides the "
-        "index at short RTTs.",
-    )
-    figures = [_over_rtt(points, size, "fig5"), _over_rtt(points, size, "fig6"), _joined(stepwise, size)]
-    section = Section("Figs 5, 6, 7: the RTT", text, [_table(points, size), _steps_table(stairs)], figures)
-    return Findings([*over_rtt(points, size.rtts_ms, READING), *joined(stairs, READING)], [section])
+def goodputs(run: Run, slower: int) -> Measured:
+    """Goodput of each flow by place, bit/s of the source's network."""
+    return Measured(by_place(run.flows.with_columns(goodput=pl.col("goodput_bps") * slower), "goodput"))
 
 
-def over_rtt(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Claim]:
-    """What the source says of Figs 5 and 6, in a reading of the hosts; the largest of the RTTs is the last one."""
-    return [*_fig5(points, rtts_ms, reading), *_fig6(points, rtts_ms, reading)]
-
-
-def joining(control: str, rtt_ms: float, step_s: float) -> Scenario:
-    """Fig. 7: one flow more every `step_s`, until there are twelve."""
-    start = {"staggered": f"{step_s:g} s"}
-    return kernel_hosts(control, FLOWS, rtt_ms, duration_s=FLOWS * step_s, start=start, bins_s=step_s / 20)
-
-
-def use_of_steps(run: Recorded, step_s: float, link: str = "bottleneck", slower: float = 1) -> NDArray[np.float64]:
-    """What a link forwards in each step, over the most that its flows can send, shape (12,).
-
-    `slower` is by how much its rates are lower than the source's.
-    """
-    time_s, bits, _ = _forwarded(run, link)
-    step = np.minimum((time_s / step_s).astype(int), FLOWS - 1)
-    most = np.minimum(np.arange(1, FLOWS + 1) * ACCESS_BPS, CAPACITY_BPS) * step_s / slower
-    use: NDArray[np.float64] = np.bincount(step, weights=bits, minlength=FLOWS) / most
-    return use
-
-
-def _forwarded(
-    run: Recorded, link: str = "bottleneck"
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Middle of each bin of a link, s, what it forwards there, bits, and its width, s."""
-    assert run.link_samples is not None, "the probe is on"  # noqa: S101
-    rows = run.link_samples.filter(run.link_samples["link"] == link).sort("time_s")
-    width = rows["bin_s"].to_numpy()
-    return rows["time_s"].to_numpy() + width / 2, 8.0 * rows["forwarded_bytes"].to_numpy(), width
-
-
-def _point(run: Recorded) -> Point:
-    goodput = run.flows["goodput_bps"].to_numpy()
-    return Point(float(goodput.mean()), jain(goodput) or 0.0)
+def _lasting(setting: Setting) -> dict[Key, Measurement]:
+    """Flows that send for the whole time, by RTT and the controls of a bed."""
+    points = {}
+    for rtt_ms in setting.rtts_ms:
+        for names in setting.batches:
+            places = [
+                Place(place_name(name, count, rtt_ms), name, count, start=("uniform", _START_SHARE * setting.flow_s))
+                for name in names
+                for count in setting.counts
+            ]
+            scenario = bed(places, setting, rtt_ms, setting.flow_s)
+            label = f"Figs 5 and 6, {rtt_ms:g} ms, {', '.join(names)}"
+            points[rtt_ms, names] = Measurement(label, scenario, goodputs, (setting.slower,))
+    return points
 
 
 def fair_bps(count: int) -> float:
@@ -146,162 +99,194 @@ def fair_bps(count: int) -> float:
     return min(ACCESS_BPS, CAPACITY_BPS / count) * PAYLOAD_SHARE
 
 
-def _values(points: Points, attribute: str, count: int, rtt_ms: float) -> NDArray[np.float64]:
-    """One value a variant: goodput over the fair share, or Jain's index."""
-    values = np.array([getattr(points[name, count, rtt_ms], attribute) for name in VARIANTS])
-    return values / fair_bps(count) if attribute == "flow_goodput_bps" else values
+def _over_share(goodputs_bps: Values) -> float:
+    return float(goodputs_bps.mean()) / fair_bps(goodputs_bps.size)
 
 
-def _ranges(points: Points, rtts_ms: Sequence[float], reading: str, artefact: str, count: int) -> list[Claim]:
-    """Differences from 20 ms on, and the fall above 100 ms."""
-    attribute, what = (
-        ("flow_goodput_bps", "goodput over the fair share") if artefact == "fig5" else ("jain", "Jain's index")
-    )
-    longest = rtts_ms[-1]
-    low, high, long = (_values(points, attribute, count, rtt) for rtt in (LOW_MS, HIGH_MS, longest))
-    spread = single(float(np.ptp(high) - np.ptp(low)))
-    where = f"{count} flows"
+def _fairness(goodputs_bps: Values) -> float:
+    return jain(goodputs_bps) or 0.0
+
+
+_STATISTICS = {"fig5": (_over_share, "goodput over the fair share"), "fig6": (_fairness, "Jain's index")}
+
+
+def _table(answers: Answers, artefact: str, count: int, rtt_ms: float) -> Values:
+    """One value a variant and repetition, shape (variants, repetitions)."""
+    statistic, values = _STATISTICS[artefact][0], together(answers).values
+    return np.array([[statistic(run) for run in values[place_name(name, count, rtt_ms)]] for name in VARIANTS])
+
+
+def _ranges(answers: Answers, setting: Setting, artefact: str, count: int) -> list[Claim]:
+    """Differences from 20 ms on, and the fall above 100 ms; intervals are over repetitions, and over variants."""
+    what, longest = _STATISTICS[artefact][1], setting.rtts_ms[-1]
+    low, high, long = (_table(answers, artefact, count, rtt) for rtt in (LOW_MS, HIGH_MS, longest))
+    wider = mean_interval(np.ptp(high, axis=0) - np.ptp(low, axis=0))
+    change = mean_interval((long - high).mean(axis=1))
+    quantity = f"{what}, highest less lowest variant, from {LOW_MS:g} to {HIGH_MS:g} ms, {count} flows"
+    falls = f"{what}, change from {HIGH_MS:g} to {longest:g} ms, {count} flows"
+    negligible = PAPER.within("plot")
     return [
-        sign(
-            artefact, f"{what}, highest less lowest variant, from {LOW_MS:g} to {HIGH_MS:g} ms, {where}", 1, spread,
-            negligible=PAPER.within("plot"), reading=reading
-        ),
-        sign(
-            artefact, f"{what}, change from {HIGH_MS:g} to {longest:g} ms, {where}", -1,
-            mean_interval(long - high), negligible=PAPER.within("plot"), reading=reading
-        ),
-    ]  # fmt: skip
+        sign(artefact, quantity, 1, wider, negligible=negligible),
+        sign(artefact, falls, -1, change, negligible=negligible),
+    ]
 
 
-def _fig5(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Claim]:
-    checks = []
+def _short(answers: Answers, setting: Setting, artefact: str, count: int) -> Values:
+    """Values at RTTs up to 20 ms, shape (RTTs, variants, repetitions)."""
+    return np.array([_table(answers, artefact, count, rtt) for rtt in setting.rtts_ms if rtt <= LOW_MS])
+
+
+def _fig5_claims(answers: Answers, setting: Setting) -> list[Claim]:
+    claims: list[Claim] = []
     for count in COUNTS:
-        short = np.array([_values(points, "flow_goodput_bps", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
-        alike = float((short.min(axis=1) / short.max(axis=1)).min())
+        short = _short(answers, setting, "fig5", count)
+        alike = (short.min(axis=1) / short.max(axis=1)).min(axis=0)
         where = f"up to {LOW_MS:g} ms, {count} flows"
-        checks += [
-            _near_one("fig5", f"lowest over highest goodput {where}", alike, "goodputs", reading),
-            _near_one("fig5", f"mean goodput over the fair share {where}", float(short.mean()), "goodputs", reading),
-            *_ranges(points, rtts_ms, reading, "fig5", count),
+        near, mean = PAPER.within("goodputs"), mean_interval(short.mean(axis=(0, 1)))
+        claims += [
+            equal("fig5", f"lowest over highest goodput {where}", 1.0, mean_interval(alike), within=near),
+            equal("fig5", f"mean goodput over the fair share {where}", 1.0, mean, within=near),
+            *_ranges(answers, setting, "fig5", count),
         ]
-    return checks
+    return claims
 
 
-def _fig6(points: Points, rtts_ms: Sequence[float], reading: str) -> list[Claim]:
-    checks = []
+def _fig6_claims(answers: Answers, setting: Setting) -> list[Claim]:
+    claims: list[Claim] = []
     for count in COUNTS:
-        short = np.array([_values(points, "jain", count, rtt) for rtt in rtts_ms if rtt <= LOW_MS])
-        near = _near_one(
-            "fig6", f"mean Jain's index up to {LOW_MS:g} ms, {count} flows", float(short.mean()), "fairness", reading
-        )
-        if _share_nothing(count):
+        mean = mean_interval(_short(answers, setting, "fig6", count).mean(axis=(0, 1)))
+        quantity = f"mean Jain's index up to {LOW_MS:g} ms, {count} flows"
+        near = equal("fig6", quantity, 1.0, mean, within=PAPER.within("fairness"))
+        if count * ACCESS_BPS <= CAPACITY_BPS and not setting.loss and setting.slowest == 1:
             near = replace(near, nulls=(Null("hosts that share nothing", exactly(1.0)),), note=_ALIKE)
-        checks += [near, *_ranges(points, rtts_ms, reading, "fig6", count)]
-    return checks
+        claims += [near, *_ranges(answers, setting, "fig6", count)]
+    return claims
 
 
-def _share_nothing(count: int) -> bool:
-    """Whether so many hosts cannot fill the bottleneck."""
-    return count * ACCESS_BPS <= CAPACITY_BPS
+def _over_rtt(answers: Answers, setting: Setting, artefact: str, y: Axis) -> Plot:
+    """Curves of all variants; 5 flows on the left, 12 on the right."""
+    values, panels = together(answers).values, []
+    for count in COUNTS:
+        marks: list[Line | Guide] = []
+        for number, name in enumerate(VARIANTS):
+            runs = [values[place_name(name, count, rtt)] for rtt in setting.rtts_ms]
+            curve = [
+                float(np.mean([run.mean() / 1e6 if artefact == "fig5" else _fairness(run) for run in each]))
+                for each in runs
+            ]
+            marks.append(Line(setting.rtts_ms, curve, name, Style(series=number)))
+        marks += [Guide(each, "", along="x") for each in (LOW_MS, HIGH_MS)]
+        x = Axis("RTT", "ms", minimum=0, maximum=1.05 * setting.rtts_ms[-1])
+        panels.append(Panel(marks, x, y, f"{count} flows", height=1.6))
+    return Plot(panels, f"Flows of {setting.flow_s:g} s; means over runs.", columns=len(COUNTS))
 
 
-def _near_one(artefact: str, quantity: str, ours: float, near: str, reading: str) -> Claim:
-    return equal(artefact, quantity, 1.0, single(ours), within=PAPER.within(near), reading=reading)
+def _fig5_section(answers: Answers, setting: Setting) -> Section:
+    values = together(answers).values
+
+    def cell(runs: Sequence[Values]) -> str:
+        return f"{np.mean(runs) / 1e6:.0f} ({np.mean([_fairness(run) for run in runs]):.3f})"
+
+    rows = [
+        (f"`{name}`", f"{count}", *(cell(values[place_name(name, count, rtt)]) for rtt in setting.rtts_ms))
+        for count in setting.counts
+        for name in VARIANTS
+    ]
+    header = ("control", "flows", *(f"{rtt:g} ms" for rtt in setting.rtts_ms))
+    table = Table("Figs 5 and 6: mean goodput in Mbit/s (Jain's index)", header, rows, numbers=range(1, len(header)))
+    plot = _over_rtt(answers, setting, "fig5", Axis("mean goodput", "Mbit/s", minimum=0, maximum=1000))
+    return Section("Fig. 5: goodput and RTT", (), [table], [Chart("fig5", "Fig. 5: goodput and RTT", plot)])
 
 
-def joined(stairs: Stairs, reading: str) -> list[Claim]:
-    """What the source says of Fig. 7, in a reading of the hosts."""
-    use = {key: float(steps.mean()) for key, steps in stairs.items()}
-    short, long = STEPS_MS
-    change = mean_interval([use[name, long] - use[name, short] for name in VARIANTS])
+def _fig6_section(answers: Answers, setting: Setting) -> Section:
+    plot = _over_rtt(answers, setting, "fig6", Axis("Jain's index", minimum=0, maximum=1))
+    return Section("Fig. 6: fairness and RTT", (), [], [Chart("fig6", "Fig. 6: fairness and RTT", plot)])
+
+
+# --- Fig. 7 ---
+
+
+def uses(run: Run, setting: Setting, step_s: float) -> Measured:
+    """Use of each step by place, shape (12,) a repetition; and throughput behind the bottleneck as a curve."""
+    assert run.link_samples is not None, "the probe is on"  # noqa: S101
+    most = np.minimum(np.cumsum(speeds(FLOWS, setting)) * ACCESS_BPS, CAPACITY_BPS) * step_s / setting.slower
+    values: dict[str, list[Values]] = {}
+    curves = {}
+    rows = run.link_samples.sort("repetition", "time_s")
+    for (name, repetition), part in rows.group_by(["link", "repetition"], maintain_order=True):
+        width_s = part["bin_s"].to_numpy()
+        time_s, bits = part["time_s"].to_numpy() + width_s / 2, 8.0 * part["forwarded_bytes"].to_numpy()
+        step = np.minimum((time_s / step_s).astype(int), FLOWS - 1)
+        values.setdefault(str(name), []).append(np.bincount(step, weights=bits, minlength=FLOWS) / most)
+        if setting.drawn and repetition == 0:
+            curves[str(name)] = (time_s, setting.slower * bits / width_s)
+    return Measured(values, curves)
+
+
+def _joining(setting: Setting) -> dict[Key, Measurement]:
+    """One flow more each step until there are twelve, by RTT and the controls of a bed."""
+    points = {}
+    for rtt_ms in STEPS_MS:
+        step_s = setting.step(rtt_ms)
+        for names in setting.batches:
+            start = ("staggered", step_s)
+            places = [Place(place_name(name, FLOWS, rtt_ms), name, FLOWS, start=start) for name in names]
+            scenario = bed(places, setting, rtt_ms, FLOWS * step_s, bins_s=step_s / 20)
+            label = f"Fig. 7, {rtt_ms:g} ms, {', '.join(names)}"
+            points[rtt_ms, names] = Measurement(label, scenario, uses, (setting, step_s))
+    return points
+
+
+def _fig7_claims(answers: Answers, _: Setting) -> list[Claim]:
+    values, (short, long) = together(answers).values, STEPS_MS
+    # Shape (variants, repetitions).
+    at = {
+        rtt: np.array([[run.mean() for run in values[place_name(name, FLOWS, rtt)]] for name in VARIANTS])
+        for rtt in STEPS_MS
+    }
+    change = mean_interval((at[long] - at[short]).mean(axis=1))
     quantity = f"use of the link, mean over the steps, change from {short:g} to {long:g} ms"
-    checks = [sign("fig7", quantity, -1, change, negligible=PAPER.within("plot"), reading=reading)]
-    others = [name for name in VARIANTS if name not in _SLOW]
-    for name in _SLOW:
-        below = sum(use[name, long] < use[other, long] for other in others)
+    claims = [sign("fig7", quantity, -1, change, negligible=PAPER.within("plot"))]
+    own = dict(zip(VARIANTS, at[long], strict=True))
+    others = [name for name in VARIANTS if name not in _SLOWER_TWO]
+    for name in _SLOWER_TWO:
+        below = sum(own[name] < own[other] for other in others)
         quantity = f"of the other four, how many use the link better than {name} at {long:g} ms"
-        checks.append(equal("fig7", quantity, float(len(others)), single(float(below)), reading=reading))
-    return checks
+        claims.append(equal("fig7", quantity, float(len(others)), mean_interval(below)))
+    return claims
 
 
-def _steps(size: Size) -> str:
-    """How long the steps of Fig. 7 are, in words."""
-    short, long = (f"{size.step(rtt):g} s" for rtt in STEPS_MS)
-    return short if short == long else f"{short} at {STEPS_MS[0]:g} ms, {long} at {STEPS_MS[1]:g} ms"
-
-
-def _table(points: Points, size: Size) -> Table:
-    rows = [
-        (
-            f"`{name}`",
-            f"{count}",
-            *(
-                f"{points[name, count, rtt].flow_goodput_bps / 1e6:.0f} ({points[name, count, rtt].jain:.3f})"
-                for rtt in size.rtts_ms
-            ),
-        )
-        for count in COUNTS
-        for name in VARIANTS
-    ]
-    header = ("control", "flows", *(f"{rtt:g} ms" for rtt in size.rtts_ms))
-    caption = "Figs 5 and 6: mean goodput in Mbit/s (Jain's index)"
-    return Table(caption, header, rows, numbers=range(1, len(header)))
-
-
-def _steps_table(stairs: Stairs) -> Table:
-    header = ("control", *(f"{statistic}, {rtt:g} ms" for rtt in STEPS_MS for statistic in ("mean", "least", "last")))
-    rows = [
-        (
-            f"`{name}`",
-            *(
-                f"{value:.3f}"
-                for rtt in STEPS_MS
-                for value in (stairs[name, rtt].mean(), stairs[name, rtt].min(), stairs[name, rtt][-1])
-            ),
-        )
-        for name in VARIANTS
-    ]
-    caption = "Fig. 7: use of the link in the twelve steps, of the most that the flows can send"
-    return Table(caption, header, rows, numbers=range(1, len(header)))
-
-
-def _over_rtt(points: Points, size: Size, artefact: str) -> Chart:
-    """Fig. 5 or 6: 5 flows on the left, 12 on the right."""
-    if artefact == "fig5":
-        title, y = "Fig. 5: goodput and RTT", Axis("mean goodput", "Mbit/s", minimum=0, maximum=1000)
-    else:
-        title, y = "Fig. 6: fairness and RTT", Axis("Jain's index", minimum=0, maximum=1)
-    x = Axis("RTT", "ms", minimum=0, maximum=1.05 * size.rtts_ms[-1])
-    panels = [Panel(_curves(points, size, artefact, count), x, y, f"{count} flows", height=1.6) for count in COUNTS]
-    return Chart(artefact, title, Plot(panels, "Hosts with an interface queue of 1000 packets.", columns=len(COUNTS)))
-
-
-def _curves(points: Points, size: Size, artefact: str, count: int) -> Sequence[Line | Guide]:
-    marks: list[Line | Guide] = []
+def _fig7_section(answers: Answers, setting: Setting) -> Section:
+    """A row a variant, 11 ms on the left and 100 ms on the right."""
+    found = together(answers)
+    header = ("control", *(f"{what}, {rtt:g} ms" for rtt in STEPS_MS for what in ("mean", "least", "last")))
+    rows, panels = [], []
+    y, most = Axis("throughput", "Gbit/s", minimum=0, maximum=10.5), np.minimum(np.arange(1, FLOWS + 2), 10)
     for number, name in enumerate(VARIANTS):
-        curve = [points[name, count, rtt] for rtt in size.rtts_ms]
-        values = [each.flow_goodput_bps / 1e6 if artefact == "fig5" else each.jain for each in curve]
-        marks.append(Line(size.rtts_ms, values, name, Style(series=number)))
-    return [*marks, *(Guide(each, "", along="x") for each in (LOW_MS, HIGH_MS))]
-
-
-def _joined(runs: Mapping[tuple[str, float], Recorded], size: Size) -> Chart:
-    """Fig. 7: a row a variant, 11 ms on the left and 100 ms on the right."""
-    y = Axis("throughput", "Gbit/s", minimum=0, maximum=10.5)
-    most = np.minimum(np.arange(1, FLOWS + 2), CAPACITY_BPS / ACCESS_BPS)
-    panels = []
-    for number, name in enumerate(VARIANTS):
+        cells: list[Any] = []
         for rtt in STEPS_MS:
-            edges = np.arange(FLOWS + 1) * size.step(rtt)
-            x = Axis("time", "s", minimum=0, maximum=float(edges[-1]))
-            time_s, bits, width = _forwarded(runs[name, rtt])
+            place = place_name(name, FLOWS, rtt)
+            steps = np.mean(found.values[place], axis=0)
+            cells += [steps.mean(), steps.min(), steps[-1]]
+            if place not in found.curves:
+                continue
+            edges = np.arange(FLOWS + 1) * setting.step(rtt)
+            time_s, bps = found.curves[place]
             marks = [
                 Line(edges, most, "what the flows can send", Style(muted=True, thin=True), steps=True),
-                Line(time_s, bits / width / 1e9, name, Style(series=number)),
+                Line(time_s, bps / 1e9, name, Style(series=number)),
             ]
+            x = Axis("time", "s", minimum=0, maximum=float(edges[-1]))
             panels.append(Panel(marks, x, y, f"{name}, {rtt:g} ms", height=0.8))
-    caption = (
-        f"Throughput behind the bottleneck; one flow more each {_steps(size)}. The source has a column for each "
-        "variant and a row for each RTT."
-    )
-    return Chart("fig7", "Fig. 7: flows that join", Plot(panels, caption, columns=len(STEPS_MS)))
+        rows.append((f"`{name}`", *(f"{cell:.3f}" for cell in cells)))
+    caption = "Fig. 7: use of the link in the twelve steps, of the most that the flows can send"
+    table = Table(caption, header, rows, numbers=range(1, len(header)))
+    steps_s = " and ".join(f"{setting.step(rtt):g} s ({rtt:g} ms)" for rtt in STEPS_MS)
+    drawn = Plot(panels, f"Throughput behind the bottleneck; one flow more each {steps_s}.", columns=len(STEPS_MS))
+    charts = [Chart("fig7", "Fig. 7: flows that join", drawn)] if panels else []
+    return Section("Fig. 7: flows that join", (), [table], charts)
+
+
+FIG5 = Artefact("fig5", _lasting, _fig5_claims, _fig5_section)
+FIG6 = Artefact("fig6", _lasting, _fig6_claims, _fig6_section)
+FIG7 = Artefact("fig7", _joining, _fig7_claims, _fig7_section)

@@ -125,7 +125,7 @@ def _each(
 
 def _over_mpi(cases: list[Case], names: list[str], by: Execution, progress: Callable[[str], None]) -> list[OverMpi]:
     """PA over MPI, where it was asked for and there is a library; says why not."""
-    from parshall_studies.benchmark import mpi
+    from parshall_studies import mpi
     from parshall_studies.benchmark.over_mpi import over_mpi
 
     if not any(case.application.replies for case in cases):
