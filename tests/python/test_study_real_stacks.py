@@ -230,14 +230,6 @@ def test_what_is_emulated_of_the_benchmark_takes_less_than_ten_minutes(monkeypat
     assert lasting_s + 1.4 * files_s + exchanges_s + 2 * 20.0 < 480
 
 
-@pytest.mark.usefixtures("with_the_program")
-@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs)])
-def test_what_is_emulated_of_other_studies_leaves_time_for_the_rest_of_ten_minutes(parts: tuple[Any, ...]) -> None:
-    emulations = [case for part in parts for case in part.cases("quick").values() if case.emulates]
-    assert len(emulations) == 6
-    assert sum(case.arguments[0].duration_s for case in emulations) < 500
-
-
 def exchange_answers(validity: Validity = VALID, factor: float = 1.0) -> dict[Any, Any]:
     """Each exchange takes what the network alone does, by a factor; 200 simulated ping-pongs take 5.8 s."""
     runs = [PingPong(np.linspace(0.029, 5.8, 200) * (1 + run / 1000), np.full(200, 9e8)) for run in range(3)]
@@ -332,7 +324,7 @@ def test_times_over_http_are_held_against_simulated_ones(validity: Validity) -> 
 
 
 @pytest.mark.usefixtures("with_the_program")
-@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs), (rio,)])
+@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs)])
 def test_what_is_emulated_of_other_studies_leaves_time_for_the_rest_of_ten_minutes(parts: tuple[Any, ...]) -> None:
     emulations = [case for part in parts for case in part.cases("quick").values() if case.emulates]
     assert len(emulations) == 6
