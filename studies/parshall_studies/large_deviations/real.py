@@ -32,9 +32,10 @@ from parshall.report.document import Chart, Section, Table
 from parshall.report.observation.figures import loss_function, spectra, windows
 from parshall.report.plot import Plot
 from parshall.studies.study import Findings, Scale
-from parshall_studies.large_deviations.network import PAPER
+from parshall_studies.large_deviations.setting import PAPER
 
 VARIABLE = "PARSHALL_DATA"
+HEADER = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")
 SHOWN = {"quick": ("wireless_reno_1_1_10000", "longDistance_cubic_5_1_53002"), "paper": None}
 LASTS = 3
 """Round trips after which a reduction that is undone has been: recovery ends after one or two."""
@@ -74,7 +75,6 @@ def real(scale: Scale) -> Findings:
         checks += more
         rows += cells
         figures += [Chart(f"fig7-{kind}-{name}", title, plot) for kind, title, plot in plots(name, flow, result)]
-    header = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")
     text = (
         "The source's download is not public, so its figure cannot be reproduced, and nothing here counts as "
         "published; these are series of other real flows, of Reno over a wireless network (an hour) and of CUBIC "
@@ -84,7 +84,7 @@ def real(scale: Scale) -> Findings:
         "had windows of some 60 packets.",
         *remarks,
     )
-    table = Table("Packets per RTT", header, rows, numbers=(2, 6, 7))
+    table = Table("Packets per RTT", HEADER, rows, numbers=(2, 6, 7))
     return Findings(checks, [Section(heading, text, [table], figures)])
 
 

@@ -25,8 +25,6 @@ from parshall.analysis.models.persistent_loss import Persistent, measured_persis
 from parshall.analysis.models.recovery import MeasuredRepairs, measured_repairs
 from parshall.instruments.observation.loss_events import BoolArray, begins, trials
 
-SAMPLES_S = 0.003
-"""Web100's interval. Loiseau 2010, §4.2"""
 ONCE, SEVERAL, TIMEOUT = 0, 1, 2
 """Repairs: with one reduction, with several, with a timeout."""
 
@@ -135,7 +133,7 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
     samples
         Its rows of ``flow_samples``, many a round trip.
     rounds
-        Its rows of ``rounds`` with their lengths (`network.rounds_of`), which say how much was sent when.
+        Its rows of ``rounds`` with their lengths (`flow.rounds_of`), which say how much was sent when.
     """
     time, cwnd, ssthresh, srtt = (
         samples[name].to_numpy() for name in ("time_s", "cwnd_packets", "ssthresh_packets", "srtt_s")
