@@ -168,8 +168,12 @@ def test_the_study_of_the_guide_can_be_installed(tmp_path: Path, site: Path, beg
     (site / "my_study.py").write_text(code.text)
     (site / "plugged-1.0.dist-info" / "entry_points.txt").write_text("[parshall.studies]\nmine = my_study:STUDY\n")
     checks = json.loads(ended(begun("study", "my_study", "--json", "--store", str(tmp_path / "store"))))
-    assert [check["artefact"] for check in checks] == ["table1", "table1"]
+    assert [check["reading"] for check in checks] == ["", "", "small buffer", "small buffer"]
     assert all(5 < check["ours"] < 10 for check in checks)
+    store = str(tmp_path / "store")
+    joint = json.loads(ended(begun("study", "my_study", "--joint", "4", "--json", "--store", store)))
+    assert [sorted(each["outcomes"]) for each in joint["settings"]] == [sorted(joint["claims"])] * 4
+    assert joint["settings"][0]["values"] == {"buffer_packets": 50}
     # What measures a run belongs to the package as well.
     (site / "my_study.py").write_text(code.text.replace("/ 1e6", "/ 2e6"))
     halved = json.loads(ended(begun("study", "my_study", "--json", "--store", str(tmp_path / "store"))))

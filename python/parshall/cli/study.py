@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -40,6 +41,16 @@ StudyStore = Annotated[
     typer.Option("--store", metavar="DIR", help=STORE, show_default="at paper scale, in the user's cache"),
 ]
 
+Joint = Annotated[
+    int | None,
+    typer.Option(
+        "--joint",
+        metavar="N",
+        help="Judge every claim in N settings of what the source leaves unsaid, instead of the page of the study.",
+        show_default=False,
+    ),
+]
+
 
 @verb
 def study(
@@ -61,6 +72,7 @@ def study(
     shard: Shard = None,
     instrument: Instrument = "simulate",
     at_once: AtOnce = False,
+    joint: Joint = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -77,7 +89,52 @@ def study(
     drawn = files("png,svg" if figures else formats, width, output, force=force)
     part, kind = shard_of(shard, output, as_json=as_json), one_of("--instrument", instrument, INSTRUMENTS)
     by = Execution(store, workers, scheduler, part, at_once, kind)
-    carry_out(chosen, size, by, output, drawn, as_json=as_json, quiet=quiet)
+    if joint is None:
+        carry_out(chosen, size, by, output, drawn, as_json=as_json, quiet=quiet)
+    else:
+        _judge_jointly(chosen, joint, size, by, output, drawn, as_json=as_json, quiet=quiet)
+
+
+def _judge_jointly(
+    chosen: Study,
+    count: int,
+    scale: Literal["quick", "paper"],
+    by: Execution,
+    output: Path | None,
+    drawn: Files,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Judge every claim in so many settings, write the page, and print what the best of them carries."""
+    from parshall.foundations.files import write_atomically
+    from parshall.report.document import write_document
+    from parshall.results.records import storage
+    from parshall.studies.joint_page import document, headline
+    from parshall.studies.running import run_joint
+
+    judgement = run_joint(chosen, count, scale, (lambda _: None) if quiet or as_json else note, by)
+    if judgement is None:
+        if not quiet:
+            note(f"shard {by.shard} of the joint design is done; the same command without --shard collects")
+        return
+    if output is not None:
+        page, folder = document(chosen, scale, judgement), output
+
+        def write() -> Path:
+            drawn.write(page, folder / FIGURES)
+            listed = json.dumps(judgement.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+            write_atomically(folder / "joint.json", listed + "\n")
+            return write_document(page, folder / "joint.html")
+
+        folder.mkdir(parents=True, exist_ok=True)
+        written = storage.guarded(write)
+        if not quiet:
+            note(f"Page: {written}")
+    if as_json:
+        print_json(judgement.as_json())
+    elif not quiet:
+        console().print(headline(judgement))
 
 
 def carry_out(

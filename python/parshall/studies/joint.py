@@ -12,6 +12,7 @@ when the outcomes are shuffled: what exceeds 95 % of `SHUFFLES` of these is name
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -91,18 +92,19 @@ class Open:
     def label(self, number: int) -> str:
         """A value, or a part of the range."""
         if self.values:
-            return _shown(self.values[number])
-        return f"{_shown(self.at(number / PARTS))} to {_shown(self.at((number + 1) / PARTS))}"
+            return shown(self.values[number])
+        return f"{shown(self.at(number / PARTS))} to {shown(self.at((number + 1) / PARTS))}"
 
     @property
     def tried(self) -> str:
         """All values, or the range."""
         if self.values:
-            return ", ".join(map(_shown, self.values))
-        return f"{_shown(self.at(0))} to {_shown(self.at(1))}{', logarithmic' if self.log else ''}"
+            return ", ".join(map(shown, self.values))
+        return f"{shown(self.at(0))} to {shown(self.at(1))}{', logarithmic' if self.log else ''}"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The value of a parameter in words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, int | float) else "none" if value is None else str(value)
@@ -265,6 +267,11 @@ class Judgement:
         return [name for name, row in zip(self.names, self.held, strict=True) if not row.any()]
 
     @cached_property
+    def failures(self) -> Counter[tuple[str, str]]:
+        """Artefacts that failed and why, and in how many settings."""
+        return Counter(each for answer in self.answers for each in answer.failures.items())
+
+    @cached_property
     def groups(self) -> list[NDArray[np.intp]]:
         """By parameter, the number of each setting's value or part of the range."""
         return [np.array([_group(each, setting) for setting in self.settings]) for each in self.opened]
@@ -272,7 +279,7 @@ class Judgement:
     def decision(self, name: str) -> Decision | None:
         """The parameter that decides most of a claim; None: no more than chance."""
         held = self.held[self.names.index(name)].astype(float)
-        if held.all() or not held.any() or len(held) < 2 * PARTS:
+        if held.all() or not held.any() or len(held) < 2 * PARTS:  # too few for its parts
             return None
         shares = _epsilon_squared(held[None, :], self.groups, self.opened)[0]
         shuffled = np.array([np.random.default_rng([SEED, number]).permutation(held) for number in range(SHUFFLES)])

@@ -20,6 +20,7 @@ end of a word: ``table1`` is ``table1: T of the model``, and not ``table10: ...`
 
 from __future__ import annotations
 
+import importlib
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -115,6 +116,8 @@ def register_of(package: str) -> Register | None:
     InputError
         It is refused; the message names the file and the entry.
     """
+    if not hasattr(importlib.import_module(package), "__path__"):
+        return None  # a module of one file has no data beside it
     path = resources.files(package) / FILE
     try:
         text = path.read_text(encoding="utf-8")

@@ -18,6 +18,7 @@ from parshall.campaign.keys import call_of
 from parshall.foundations.errors import InputError
 from parshall.instruments.emulation import abilities, left_out
 from parshall.report.document import Section
+from parshall.studies.joint import Judgement
 from parshall.studies.study import Case, Findings, Instruments, Part, Progress, Scale, Study, replaced
 
 Key = TypeVar("Key")
@@ -89,6 +90,30 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     _complete(study, checks)
     annotated = checks if register is None else register.annotated(checks)
     return Findings(annotated, [section for each in findings for section in each.sections], register)
+
+
+def run_joint(
+    study: Study, count: int, scale: Scale, progress: Progress, execution: Execution | None = None
+) -> Judgement | None:
+    """The outcome of every claim of a study in so many settings (`parshall.studies.joint`); None: of a shard.
+
+    Raises
+    ------
+    InputError
+        The study has no joint design, or fewer than two settings are asked for.
+    SimulationError
+        A case failed otherwise than by a `ParshallError`; the answers of those that were done are kept.
+    ParshallError
+        As `parshall.campaign.calls.run_calls`.
+    """
+    chosen, design = (execution or Execution()).at(study.name, scale), study.joint()
+    pieces = {number: _Piece(case) for number, case in design.cases(count, scale).items()}
+    mine = list(pieces.values()) if chosen.shard is None else chosen.shard.of(list(pieces.values()))
+    progress(_cost(study, scale, mine, chosen))
+    answers = _answered(mine, progress, chosen)
+    if chosen.shard is not None:
+        return None
+    return design.judgement({number: answers[piece.key] for number, piece in pieces.items()}, scale, study.register())
 
 
 def _complete(study: Study, checks: Sequence[Claim]) -> None:

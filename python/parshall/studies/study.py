@@ -37,6 +37,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from parshall.foundations import notebook
+from parshall.foundations.errors import InputError
 from parshall.foundations.has_figures import HasFigures
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from parshall.instruments.emulation import Validity
     from parshall.report.document import Section
     from parshall.scenario import Scenario
+    from parshall.studies.joint import Joint
     from parshall.studies.register import Register
 
 Scale = Literal["quick", "paper"]
@@ -222,6 +224,20 @@ class Study:
             parts: Sequence[Part] = importlib.import_module(self.parts).PARTS
             return parts
         return self.parts
+
+    def joint(self) -> Joint[Any]:
+        """Its joint design, which its module has as ``JOINT``.
+
+        Raises
+        ------
+        InputError
+            It has none.
+        """
+        module = importlib.import_module(self.parts) if isinstance(self.parts, str) else None
+        found: Joint[Any] | None = getattr(module, "JOINT", None)
+        if found is None:
+            raise InputError(f"--joint: {self.name} leaves nothing open that a joint design could try")
+        return found
 
     def register(self) -> Register | None:
         """Every claim of its source; None: it has no such file.
