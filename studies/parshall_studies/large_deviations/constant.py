@@ -62,8 +62,10 @@ def claims(answers: Answers, setting: Setting) -> list[Claim]:
     nulls = [Null("losses at random times", exactly(1.0))]
     rhythm = _rhythm(flow.record)
     made.append(equal("fig3", quantity, 0.0, rhythm, within=PAPER.within("periodic"), nulls=nulls))
-    widths = [float(np.ptp(interval_means(flow.record.cwnd, n))) for n in PAPER["scales"]]
-    note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(PAPER["scales"], widths, strict=True)) + " RTTs"
+    cwnd = flow.record.cwnd
+    scales = [n for n in (50, *PAPER["scales"]) if cwnd.size >= 2 * n]
+    widths = [float(np.ptp(interval_means(cwnd, n))) for n in scales]
+    note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(scales, widths, strict=True)) + " RTTs"
     return [*made, monotone("fig3a", "least step by which the spectrum's width falls with the scale", widths, -1, note)]
 
 

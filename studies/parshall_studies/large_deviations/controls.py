@@ -116,9 +116,9 @@ def section(answers: Answers, _: Setting) -> Section:
     rows = []
     for control, letter in FIGURES.items():
         flow: Flow = answers[control]
-        record, kinds = flow.record, flow.record.kinds()
-        rows.append(_row(control, flow, flow.chain, f"{100 * kinds[2] / max(1, kinds.sum()):.0f} %"))
-        drawn = spectra_plot(record.throughput, {"chain, p(w, k), recovery": flow.chain}, control)
+        record, theories = flow.record, flow.recovering()
+        rows += [_row(control, flow, theory) for theory in theories.values()]
+        drawn = spectra_plot(record.throughput, theories, control)
         figures += [
             Chart(f"fig8{letter}", f"Loss probability, {control}", loss_plot(record.loss())),
             Chart(f"fig9{letter}", f"Spectra, {control}", drawn),
@@ -151,16 +151,16 @@ def claims_under_losses(answers: Answers, _: Setting) -> list[Claim]:
 def section_under_losses(answers: Answers, _: Setting) -> Section:
     """Spectra and ranges beside the predictions."""
     text = (
-        "Nothing is fitted: the chains know the control's rules, p, the round-trip time and the least timeout. The chain "
-        "of eq. (2) halves in the round trip after a loss and climbs on; a sender finds the loss one round trip later and "
-        "repairs it in another. If the retransmission is lost too, SACK waits for the timer of 0.2 s, 17 round trips.",
-        "Errors are of the prediction, relative to what the packets did; those of extremes contain chance, a few per cent.",
+        "Nothing is fitted: the chains know the control's rules, p, the round-trip time and the least timeout. The "
+        "chain of eq. (2) halves in the round trip after a loss and climbs on; a sender finds the loss one round trip "
+        "later and repairs it in another. If the retransmission is lost too, SACK waits for the timer of 0.2 s, 17 "
+        "round trips.",
+        "Errors are of the prediction, relative to what the packets did; those of extremes contain chance.",
     )
     rows, figures = [], []
     for losses in (*RENO, *OTHERS):
         flow, theory, name = answers[losses], losses.theory(), f"{losses.control}-{losses.loss:g}"
-        kinds = flow.record.kinds()
-        rows.append(_row(losses.label, flow, theory, f"{100 * flow.timeouts / max(1, int(kinds.sum())):.1f} %"))
+        rows.append(_row(losses.label, flow, theory))
         drawn = spectra_plot(flow.record.throughput, {"predicted": theory}, losses.label)
         figures += [
             Chart(f"spectra-{name}", f"Spectra, {losses.label}", drawn),
@@ -173,8 +173,8 @@ def section_under_losses(answers: Answers, _: Setting) -> Section:
     return Section("Beyond the source: predicted spectra", text, [_table(rows)], figures)
 
 
-def _row(label: str, flow: Flow, theory: Spectrum, timeouts: str) -> tuple[str, ...]:
-    series = flow.record.throughput
+def _row(label: str, flow: Flow, theory: Spectrum) -> tuple[str, ...]:
+    series, timeouts = flow.record.throughput, f"{100 * flow.timeouts / max(1, int(flow.record.kinds().sum())):.1f} %"
     cells = [label, f"{flow.record.mean:.1f}", f"{theory.mean:.1f}"]
     cells += [f"{100 * (theory.mean / flow.record.mean - 1):+.1f} %", timeouts]
     for scale in SCALES:

@@ -26,7 +26,7 @@ from parshall.report.document import Chart, Section, Table
 from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall_studies.large_deviations.flow import mean_of, rounds_of
 from parshall_studies.large_deviations.real import HEADER, compared, plots
-from parshall_studies.large_deviations.setting import PAPER, TCP, Setting, declared
+from parshall_studies.large_deviations.setting import PAPER, Setting, declared
 from parshall_studies.on_linux import Compared
 
 RTT_S = 0.005
@@ -76,7 +76,7 @@ def measured(run: Run, length: int) -> Download:
 
 def points(setting: Setting) -> dict[str, Measurement]:
     """The download among simulated ON/OFF sources."""
-    length = round(LENGTH * max(1.0, setting.flow_s / Setting().flow_s))
+    length = round(LENGTH * setting.flow_s / Setting().flow_s)
     link = {"rate": "200 Mbit/s", "delay": "0.5 ms", "queue": {"name": "drop_tail", "limit": "40 packets"}}
     on, off = ({"name": "exponential", "mean": mean} for mean in ("50 ms", "60 ms"))
     cross = {"name": "cross", "count": 16, "endpoint": "simulated", "rtt": f"{RTT_S:g} s", "packet_size": "1500 B"}

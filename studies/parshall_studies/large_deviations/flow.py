@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.inputs import FloatArray
+from parshall.analysis.models.inputs import FloatArray, ModelInputError
 from parshall.analysis.models.markov import WindowChain
 from parshall.analysis.models.markov import chain as window_chain
 from parshall.analysis.models.variants import spectrum as variant_spectrum
@@ -21,6 +21,7 @@ from parshall_studies.large_deviations.setting import PAPER
 
 MEMORY = 10
 """Round trips for which a loss matters in p(w, k): 0.12 s, an ON time."""
+RECOVERING = "with recovery, p(w, k)"
 PARTS = 20
 """Parts of a record whose means give the mean's interval: each of some loss cycles."""
 HOUR = round(3600 / PAPER["rtt_s"])
@@ -73,6 +74,13 @@ class Flow:
         record, w_max = self.record, float(self.record.windows.max()) + 1
         losses = record.persistent(MEMORY)
         return variant_spectrum(self.control, losses, rtt_s=self.rtt_s, w_max=w_max, recovery=record.repairs())
+
+    def recovering(self) -> dict[str, ld.Spectrum]:
+        """Our chain by its name; empty: the record is too short for it."""
+        try:
+            return {RECOVERING: self.chain}
+        except ModelInputError:
+            return {}
 
 
 def measure(run: Run, control: str, rtt_s: float, warm_up_s: float) -> Flow:

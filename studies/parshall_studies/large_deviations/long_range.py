@@ -23,7 +23,6 @@ from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall_studies.large_deviations.constant import FLOW
 from parshall_studies.large_deviations.flow import Flow, mean_of, measure
 from parshall_studies.large_deviations.losses import loss_plot
-from parshall_studies.large_deviations.on_off import RECOVERING
 from parshall_studies.large_deviations.setting import PAPER, Setting
 from parshall_studies.large_deviations.spectra import (
     bound_claims,
@@ -96,7 +95,7 @@ def section(answers: Answers, setting: Setting) -> Section:
     """P(w), spectra and ranges."""
     flow: Flow = answers[FLOW]
     record, lost = flow.record, flow.loss_rate
-    theories = {"eq. (2), measured p(w)": ld.spectrum(flow.raw), RECOVERING: flow.chain}
+    theories = {"eq. (2), measured p(w)": ld.spectrum(flow.raw), **flow.recovering()}
     rows = [
         ("the flow", f"{100 * lost:.2f} %", f"{record.mean:.1f}"),
         *((name, "", f"{each.mean:.1f}") for name, each in theories.items()),

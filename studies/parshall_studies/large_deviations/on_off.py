@@ -24,13 +24,14 @@ from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import exactly
 from parshall.analysis.stats.spectrum import interval_means
 from parshall.report.document import Chart, Section, Table
-from parshall.report.plot import Axis, Band, Line, Panel, Plot, Style
+from parshall.report.plot import Axis, Band, Line, Mark, Panel, Plot, Style
 from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall_studies.large_deviations.constant import FLOW, window_plot
 from parshall_studies.large_deviations.flow import HOUR, Flow, mean_of, measure
 from parshall_studies.large_deviations.losses import later_claim, loss_plot, losses_claims, small_window_claims
 from parshall_studies.large_deviations.setting import BY_MODEL, PAPER, Setting
 from parshall_studies.large_deviations.spectra import (
+    FEWEST,
     bound_claims,
     bounds_plot,
     extremes_checks,
@@ -42,11 +43,12 @@ from parshall_studies.large_deviations.spectra import (
 
 RANGE = 1000
 """Scale of the published range of Fig. 5."""
+AGREES = 500
+"""Scale at which theories are held against the estimate."""
 DRAWS = 40
 """Loss functions that make the band of a prediction; hours that are drawn of a record."""
 BLOCK = 500
 """Round trips that stay together in these: some loss cycles."""
-RECOVERING = "with recovery, p(w, k)"
 
 
 def points(setting: Setting) -> dict[str, Measurement]:
@@ -64,11 +66,11 @@ def claims(answers: Answers, setting: Setting) -> list[Claim]:
     made = [
         *range_claims(flow),
         *one_spectrum("fig5a", "", series, (100, 1000)),
-        *(_agrees(name, theory, series) for name, theory in theories.items()),
+        *(_agrees(name, theory, series) for name, theory in theories.items() if series.size >= FEWEST * AGREES),
         *bound_claims("fig5b", series, theories["theo. 1"], "theo. 1"),
         *losses_claims("fig4c", "", record),
         *small_window_claims(record, flow.raw),
-        _of_chain(flow),
+        of_chain(flow),
         _of_window(flow),
         _steady(flow),
         later_claim("fig4c", "Reno: ", record),
@@ -82,8 +84,9 @@ def claims(answers: Answers, setting: Setting) -> list[Claim]:
 
 def range_claims(flow: Flow) -> list[Claim]:
     """The published extremes of an hour beside those of hours that are drawn of the record; the source has one hour."""
-    hours = drawn_hours(flow.record.throughput)
-    made = []
+    if flow.record.throughput.size < FEWEST * RANGE:
+        return []
+    hours, made = drawn_hours(flow.record.throughput), []
     for side, (name, published) in enumerate(zip(("lowest", "highest"), PAPER["on_off_range"], strict=True)):
         low, middle, high = np.quantile(hours[side], (0.025, 0.5, 0.975)).tolist()
         note = f"one hour: {low:.0f} to {high:.0f}, drawn of a record of {flow.record.throughput.size} RTTs"
@@ -118,12 +121,12 @@ def model_claims() -> list[Claim]:
 
 
 def _agrees(name: str, theory: ld.Spectrum, series: FloatArray) -> Claim:
-    quantity = f"f of {name} over the estimate at 500 RTTs, above the mean"
-    ratio = theory_ratio(theory, series, 500)
+    quantity = f"f of {name} over the estimate at {AGREES} RTTs, above the mean"
+    ratio = theory_ratio(theory, series, AGREES)
     return equal("fig5a", quantity, 1.0, ratio, within=PAPER.within("good"))
 
 
-def _of_chain(flow: Flow) -> Claim:
+def of_chain(flow: Flow) -> Claim:
     """The mean of eq. (2) with the measured p(w) over that of the flow."""
     mean = mean_of(flow.record.throughput)
     low, high = (None if end is None else flow.raw.mean / end for end in (mean.high, mean.low))
@@ -151,8 +154,11 @@ def section(answers: Answers, setting: Setting) -> Section:
     """P(w), spectra and ranges with the three theories, and the band of a prediction."""
     flow: Flow = answers[FLOW]
     record, series = flow.record, flow.record.throughput
-    raw, model, ours = ld.spectrum(flow.raw), ld.spectrum(BY_MODEL), flow.chain
-    theories = {"theo. 1: eq. (2), measured p(w)": raw, "theo. 2: eq. (2), eq. (11)": model, RECOVERING: ours}
+    theories = {
+        "theo. 1: eq. (2), measured p(w)": ld.spectrum(flow.raw),
+        "theo. 2: eq. (2), eq. (11)": ld.spectrum(BY_MODEL),
+    }
+    theories |= flow.recovering()
     means = interval_means(series, RANGE) if series.size >= 2 * RANGE else series
     once, kinds = record.after(1), record.kinds()
     rows = [
@@ -166,8 +172,9 @@ def section(answers: Answers, setting: Setting) -> Section:
     band = predicted_band(record.loss())
     text = (
         "Windows in packets per RTT. A loss counts once, where the window is reduced; the round trips that repair it "
-        f"are no trials of p(w). P(loss) in a round trip is {record.events.mean():.4f}, one round trip after a recovery "
-        f"{once[1] / max(1, once[0]):.4f}; {100 * kinds[2] / max(1, kinds.sum()):.0f} % of the repairs have a timeout.",
+        f"are no trials of p(w). P(loss) in a round trip is {record.events.mean():.4f}, one round trip after a "
+        f"recovery {once[1] / max(1, once[0]):.4f}; {100 * kinds[2] / max(1, kinds.sum()):.0f} % of the repairs have a "
+        "timeout.",
         "Eq. (2) with the measured p(w) is high, since it has neither recoveries nor timeouts; the chain with p(w, k), "
         "recoveries and timeouts has the mean without errors that cancel. Eq. (11) has no buffer: the more of it an "
         "arrival finds, the later p(w) rises.",
@@ -207,7 +214,7 @@ class PredictedBand:
 
     def plot(self) -> Plot:
         """The band around the curve."""
-        marks = [
+        marks: list[Mark] = [
             Band(self.alpha, self.low, self.high, "95 % of the loss functions", Style(0)),
             Line(self.alpha, self.f, "theo. 1: eq. (2), measured p(w)", Style(0)),
         ]

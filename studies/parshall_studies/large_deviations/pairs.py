@@ -101,7 +101,7 @@ def points(setting: Setting) -> dict[str, Measurement]:
             {**TCP, "name": f"{place}", "rtt": f"{RTT_S * setting.slower:g} s", "congestion_control": each}
             for place, each in enumerate(controls)
         ]
-        warm_up_s = 60 * setting.slower
+        warm_up_s = 40 * setting.slower
         rounds = ROUNDS * setting.flow_s / Setting().flow_s
         seconds = warm_up_s + rounds * RTT_S * setting.slower
         scenario = declared(
@@ -194,7 +194,7 @@ def joint_plot(both: Both) -> Plot:
 
 
 def compared(key: str) -> list[Compared]:
-    """Values of a pair that both instruments have: Jain's index by scale, and of Reno beside CUBIC share and correlation."""
+    """Values of a pair that both instruments have: Jain's index by scale, of Reno beside CUBIC more."""
     words = key.replace("-", " beside ")
     made = [Compared(f"{words}: Jain's index over {n} RTTs", _fair(n), share=0.0, least=0.01) for n in SCALES[:4]]
     if key == MIXED:

@@ -212,9 +212,9 @@ def one_spectrum(artefact: str, label: str, series: FloatArray, scales: tuple[in
 def curve_ratio(series: FloatArray, scales: tuple[int, int]) -> Interval:
     """F at the larger scale over f at the smaller one, at equal throughput, with its 95 % interval.
 
-    F is compared on both sides of the mean where the larger scale has nine tenths of its averages. There f has the
-    curvature of n Var(mean over n) (eq. (9) to second order), so that the ratio of the curves is that of these, inverted;
-    the interval is that of the logarithm, by blocks of four of the larger scale, which keep both scales together.
+    To second order in the distance from the mean, f at a scale n is -(alpha - mean)^2 / (2 n Var(mean over n)), of
+    eq. (9) with normal averages: so the ratio of the curves is that of n Var(mean over n), inverted. Its interval is
+    that of the logarithm, by resampled blocks of four of the larger scale, which keep both scales together.
     """
     least, largest = scales
     block = 4 * largest

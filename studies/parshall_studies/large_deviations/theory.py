@@ -8,7 +8,7 @@
 | §4.1: above 100 RTTs the estimates match f | how far f lies outside of their bands, over the depth seen |
 | §4.1: around 11 packets with a probability of 0.37 | exact probabilities of such means over 100 RTTs |
 | §4.1: the support is wide | standard deviation of the means over 100 RTTs over the mean |
-| Fig. 1 (b): eq. (10) is near the observed extremes, biased at small scales | eq. (10) over the extremes of 100 realisations |
+| Fig. 1 (b): eq. (10) is near the extremes, biased at small scales | eq. (10) over those of 100 realisations |
 | §4.1, §4.2: printed results | the arithmetic |
 
 References: Loiseau 2010, §2, §3.1, §4.1, §4.2, Figs 1 and 2.
@@ -110,9 +110,9 @@ def figure_1(seed: int = 1) -> Findings:
         "What a flow shows at every n is to lie on this one curve.",
         f"Beyond {part.low:.1f} packets f is straight, with slope {-part.q:.5f}: {part.why} is then the cheapest way "
         "to a larger mean.",
-        "exp(n f) has the exponent of a probability and not its size. The source's own example, 11 packets over 100 RTTs, "
-        f"is printed as 0.37; the exact probabilities of a mean of 11 and more, and of 10.5 to 11.5, are {shares}: "
-        "so 0.03 to 0.05.",
+        "exp(n f) has the exponent of a probability and not its size. The source's own example, 11 packets over 100 "
+        "RTTs, is printed as 0.37; the exact probabilities of a mean of 11 and more, and of 10.5 to 11.5, are "
+        f"{shares}: so 0.03 to 0.05.",
         "The prediction of the largest mean is biased at small scales, as in the source: factors that do not grow "
         "exponentially with the scale are left out.",
     )
