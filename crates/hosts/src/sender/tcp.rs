@@ -347,8 +347,13 @@ impl TcpFlow {
             ask_for_notices(&socket)?;
         }
         if self.lasts.is_some() {
-            sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &UNSENT.to_ne_bytes())
-                .tried("set TCP_NOTSENT_LOWAT")?;
+            sys::set_option(
+                socket.as_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_NOTSENT_LOWAT,
+                &UNSENT.to_ne_bytes(),
+            )
+            .tried("set TCP_NOTSENT_LOWAT")?;
         }
         let port = context.ports.of(options.receive_buffer);
         match connect(&socket, &SocketAddrV4::new(address(RECEIVERS, self.plan), port)) {

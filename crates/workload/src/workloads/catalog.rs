@@ -5,8 +5,8 @@
 
 use super::traits::Traits;
 use super::{
-    Application, BulkConfig, CbrConfig, OnOffBulkConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig, PoissonConfig,
-    RateControlledConfig, RequestResponseConfig, TransferConfig,
+    Application, BulkConfig, CbrConfig, OnOffBulkConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig,
+    PoissonConfig, RateControlledConfig, RequestResponseConfig, TransferConfig,
 };
 use crate::error::ConfigError;
 use crate::sources::Source;

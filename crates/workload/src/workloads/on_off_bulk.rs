@@ -43,7 +43,8 @@ struct Laws {
 }
 
 impl Application for OnOffBulkConfig {
-    const SUMMARY: &'static str = "all that TCP takes for a drawn time, with idle times between (closed loop)";
+    const SUMMARY: &'static str =
+        "all that TCP takes for a drawn time, with idle times between (closed loop)";
     const REFERENCE: &'static str = "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet 2010, §5.1";
     const TITLE: &'static str = "bulk transfers of a given time, and pauses";
     const DEMAND: Demand = Demand::Varying;
@@ -62,11 +63,8 @@ impl Application for OnOffBulkConfig {
 impl OnOffBulk {
     pub(crate) fn next<R: RngCore + ?Sized>(&mut self, rng: &mut R) -> Transfer {
         let time = |law: &Distribution, rng: &mut R| Duration::from_secs_f64(law.sample(rng));
-        let wait = if std::mem::replace(&mut self.waits, true) {
-            time(&self.laws.off, rng)
-        } else {
-            Duration::ZERO
-        };
+        let wait =
+            if std::mem::replace(&mut self.waits, true) { time(&self.laws.off, rng) } else { Duration::ZERO };
         Transfer { wait, bytes: None, lasts: Some(time(&self.laws.on, rng)) }
     }
 }

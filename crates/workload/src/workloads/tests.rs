@@ -137,8 +137,10 @@ fn on_off_bulk_draws_times_and_no_sizes() {
     let sent = transfers(EXAMPLES[3], 20_000);
     assert!(sent.iter().all(|t| t.bytes.is_none()));
     assert_eq!(sent[0].wait, Duration::ZERO);
-    let mean = |times: &mut dyn Iterator<Item = Duration>| times.map(Duration::as_secs_f64).sum::<f64>() / 20_000.0;
-    let (on, off) = (mean(&mut sent.iter().map(|t| t.lasts.unwrap())), mean(&mut sent.iter().map(|t| t.wait)));
+    let mean =
+        |times: &mut dyn Iterator<Item = Duration>| times.map(Duration::as_secs_f64).sum::<f64>() / 20_000.0;
+    let (on, off) =
+        (mean(&mut sent.iter().map(|t| t.lasts.unwrap())), mean(&mut sent.iter().map(|t| t.wait)));
     assert!((on / 0.5 - 1.0).abs() < 0.03 && (off / 0.2 - 1.0).abs() < 0.03, "{on}, {off}");
     // The smallest value of the Pareto law.
     let least = sent.iter().map(|t| t.lasts.unwrap()).min().unwrap();

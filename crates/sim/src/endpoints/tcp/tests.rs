@@ -114,7 +114,10 @@ fn what_is_sent_in_an_on_time_is_up_to_the_network_and_the_pause_begins_when_it_
     // The first window, 10 packets of 12 ms, is all that is sent in 10 ms; the last ACK comes at 220 ms, and the next ON time
     // begins 50 ms later.
     let network = alone(1_000_000, of(10), 271);
-    assert_eq!((flow(&network).application.index, flow(&network).application.begun), (1, us(220_000 + 50_000)));
+    assert_eq!(
+        (flow(&network).application.index, flow(&network).application.begun),
+        (1, us(220_000 + 50_000))
+    );
     assert_eq!(flow(&network).delivered_measured(), 10 * 1460);
     // Ten times that on the wire, and the ON time ends before the first ACK.
     let network = alone(1_000_000, of(111), 271);
