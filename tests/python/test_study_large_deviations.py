@@ -25,6 +25,7 @@ from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.simulation import run
 from parshall.report.plot import Points
 from parshall.scenario.schema.quantities import parse
+from parshall.studies.joint import Open
 from parshall_studies.large_deviations import (
     constant,
     controls,
@@ -218,6 +219,14 @@ def test_a_slower_network_has_the_windows_of_the_source() -> None:
     assert rtts[1] / rtts[0] == pytest.approx(5)
     assert links[0]["bottleneck"]["queue"] == links[1]["bottleneck"]["queue"]
     assert {each.name for each in OPEN} <= {each.name for each in fields(Setting)}
+
+
+@pytest.mark.parametrize("parameter", OPEN, ids=lambda each: each.name)
+def test_each_end_of_what_is_open_makes_a_scenario(parameter: Open) -> None:
+    for place in (0.0, 0.999):
+        setting = replace(Setting(), **{parameter.name: parameter.at(place)})
+        setting.of_flow(setting.on_off_traffic(), 10.0).resolve()
+        setting.of_flow(setting.tcp_sources(), 10.0).resolve()
 
 
 QUANTITIES: tuple[tuple[Any, Any], ...] = (

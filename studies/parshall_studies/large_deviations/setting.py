@@ -209,7 +209,7 @@ def declared(
         duration=f"{duration_s:g} s",
         warm_up=f"{warm_up_s:g} s",
         seed=seed,
-        processing_time=f"{processing_s:g} s",
+        processing_time=f"{round(1e9 * processing_s)} ns",
         flows=list(flows),
         probes={"rounds": 0, "flow_samples": False, "link_samples": False, "transfers": False, **(probes or {})},
         **network,
