@@ -95,7 +95,7 @@ PARTS = (
     Part("figure 1: chain", lambda _: {"": Case("figure 1: chain", theory.figure_1)}),
     Part("figure 2: means", lambda _: {"": Case("figure 2: means", theory.figure_2)}),
     part("figures 3 to 6, 8 and 9: one testbed", TESTBED, readings, priority=3),
-    Part("figure 7: real flows", lambda scale: {"": Case("figure 7: real flows", real.real, (scale,))}, priority=1),
+    Part("figure 7: real flows", lambda _: {"": Case("figure 7: real flows", real.real)}, priority=1),
     part("figure 7 from a capture", [download.FIG7], _alone),
     part("beyond the source", BEYOND, _alone, priority=2),
     OnLinux("On real stacks", TESTBED, _on_linux, _compared, keep=("persistent", "pacing"), text=(SCALED,)).part,

@@ -74,8 +74,8 @@ class Arrivals:
     at_lag: Interval
 
 
-def arrivals(run: Run, warm_up_s: float, slower: float, datagram_bytes: int) -> Arrivals:
-    """What comes to an uncontended link after the warm-up."""
+def arrivals(run: Run, warm_up_s: float, datagram_bytes: int) -> Arrivals:
+    """What comes to an uncontended link after the warm-up; a bin of a slower network holds as many packets."""
     table = run.link_samples
     assert table is not None  # noqa: S101 - the probe is on
     settled = table.filter(table["time_s"] >= warm_up_s)["arrivals_packets"].to_numpy()
@@ -140,7 +140,7 @@ def points(setting: Setting) -> dict[str, Measurement]:
     sources = {**setting.on_off_traffic(), "endpoint": "kernel"}
     samples = {"link_samples": f"{FINE_S * setting.slower:g} s"}
     scenario = setting.scenario(link, [sources], setting.cross_s, samples)
-    arguments = (setting.warm_up_s * setting.slower, setting.slower, setting.datagram_bytes)
+    arguments = (setting.warm_up_s * setting.slower, setting.datagram_bytes)
     return {ARRIVALS: Measurement("fig4: ON/OFF cross traffic", scenario, arrivals, arguments)}
 
 

@@ -150,7 +150,7 @@ def _steady(flow: Flow) -> Claim:
     return equal("section 4.2", quantity, 1.0, ratio, within=PAPER.within("delay"))
 
 
-def section(answers: Answers, setting: Setting) -> Section:
+def section(answers: Answers, _: Setting) -> Section:
     """P(w), spectra and ranges with the three theories, and the band of a prediction."""
     flow: Flow = answers[FLOW]
     record, series = flow.record, flow.record.throughput
