@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.signal import lfilter
-from scipy.stats import ks_2samp
 
 from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models import variants
@@ -299,16 +298,6 @@ def test_extremes_of_a_record_lie_where_they_are_expected() -> None:
     means = [interval_means(window.sample(2**15, random), 500) for _ in range(60)]
     assert sum(low <= each.min() <= high for each in means) >= 52
     assert sum(lower <= each.max() <= upper for each in means) >= 52
-
-
-def test_extremes_of_drawn_records_are_those_of_realisations() -> None:
-    """A hundred records at once, against records drawn one by one: the same distribution of extremes."""
-    window, random = chain(Bernoulli(0.02), 200), np.random.default_rng(5)
-    low, high = spectra.sampled_extremes(window, 4000, (200,))[200]
-    means = [interval_means(window.sample(4000, random), 200) for _ in range(100)]
-    # Kolmogorov's test of two samples of 100: above 0.24 with a probability below 0.7 %.
-    assert ks_2samp(low, [each.min() for each in means]).statistic < 0.24
-    assert ks_2samp(high, [each.max() for each in means]).statistic < 0.24
 
 
 def test_extremes_are_held_against_those_of_a_record_of_their_length() -> None:

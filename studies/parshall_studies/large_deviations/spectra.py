@@ -112,25 +112,11 @@ RECORDS = 100
 def sampled_extremes(
     chain: WindowChain, n_rtts: int, scales: Sequence[int], seed: int = 1
 ) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """The smallest and the largest mean over each scale in `RECORDS` realisations of `n_rtts` RTTs; shape (RECORDS,).
-
-    Nothing of the theory is in it: windows are drawn, RTT by RTT.
-    """
+    """The least and greatest mean over each scale in `RECORDS` realisations of `n_rtts` RTTs; shape (RECORDS,)."""
     random = np.random.default_rng(seed)
-    state = random.choice(chain.windows.size, RECORDS, p=chain.stationary)
-    total = np.zeros(RECORDS)
-    since = {scale: np.zeros(RECORDS) for scale in scales}
-    least = {scale: np.full(RECORDS, np.inf) for scale in scales}
-    most = {scale: np.full(RECORDS, -np.inf) for scale in scales}
-    for rtt in range(1, n_rtts + 1):
-        total += chain.windows[state]
-        state = np.where(random.random(RECORDS) < chain.loss[state], chain.down[state], chain.up[state])
-        for scale in scales:
-            if rtt % scale == 0:
-                mean = (total - since[scale]) / scale
-                since[scale] = total.copy()
-                least[scale], most[scale] = np.minimum(least[scale], mean), np.maximum(most[scale], mean)
-    return {scale: (least[scale], most[scale]) for scale in scales}
+    records = [chain.sample(n_rtts, random) for _ in range(RECORDS)]
+    means = {scale: np.array([interval_means(each, scale) for each in records]) for scale in scales}
+    return {scale: (each.min(axis=1), each.max(axis=1)) for scale, each in means.items()}
 
 
 def mean_check(artefact: str, label: str, series: FloatArray, theory: Spectrum, note: str = "") -> Claim:
