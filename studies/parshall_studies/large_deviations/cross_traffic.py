@@ -49,7 +49,7 @@ ARRIVALS = "arrivals"
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What comes to the link, as of the source's network.
+    """The cross traffic that comes to the link, as of the source's network.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Arrivals:
 
 
 def arrivals(run: Run, warm_up_s: float, datagram_bytes: int) -> Arrivals:
-    """What comes to an uncontended link after the warm-up; a bin of a slower network holds as many packets."""
+    """Arrivals at an uncontended link after the warm-up; a bin of a slower network holds as many packets."""
     table = run.link_samples
     assert table is not None  # noqa: S101 - the probe is on
     settled = table.filter(table["time_s"] >= warm_up_s)["arrivals_packets"].to_numpy()

@@ -1,4 +1,4 @@
-"""What is measured of a run's first flow, and its chains."""
+"""The first flow of a run: its record, its losses, and its chains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOUR = round(3600 / PAPER["rtt_s"])
 
 @dataclass(frozen=True)
 class Flow:
-    """What a run says of its first flow, and of the link.
+    """The first flow of a run.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ def losses_claims(artefact: str, label: str, record: Record) -> list[Claim]:
 
 
 def later_claim(artefact: str, label: str, record: Record) -> Claim:
-    """How probable a loss is in the round trip after a recovery: whether losses depend on each other."""
+    """P(loss) in the round trip after a recovery, which says if losses depend on each other."""
     trials, losses = record.after(1)
     note = f"all round trips: {record.events.mean():.4f}; {trials} events"
     return reported(artefact, f"{label}P(loss one round after a recovery)", _share_of(losses, max(1, trials)), note)

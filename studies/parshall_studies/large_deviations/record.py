@@ -72,7 +72,7 @@ class Record:
 
     @cached_property
     def events(self) -> BoolArray:
-        """Whether a loss event begins in a trial; shape (t,)."""
+        """True where a loss event begins in a trial; shape (t,)."""
         return begins(self.lost, self.repairing)[self.trials]
 
     @property
@@ -102,18 +102,18 @@ class Record:
         return measured_persistent(self.windows, self.events, memory, ceiling=True)
 
     def after(self, k: int) -> tuple[int, int]:
-        """How many round trips are the k-th after a loss event, and in how many of them the next event begins."""
+        """The number of round trips that are the k-th after a loss event, and of those in which the next event begins."""
         places = np.arange(self.events.size)
         last = np.maximum.accumulate(np.where(self.events, places, -1))
         since = np.where(last[:-1] >= 0, places[1:] - last[:-1], 0)
         return int(np.sum(since == k)), int(np.sum(self.events[1:][since == k]))
 
     def kinds(self) -> NDArray[np.int64]:
-        """How many repairs there are of each kind; shape (3,)."""
+        """The number of repairs of each kind; shape (3,)."""
         return np.bincount(self.kind[self.repairing], minlength=3)
 
     def repairs(self) -> MeasuredRepairs:
-        """What a loss takes, as measured."""
+        """The repairs as measured: lengths, packets and the window after them."""
         here = np.flatnonzero(self.repairing[:-1])
         return measured_repairs(
             self.found[here],
@@ -181,7 +181,7 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
 
 
 def _reductions(cwnd: FloatArray, ssthresh: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Where reductions begin, and where one is under way; shapes (n,).
+    """True where a reduction begins, and where one is under way; shapes (n,).
 
     A kernel takes the window down to ssthresh within a round trip (proportional rate reduction, RFC 6937).
     """

@@ -37,7 +37,7 @@ TCP = {"name": "tcp", "tcp": "rfc", "rtt": "12 ms", "congestion_control": "reno"
 
 @dataclass(frozen=True)
 class Setting:
-    """What the source leaves unsaid; its defaults are the reconstruction. Then how much is simulated.
+    """A reading of what the source leaves unsaid, and how much is simulated; the defaults are the reconstruction.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Setting:
 
 
 def probes_of_flow(rtt_s: float) -> dict[str, Any]:
-    """What is recorded of the first flow."""
+    """The probes that `flow.measure` needs of the first flow."""
     return {"rounds": 1, "flows": 1, "flow_samples": f"{SAMPLES_S * rtt_s / PAPER['rtt_s']:g} s"}
 
 
