@@ -102,7 +102,7 @@ class Record:
         return measured_persistent(self.windows, self.events, memory, ceiling=True)
 
     def after(self, k: int) -> tuple[int, int]:
-        """The number of round trips that are the k-th after a loss event, and of those in which the next event begins."""
+        """The number of round trips that are the k-th after a loss event, and of those where the next event begins."""
         places = np.arange(self.events.size)
         last = np.maximum.accumulate(np.where(self.events, places, -1))
         since = np.where(last[:-1] >= 0, places[1:] - last[:-1], 0)
