@@ -81,7 +81,7 @@ class Setting:
     host_bps: float = 1e9
     warm_up_s: float = 60.0
     constant_s: float = 120.0
-    cross_s: float = 600.0
+    cross_s: float = 300.0
     flow_s: float = 600.0
     control_s: float = 300.0
     long_s: float = 400.0
