@@ -15,7 +15,6 @@ from types import ModuleType
 import pytest
 
 from parshall.analysis.models.inputs import ModelInputError
-from parshall.analysis.models.loss import Bernoulli
 from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
 from parshall.foundations.errors import InputError, ScenarioError, SimulationError
@@ -23,6 +22,7 @@ from parshall.scenario import Scenario
 from parshall.studies.artefact import part
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Part, Study
+from parshall_studies.chains.loss import Bernoulli
 from parshall_studies.large_deviations import on_off, theory
 from parshall_studies.large_deviations.setting import Setting
 

@@ -12,17 +12,16 @@ import polars as pl
 import pytest
 from scipy.signal import lfilter
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models import variants
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.markov import chain
-from parshall.analysis.models.measured_loss import measured
-from parshall.analysis.models.recovery import IndependentLosses
-from parshall.analysis.stats.spectrum import empirical_spectrum, interval_means
 from parshall.instruments.simulation import run
 from parshall.report.plot import Points
 from parshall.scenario.schema.quantities import parse
 from parshall.studies.joint import Open
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains import variants
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.markov import chain
+from parshall_studies.chains.measured_loss import measured
+from parshall_studies.chains.recovery import IndependentLosses
 from parshall_studies.large_deviations import (
     constant,
     controls,
@@ -46,6 +45,7 @@ from parshall_studies.large_deviations.setting import (
     Setting,
     readings,
 )
+from parshall_studies.spectrum import empirical_spectrum, interval_means
 
 
 def test_packets_are_counted_per_rtt() -> None:

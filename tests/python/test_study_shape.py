@@ -17,7 +17,6 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from parshall.analysis.models.loss import Bernoulli
 from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers
 from parshall.campaign.calls import run_calls
@@ -31,6 +30,7 @@ from parshall.studies.running import Execution, run
 from parshall.studies.study import Case, Findings, Instruments, Part, Study
 from parshall_studies import rio
 from parshall_studies.catalog import STUDIES
+from parshall_studies.chains.loss import Bernoulli
 from tools.documentation.markdown import blocks
 
 PLUGIN = """

@@ -15,7 +15,7 @@ from parshall.analysis.stats.claim_rules import at_most, equal, reported
 from parshall.analysis.stats.claims import Claim, Tolerance
 from parshall.analysis.stats.confidence import Interval
 from parshall.cli import study as verb
-from parshall.cli.pages import Files
+from parshall.cli.groups import PageOptions, Printed
 from parshall.studies import joint_page, running
 from parshall.studies.joint import Judged, Judgement, Open
 from parshall.studies.page import document
@@ -44,7 +44,7 @@ def says(study: Study, claims: Sequence[Claim], register: Register | None = None
     terminal = io.StringIO()
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(terminal), redirect_stderr(io.StringIO()):
         patched.setattr(running, "run", lambda *_: findings)
-        verb.carry_out(study, "quick", running.Execution(), None, Files((), 6.0), as_json=False, quiet=False)
+        verb.carry_out(study, "quick", running.Execution(), PageOptions(), Printed())
     texts = [text for section in page.sections for text in section.paragraphs]
     return "\n".join([*texts, " ".join(terminal.getvalue().split())])
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from parshall.analysis.models.catalog import CATALOG
+from parshall.analysis.models.catalog import known
 from parshall.foundations import debian
 from parshall.foundations.files import READERS
 from parshall.results.quantities.catalog import OURS
@@ -100,7 +100,7 @@ def _range(parameter: Parameter) -> str:
 
 def models() -> str:
     """The analytic models."""
-    rows = [(f"`{each.name}`", each.summary, ", ".join(each.controls) or "-", each.validity) for each in CATALOG]
+    rows = [(f"`{each.name}`", each.summary, ", ".join(each.controls) or "-", each.validity) for each in known()]
     return table(("name", "what", "congestion controls", "valid for"), rows)
 
 

@@ -1,4 +1,4 @@
-//! What limits a flow, one round trip after another.
+//! The limit of a flow, one round trip after another.
 //!
 //! The slots of [`crate::rounds`] last what the sender waits for an acknowledgement, wherever the capture was made. When a slot ends, its
 //! time, and the pause until the next data, go to one cause, the first that applies:
@@ -44,7 +44,7 @@ const RECENT: f32 = 0.25;
 /// Rows of periods that wait to be written: the caller takes them after every packet.
 const PENDING: usize = 256;
 
-/// What limits a flow.
+/// The limit of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Limit {
@@ -59,7 +59,7 @@ pub(crate) enum Limit {
     Unknown,
 }
 
-/// How many causes there are.
+/// The number of causes.
 pub(crate) const LIMITS: usize = Limit::Unknown as usize + 1;
 
 impl Limit {
@@ -87,7 +87,7 @@ pub(crate) struct Period {
     pub(crate) limit: Limit,
 }
 
-/// What a slot that ended shows.
+/// The evidence of a slot that ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     /// When the sender could go on, and when it did.
@@ -96,10 +96,11 @@ pub(crate) struct Slot {
     pub(crate) packets: u64,
     /// Since the last data.
     pub(crate) silence: Nanos,
-    /// Whether new data follow, and whether they were waiting when the last segment was sent.
+    /// True if new data follow.
     pub(crate) new: bool,
+    /// True if they were waiting when the last segment was sent.
     pub(crate) waited: bool,
-    /// Whether what was lost is being sent again.
+    /// True if what was lost is being sent again.
     pub(crate) recovers: bool,
     /// Room that the receiver's window left, the window, and the payload of a packet, bytes.
     pub(crate) room: Option<u64>,
@@ -109,7 +110,7 @@ pub(crate) struct Slot {
     pub(crate) above: Option<Nanos>,
     pub(crate) smoothed: Option<Nanos>,
     pub(crate) least: Option<Nanos>,
-    /// Whether the capture was made at the sender.
+    /// True if the capture was made at the sender.
     pub(crate) at_sender: bool,
     /// First byte that is not acknowledged.
     pub(crate) una: u64,
@@ -129,7 +130,7 @@ struct Queue {
     peak: Nanos,
     /// Packets of a slot, at most; less and less of what was before.
     packets: u64,
-    /// Whether it stood in the last two slots.
+    /// True if it stood in the last two slots.
     stands: bool,
     stood: bool,
     /// Losses, and the share of them, the last ones counting most, at which packets waited about as long as ever.
@@ -145,8 +146,8 @@ impl Queue {
         self.stood = std::mem::replace(&mut self.stands, above > noise);
     }
 
-    /// Whether a packet that was lost fell into a queue: most of the losses come where packets wait about as long as they ever do. `above`: how long the
-    /// last one waited.
+    /// True if a packet that was lost fell into a queue: most of the losses come where packets wait about as long as they ever do. `above`:
+    /// how long the last one waited.
     fn overflowed(&mut self, above: Nanos, least: Nanos) -> bool {
         let enough = (least / 128).max(150_000).max(least.saturating_mul(QUEUED) / self.packets.max(1));
         let near = self.peak > enough && above >= self.peak / 10 * 7;
@@ -177,7 +178,7 @@ pub(crate) struct Limits {
     period: Option<Period>,
     pub(crate) finished: Vec<Period>,
     slow_start: bool,
-    /// Whether the last pause was so long that a sender may have reduced its window.
+    /// True if the last pause was so long that a sender may have reduced its window.
     idle: bool,
     packets_before: u64,
     una_before: u64,
@@ -366,7 +367,7 @@ impl Limits {
         }
     }
 
-    /// Whether the receiver's window was full. Once it was, and without a loss since, a third of it may be free: Linux defers a burst that
+    /// True if the receiver's window was full. Once it was, and without a loss since, a third of it may be free: Linux defers a burst that
     /// is smaller than that (`tcp_tso_should_defer`).
     fn is_at_edge(&mut self, slot: &Slot) -> bool {
         let Some(room) = slot.room else { return false };
@@ -378,7 +379,7 @@ impl Limits {
         self.full_lately > 0 && room < slot.window / 3
     }
 
-    /// Whether the window still grows as in slow start.
+    /// True if the window still grows as in slow start.
     fn is_slow_start(&mut self, slot: &Slot) -> bool {
         let before = std::mem::replace(&mut self.packets_before, slot.packets);
         if self.idle {

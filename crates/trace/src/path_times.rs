@@ -174,7 +174,7 @@ impl PathTimes {
         }
     }
 
-    /// What the handshake took on either side of the capture point.
+    /// Takes the times of the handshake on either side of the capture point.
     pub(crate) fn handshake(&mut self, before: Option<Nanos>, beyond: Option<Nanos>) {
         self.handshake_before = before.or(self.handshake_before);
         self.handshake_beyond = beyond.or(self.handshake_beyond);
@@ -263,7 +263,7 @@ impl PathTimes {
         }
     }
 
-    /// What is below `end` and not below `start` was sent again: its acknowledgement says nothing.
+    /// Forgets the bytes from `start` to `end`, which were sent again: their acknowledgement says nothing.
     pub(crate) fn resent(&mut self, start: u64, end: u64) {
         self.segments.retain(|segment| segment.0 <= start || segment.0 > end);
     }
@@ -285,13 +285,13 @@ impl PathTimes {
         self.segments.clear();
     }
 
-    /// Whether *before* can be added; without timestamps and handshake the capture is taken for the sender's.
+    /// True if *before* can be added; without timestamps and handshake the capture is taken for the sender's.
     fn before_is_known(&self) -> bool {
         let stamped = self.before_at_most.is_some() || !self.echoes.is_empty();
         self.least_before().is_some() || !stamped || self.vantage() == Vantage::Sender
     }
 
-    /// Whether the larger part of the round trip is beyond the capture point.
+    /// True if the larger part of the round trip is beyond the capture point.
     fn beyond_is_longer(&self) -> bool {
         self.least_beyond() >= self.least_before()
     }
@@ -324,7 +324,7 @@ impl PathTimes {
             Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + GAIN * (rtt as f64 - smoothed)));
     }
 
-    /// How long an acknowledgement that passes now still takes at least to lead to data that passes.
+    /// Returns the least time until an acknowledgement that passes now leads to data that passes.
     pub(crate) fn until_answered(&self) -> Nanos {
         self.least_before_now()
     }
@@ -360,7 +360,7 @@ impl PathTimes {
         }
     }
 
-    /// What the samples were made of.
+    /// Returns the source of the samples.
     pub(crate) fn source(&self) -> &'static str {
         match (self.samples > 0, self.before.ever.is_some() && self.vantage() != Vantage::Sender) {
             (true, true) => "acknowledgements and timestamps",
@@ -379,7 +379,7 @@ impl PathTimes {
         (self.samples > 0).then(|| self.sum / self.samples as f64 * 1e-9)
     }
 
-    /// Whether most samples are lower bounds: a queue before the capture point would not be in them.
+    /// True if most samples are lower bounds: a queue before the capture point would not be in them.
     pub(crate) fn are_lower_bounds(&self) -> bool {
         2 * self.lower_bounds > self.samples
     }
@@ -406,7 +406,7 @@ impl PathTimes {
         }
     }
 
-    /// How long the last packet that was measured waited in both parts, above the least of all.
+    /// Returns the wait of the last measured packet in both parts, above the least of all.
     #[inline]
     pub(crate) fn above_least(&self) -> Nanos {
         self.last_beyond.saturating_add(self.last_before)

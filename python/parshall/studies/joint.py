@@ -86,7 +86,7 @@ class Open:
 
     @property
     def parts(self) -> int:
-        """How many values or parts of the range are told apart."""
+        """The number of values, or of parts of the range."""
         return len(self.values) or PARTS
 
     def label(self, number: int) -> str:
@@ -276,6 +276,11 @@ class Judgement:
         """By parameter, the number of each setting's value or part of the range."""
         return [np.array([_group(each, setting) for setting in self.settings]) for each in self.opened]
 
+    @cached_property
+    def decisions(self) -> dict[str, Decision | None]:
+        """By claim, the parameter that decides most of it."""
+        return {name: self.decision(name) for name in self.names}
+
     def decision(self, name: str) -> Decision | None:
         """The parameter that decides most of a claim; None: no more than chance."""
         held = self.held[self.names.index(name)].astype(float)
@@ -296,7 +301,6 @@ class Judgement:
 
     def as_json(self) -> dict[str, Any]:
         """As ``parshall study NAME --joint N --json`` prints it; docs/json.md describes it."""
-        decisions = {name: self.decision(name) for name in self.names}
         return {
             "settings": [
                 {
@@ -309,7 +313,7 @@ class Judgement:
             "claims": {
                 name: {
                     "carried": int(row.sum()),
-                    "decided_by": None if (chosen := decisions[name]) is None else chosen.parameter.name,
+                    "decided_by": None if (chosen := self.decisions[name]) is None else chosen.parameter.name,
                     "share": None if chosen is None else chosen.share,
                 }
                 for name, row in zip(self.names, self.held, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from parshall.analysis.stats.confidence import mean_interval
 from parshall.foundations.numbers import counted
@@ -12,7 +13,7 @@ from parshall.foundations.version import __version__
 from parshall.report.document import Chart, Document, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.report.sentences import say
-from parshall.studies.joint import Decision, Judgement, shown
+from parshall.studies.joint import Decision, Judgement, Open, shown
 from parshall.studies.study import Scale, Study
 
 HOW = (
@@ -20,7 +21,6 @@ HOW = (
     "this study's page. A claim is carried where its whole 95 % interval is within the tolerance. A parameter decides "
     "a claim where its values explain more of the differences between settings than in 95 % of shuffles."
 )
-COLUMNS = 2
 
 
 def document(study: Study, scale: Scale, judgement: Judgement) -> Document:
@@ -33,7 +33,7 @@ def document(study: Study, scale: Scale, judgement: Judgement) -> Document:
 
 
 def headline(judgement: Judgement) -> str:
-    """How many claims the best setting carries, and how many no setting does."""
+    """The number of claims that the best setting carries, and of those that no setting does."""
     held, settings = judgement.held, counted(len(judgement.settings), "setting")
     if not len(held):
         return say("joint.nothing", settings=settings).text
@@ -65,24 +65,26 @@ def _outcomes(judgement: Judgement, name: str) -> str:
 
 
 def _figures(judgement: Judgement) -> list[Chart]:
-    """Claims carried over each parameter, mean over the settings with a 95 % interval."""
-    if len(judgement.settings) < 2 or not len(judgement.held):
-        return []
+    """Claims carried over each parameter that decides one."""
+    deciding = {each.parameter.name for each in judgement.decisions.values() if each is not None}
+    pairs = zip(judgement.opened, judgement.groups, strict=True)
+    return [_figure(judgement, parameter, group) for parameter, group in pairs if parameter.name in deciding]
+
+
+def _figure(judgement: Judgement, parameter: Open, group: NDArray[np.intp]) -> Chart:
+    """Claims carried over a parameter, mean over the settings with a 95 % interval."""
     carried = judgement.held.sum(axis=0)
-    panels = []
-    for parameter, group in zip(judgement.opened, judgement.groups, strict=True):
-        parts = [part for part in range(parameter.parts) if (group == part).any()]
-        means = [mean_interval(carried[group == part]) for part in parts]
-        middle = [each.mean for each in means]
-        low = [each.mean if each.low is None else each.low for each in means]
-        high = [each.mean if each.high is None else each.high for each in means]
-        labels = tuple(parameter.label(part) for part in range(parameter.parts))
-        marks: list[Mark] = [Line(parts, middle, "", Style(thin=True)), Points(parts, middle, "", Style(), low, high)]
-        x = Axis(parameter.meaning, names=labels, minimum=-0.5, maximum=parameter.parts - 0.5)
-        panels.append(Panel(marks, x, Axis("claims carried", minimum=0), height=1.1))
-    columns = COLUMNS if len(panels) % COLUMNS == 0 else 1
+    parts = [part for part in range(parameter.parts) if (group == part).any()]
+    means = [mean_interval(carried[group == part]) for part in parts]
+    middle = [each.mean for each in means]
+    low = [each.mean if each.low is None else each.low for each in means]
+    high = [each.mean if each.high is None else each.high for each in means]
+    labels = tuple(parameter.label(part) for part in range(parameter.parts))
+    marks: list[Mark] = [Line(parts, middle, "", Style(thin=True)), Points(parts, middle, "", Style(), low, high)]
+    x = Axis(parameter.meaning, names=labels, minimum=-0.5, maximum=parameter.parts - 0.5)
     caption = "Claims that a setting carries, mean over the settings with each value. Bars: 95 %."
-    return [Chart("joint", "Claims carried over each parameter", Plot(panels, caption, columns))]
+    plot = Plot([Panel(marks, x, Axis("claims carried", minimum=0))], caption)
+    return Chart(f"joint-{parameter.name}", f"Claims carried over {parameter.meaning}", plot)
 
 
 def _opened(judgement: Judgement) -> Section:
@@ -104,7 +106,7 @@ def _decisions(judgement: Judgement) -> Section:
             f"{int(row.sum())}",
             "yes" if row[0] else "no",
             "yes" if row[judgement.best] else "no",
-            *_cells(judgement.decision(name)),
+            *_cells(judgement.decisions[name]),
         )
         for name, row in zip(judgement.names, judgement.held, strict=True)
     ]

@@ -26,7 +26,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Execution(campaign.Execution):
-    """How a study is done.
+    """The execution of a study.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _without_answers(name: str, text: str) -> Part:
 
 
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
-    """What it will take, said before it begins: how many cases, and how long the whole study."""
+    """Return the number of cases and the time of the whole study, as a message before it begins."""
     store = execution.kept
     known, unread = (0, 0) if store is None else count_answers(store, (piece.key for piece in pieces))
     count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}"
@@ -196,7 +196,7 @@ class _Piece:
 
     @cached_property
     def depth(self) -> int:
-        """How many come before it, one after another."""
+        """Length of the longest chain of pieces before it."""
         return 1 + max((piece.depth for piece in self.before), default=-1)
 
     def call(self, answers: Mapping[str, Any], *, at_once: bool) -> Call:

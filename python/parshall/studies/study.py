@@ -56,7 +56,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Findings(HasFigures, page="parshall.studies.page:shown"):
-    """What a study gives, or a part of it: each published value beside ours, and sections of its page.
+    """Findings of a study, or of a part of it: each published value beside ours, and sections of its page.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Findings(HasFigures, page="parshall.studies.page:shown"):
     register: Register | None = None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the claims."""
+        """Return the claims for a notebook, in HTML."""
         from parshall.report.claims import COLUMNS, cells  # noqa: PLC0415 - the list of studies is read without it
 
         return notebook.fragment("Findings", "", notebook.table(COLUMNS, map(cells, self.checks)))
@@ -79,7 +79,7 @@ class Findings(HasFigures, page="parshall.studies.page:shown"):
 
 @dataclass(frozen=True)
 class Case:
-    """What a worker does.
+    """A function and its arguments, for a worker.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Case:
     emulates: bool = field(default=False, compare=False)
 
     def answer(self) -> Any:
-        """What it gives, done here."""
+        """Call the function in this process and return its result."""
         return self.function(*replaced(self.arguments, Case.answer))
 
 
@@ -130,7 +130,7 @@ def _measured(scenario: Scenario, measure: Callable[..., Any], *more: Any) -> An
 
 @dataclass(frozen=True)
 class Emulated:
-    """What was measured of an emulated run, and how far it can be believed."""
+    """Measurements of an emulated run, and its validity."""
 
     answer: Any
     validity: Validity
@@ -157,7 +157,7 @@ def _emulated(scenario: Scenario, _kernel: str, measure: Callable[..., Any], *mo
 
 
 def once_more_if_invalid(done: Callable[[], Emulated]) -> Emulated:
-    """What an emulation gives; an invalid one is done once more: a machine may be busy for a moment."""
+    """Return an emulation, done once more if it is invalid: a machine may be busy for a moment."""
     first = done()
     return done() if first.validity.level == "invalid" else first
 

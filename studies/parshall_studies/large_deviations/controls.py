@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parshall.analysis.models import variants
-from parshall.analysis.models.large_deviations import Spectrum
-from parshall.analysis.models.recovery import IndependentLosses
 from parshall.analysis.stats.claims import Claim
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.artefact import Answers, Artefact, Measurement
+from parshall_studies.chains import variants
+from parshall_studies.chains.large_deviations import Spectrum
+from parshall_studies.chains.recovery import IndependentLosses
 from parshall_studies.large_deviations.flow import Flow, measure
 from parshall_studies.large_deviations.losses import loss_plot, losses_claims
 from parshall_studies.large_deviations.setting import PAPER, TCP, TIMEOUT_S, WIDE, Setting, probes_of_flow
@@ -30,6 +29,7 @@ from parshall_studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
+from parshall_studies.spectrum import interval_means
 
 SCALES = (200, 500, 1000)
 FIGURES = {"bic": "a", "highspeed": "b", "cubic": "c"}

@@ -25,13 +25,13 @@ from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall.studies.study import Case
 from parshall_studies.large_deviations.setting import PAPER, WIDE, Setting
+from parshall_studies.spectrum import interval_means
 
 FINE_S = PAPER["cross_bin_s"] / 8
 """Bins that are recorded: eight make the buffer's 1.2 ms."""

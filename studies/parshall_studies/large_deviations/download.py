@@ -18,16 +18,16 @@ import polars as pl
 
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.observation import TracedFlow, observe
-from parshall.instruments.observation.spectra import variability
 from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall_studies.large_deviations.flow import mean_of, rounds_of
 from parshall_studies.large_deviations.real import HEADER, compared, plots
 from parshall_studies.large_deviations.setting import PAPER, Setting, declared
+from parshall_studies.observed.spectra import variability
 from parshall_studies.on_linux import Compared
+from parshall_studies.spectrum import interval_means
 
 RTT_S = 0.005
 """Short, so that 2^14 round trips take minutes; the queue adds up to 2.4 ms."""

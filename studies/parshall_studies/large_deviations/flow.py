@@ -8,16 +8,16 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
-from parshall.analysis.models.markov import WindowChain
-from parshall.analysis.models.markov import chain as window_chain
-from parshall.analysis.models.variants import spectrum as variant_spectrum
 from parshall.analysis.stats.confidence import Interval, mean_interval
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.simulation import Run
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.markov import WindowChain
+from parshall_studies.chains.markov import chain as window_chain
+from parshall_studies.chains.variants import spectrum as variant_spectrum
 from parshall_studies.large_deviations.record import Record, recorded
 from parshall_studies.large_deviations.setting import PAPER
+from parshall_studies.spectrum import interval_means
 
 MEMORY = 10
 """Round trips for which a loss matters in p(w, k): 0.12 s, an ON time."""

@@ -12,14 +12,14 @@ import math
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.loss import Bernoulli
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.artefact import Answers, Artefact, Measurement
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli
 from parshall_studies.large_deviations.constant import FLOW
 from parshall_studies.large_deviations.flow import Flow, mean_of, measure
 from parshall_studies.large_deviations.losses import loss_plot

@@ -15,18 +15,18 @@ from collections.abc import Mapping
 import numpy as np
 
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.loss import LossFunction
-from parshall.analysis.models.markov import WindowChain
-from parshall.analysis.models.markov import chain as window_chain
-from parshall.analysis.models.measured_loss import Measured
 from parshall.analysis.stats.claim_rules import equal, reported, sign
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.observation.flow import clopper_pearson
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall_studies.chains.loss import LossFunction
+from parshall_studies.chains.markov import WindowChain
+from parshall_studies.chains.markov import chain as window_chain
+from parshall_studies.chains.measured_loss import Measured
 from parshall_studies.large_deviations.record import Record
 from parshall_studies.large_deviations.setting import BY_MODEL, PAPER
+from parshall_studies.spectrum import interval_means
 
 LEVELS = (0.05, 0.3)
 """Losses of eq. (11) at whose windows p(w) is compared: large windows, at which the source calls it accurate."""

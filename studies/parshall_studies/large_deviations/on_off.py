@@ -15,17 +15,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.measured_loss import Measured
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Line, Mark, Panel, Plot, Style
 from parshall.studies.artefact import Answers, Artefact, Measurement
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.measured_loss import Measured
 from parshall_studies.large_deviations.constant import FLOW, window_plot
 from parshall_studies.large_deviations.flow import HOUR, Flow, mean_of, measure
 from parshall_studies.large_deviations.losses import later_claim, loss_plot, losses_claims, small_window_claims
@@ -40,6 +39,7 @@ from parshall_studies.large_deviations.spectra import (
     spectra_plot,
     theory_ratio,
 )
+from parshall_studies.spectrum import interval_means
 
 RANGE = 1000
 """Scale of the published range of Fig. 5."""

@@ -18,22 +18,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from parshall.analysis.models.competing import pair
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.fairness import jain
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Line, Mark, Panel, Plot, Points, Style
 from parshall.studies.artefact import Answers, Artefact, Measurement
+from parshall_studies.chains.competing import pair
 from parshall_studies.joint_spectrum import joint_spectrum
 from parshall_studies.large_deviations.flow import per_rtt, rounds_of
 from parshall_studies.large_deviations.setting import PAPER, TCP, Setting, declared
 from parshall_studies.on_linux import Compared
+from parshall_studies.spectrum import interval_means
 
 RTT_S, RATE_BPS, SLOPE, FIRST, LAST = 0.1, 12e6, 5e-4, 1, 101
 """RTT, link, drop probability a packet of queue, thresholds in packets."""

@@ -16,15 +16,16 @@ import numpy as np
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.region import single
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.foundations.errors import InputError
 from parshall.instruments.observation import TracedFlow, observe
-from parshall.instruments.observation.spectra import Variability, variability
 from parshall.report.document import Chart, Section, Table
-from parshall.report.observation.figures import loss_function, spectra, windows
+from parshall.report.observation.figures import loss_function, windows
 from parshall.report.plot import Plot
 from parshall.studies.study import Findings
 from parshall_studies.large_deviations.setting import PAPER
+from parshall_studies.observed.spectra import Variability, variability
+from parshall_studies.observed.variability import spectra
+from parshall_studies.spectrum import interval_means
 
 VARIABLE = "PARSHALL_DATA"
 HEADER = ("flow", "chain of", "n", "observed range", "chain's range", "chain in range", "mean", "chain's mean")

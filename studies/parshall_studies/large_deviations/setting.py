@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from parshall.analysis.models.loss import GaussianCrossTraffic
 from parshall.scenario import Scenario
 from parshall.studies.joint import Open
 from parshall.studies.published import printed_in
 from parshall.studies.study import Scale
+from parshall_studies.chains.loss import GaussianCrossTraffic
 
 PAPER = printed_in(__package__)
 

@@ -22,21 +22,20 @@ from functools import cache
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.markov import WindowChain
-from parshall.analysis.models.markov import chain as window_chain
 from parshall.analysis.models.square_root import independent_losses_constant, square_root_window
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null, Tolerance
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly, single
-from parshall.analysis.stats.spectrum import Empirical, empirical_spectra, interval_means
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.studies.published import DIGITS
 from parshall.studies.study import Findings
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.markov import WindowChain
+from parshall_studies.chains.markov import chain as window_chain
 from parshall_studies.finite_scale import exact_probability_below
 from parshall_studies.large_deviations.constant import chain_claim
 from parshall_studies.large_deviations.flow import mean_of
@@ -49,6 +48,7 @@ from parshall_studies.large_deviations.spectra import (
     sampled_extremes,
     spectra_plot,
 )
+from parshall_studies.spectrum import Empirical, empirical_spectra, interval_means
 
 RARE = 1e-6
 """A loss probability at which eq. (1) has its limit."""
