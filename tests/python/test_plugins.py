@@ -18,6 +18,7 @@ from parshall.analysis.models.entry import ModelEntry
 from parshall.report.plot import Axis, Figure, Line, Missing, Panel, Plot
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.region import exactly
+from parshall.instruments.prediction.answers import ByClass, LinkQueue
 from parshall.report.document import Section
 from parshall.report.observation.additions import FoundOfTrace, TraceSection
 from parshall.studies.study import Findings, Part, Study
@@ -41,6 +42,9 @@ def one_sum(*_):
 
 STUDY = Study("mine", "Mine", "one sum", "nobody", (Part.of("sum", one_sum),))
 
+def predicted(network, links):
+    return ByClass(queues=(LinkQueue("bottleneck", "mine", True, None, mean_queue_packets=1.5),))
+
 COUNTED = TraceSection("counted", "counting", lambda observation, trace: FoundOfTrace(
     observation.number(), Section("Counted", [f"There are {observation.number()} flows."])))
 
@@ -60,6 +64,8 @@ line = plugged:FIGURE
 none = plugged:NONE
 [parshall.studies]
 mine = plugged:STUDY
+[parshall.predictions]
+red = plugged:predicted
 [parshall.sections]
 counted = plugged:COUNTED
 [parshall.verbs]
@@ -95,6 +101,14 @@ def test_a_model_is_listed_and_predicts(verb: Verb) -> None:
     assert json.loads(printed(verb("list", "ten", "--json")))["models"][0]["formula"] == "10/RTT"
     predicted = json.loads(printed(verb("predict", "small.toml", "--json")))
     assert "ten" in json.dumps(predicted)
+
+
+def test_networks_with_a_queue_are_predicted_by_its_package(verb: Verb) -> None:
+    """Those with another queue are not."""
+    for queue, values in (("red", [1.5]), ("drop_tail", [])):
+        words = ("predict", "small.toml", "--set", f"bottleneck.queue.name={queue}", "--json")
+        rows = json.loads(printed(verb(*words)))["predicted"]
+        assert [row["predicted"] for row in rows if row["model"] == "mine"] == values
 
 
 @pytest.mark.slow

@@ -88,11 +88,6 @@ def loaded(group: str, what: str, chosen: Callable[[str], bool] = bool) -> Itera
             raise InputError(f"{where}: {type(error).__name__}: {error}") from error
 
 
-def exist(group: str) -> bool:
-    """True if a package adds an entry to a group."""
-    return bool(_entries().select(group=f"parshall.{group}"))
-
-
 @cache
 def _entries() -> Any:
     """Of all packages, by group (of another class in each version of Python); to look takes some 20 ms."""
