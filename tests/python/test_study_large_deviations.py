@@ -186,7 +186,7 @@ def test_figure_2_has_the_sources_two_curves_and_their_ratio() -> None:
 def test_the_packet_simulator_shows_the_chains_spectrum() -> None:
     losses = controls.Losses("reno", 0.002, 0.012, 125_000)
     found = flow.measure(run(losses.scenario(Setting())), "reno", 0.012, 60.0).record
-    s = losses.theory()
+    s = controls.theory_of(losses)
     assert found.mean == pytest.approx(s.mean, rel=0.03)
     means = interval_means(found.throughput, 200)
     # The curvature of f at the apex is the inverse of the variance, at any scale.

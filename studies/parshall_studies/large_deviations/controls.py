@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from parshall.analysis.stats.claims import Claim
@@ -56,11 +57,14 @@ class Losses:
         seconds = self.rounds * self.rtt_s * max(1.0, setting.flow_s / Setting().flow_s)
         return replace(setting, slower=1).scenario(link, [tcp], seconds, probes_of_flow(self.rtt_s))
 
-    def theory(self) -> Spectrum:
-        """The chain with recovery and timeouts, from p alone."""
-        recovery = IndependentLosses(self.loss, TIMEOUT_S / self.rtt_s)
-        w_max = {"w_max": 12 / self.loss**0.5} if self.control == "reno" else {"rtt_s": self.rtt_s}
-        return variants.spectrum(self.control, self.loss, recovery=recovery, **w_max)
+
+@cache
+def theory_of(losses: Losses) -> Spectrum:
+    """The chain with recovery and timeouts, from p alone."""
+    recovery = IndependentLosses(losses.loss, TIMEOUT_S / losses.rtt_s)
+    if losses.control == "reno":
+        return variants.spectrum("reno", losses.loss, recovery=recovery, w_max=12 / losses.loss**0.5)
+    return variants.spectrum(losses.control, losses.loss, recovery=recovery, rtt_s=losses.rtt_s)
 
 
 RENO = tuple(Losses("reno", p, 0.012, 75_000) for p in (PAPER["p_packet"], PAPER["p_packet"] / 10))
@@ -140,7 +144,7 @@ def claims_under_losses(answers: Answers, _: Setting) -> list[Claim]:
     """Means and extremes beside the chains: ours against ours."""
     made: list[Claim] = []
     for losses in (*RENO, *OTHERS):
-        series, theory, reno = answers[losses].record.throughput, losses.theory(), losses in RENO
+        series, theory, reno = answers[losses].record.throughput, theory_of(losses), losses in RENO
         label = f"packets, p = {losses.loss:g}" if reno else losses.label
         mean, bounds, scales = ("fig1a", "fig1b", SCALES) if reno else ("variants", "variants", SCALES[1:])
         made.append(mean_check(mean, label, series, theory, "the chain with recovery and timeouts, from p alone"))
@@ -159,7 +163,7 @@ def section_under_losses(answers: Answers, _: Setting) -> Section:
     )
     rows, figures = [], []
     for losses in (*RENO, *OTHERS):
-        flow, theory, name = answers[losses], losses.theory(), f"{losses.control}-{losses.loss:g}"
+        flow, theory, name = answers[losses], theory_of(losses), f"{losses.control}-{losses.loss:g}"
         rows.append(_row(losses.label, flow, theory))
         drawn = spectra_plot(flow.record.throughput, {"predicted": theory}, losses.label)
         figures += [
