@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -18,10 +19,12 @@ from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
 from parshall.foundations.errors import InputError, ScenarioError, SimulationError
 from parshall.scenario import Scenario
+from parshall.studies.artefact import part
 from parshall.studies.running import Execution, run
-from parshall.studies.study import Findings, Study
+from parshall.studies.study import Part, Study
 from parshall_studies.chains.loss import Bernoulli
-from parshall_studies.large_deviations import on_off, part, theory
+from parshall_studies.large_deviations import on_off, theory
+from parshall_studies.large_deviations.setting import Setting
 
 
 def test_answers_come_in_the_order_of_the_calls() -> None:
@@ -84,8 +87,10 @@ def test_an_interruption_leaves_no_process() -> None:
 @pytest.mark.slow
 def test_a_study_finds_the_same_with_any_number_of_workers() -> None:
     parts = (
-        part("means", theory.figure_2),
-        part("flow", on_off.in_reading, ((0,),), lambda found: Findings(found[0].checks, [])),
+        Part.of("means", theory.figure_2),
+        part(
+            "flow", [replace(on_off.FIG5, section=None)], lambda _: {"": replace(Setting(), flow_s=300.0, beyond=False)}
+        ),
     )
     study = Study("two_parts", "Two parts", "means and a flow", "Loiseau 2010", parts)
     told: list[str] = []

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
+from parshall.instruments.simulation import run
 from parshall_studies.chains import variants
 from parshall_studies.chains.growth import growth
 from parshall_studies.chains.measured_loss import measured
@@ -16,7 +17,7 @@ from parshall_studies.chains.recovery import (
     backed_off,
     measured_repairs,
 )
-from parshall_studies.large_deviations import network
+from parshall_studies.large_deviations import flow, setting
 
 
 def test_a_timer_that_doubles_lasts_as_long_as_drawn() -> None:
@@ -97,9 +98,11 @@ def test_packets_have_the_mean_of_the_chain_with_recovery(
     control: str, loss: float, rtt_s: float, seconds: float
 ) -> None:
     """Within 3 %, and 1 % of chance: some 4000 cycles and more, whose means vary by about 60 %."""
-    link = {**network.WIDE, "loss": {"name": "bernoulli", "probability": loss}}
-    found = network.measured(link, [{**network.TCP, "congestion_control": control}], 60 + seconds, rtt_s=rtt_s)
-    recovery = IndependentLosses(loss, network.TIMEOUT_S / rtt_s)
+    link = {**setting.WIDE, "loss": {"name": "bernoulli", "probability": loss}}
+    flows = [{**setting.TCP, "congestion_control": control}]
+    scenario = setting.declared(link, flows, 60 + seconds, probes=setting.probes_of_flow(rtt_s))
+    found = flow.measure(run(scenario), control, rtt_s, 60.0)
+    recovery = IndependentLosses(loss, setting.TIMEOUT_S / rtt_s)
     predicted = variants.epochs(control, loss, rtt_s=rtt_s, w_max=2000, recovery=recovery).mean
     assert predicted == pytest.approx(found.record.mean, rel=0.04)
 

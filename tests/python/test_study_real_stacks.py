@@ -19,7 +19,6 @@ from parshall.analysis.stats.claims import Claim, Tolerance
 from parshall.analysis.stats.region import exactly
 from parshall.foundations.errors import SimulationError
 from parshall.instruments.emulation import Validity, kernel_name
-from parshall.report.plot import Line
 from parshall.studies import study
 from parshall.studies.study import Case, Emulated, emulated, replaced
 from parshall_studies import mpi, stacks
@@ -27,10 +26,6 @@ from parshall_studies.itb import exchanges, programs, real, rtts, web
 from parshall_studies.itb import files as bulk
 from parshall_studies.itb.network import Measured as OfPlaces
 from parshall_studies.itb.pair import PingPong
-from parshall_studies.large_deviations import captured, long_range, real_cross_traffic, real_losses, real_pairs
-from parshall_studies.large_deviations import real_stacks as deviations
-from parshall_studies.large_deviations.on_off import BY_MODEL
-from parshall_studies.large_deviations.record import Record
 from parshall_studies.multiple_time_scale import background, side_by_side
 from parshall_studies.multiple_time_scale import real_stacks as plain
 from parshall_studies.multiple_time_scale import steered_stacks as steered
@@ -321,181 +316,6 @@ def test_times_over_http_are_held_against_simulated_ones(validity: Validity) -> 
     expected = ["holds", "fails"] if validity is VALID else []
     assert [each.outcome for each in found.checks] == expected
     assert web.server() in found.sections[0].paragraphs[0]
-
-
-@pytest.mark.usefixtures("with_the_program")
-@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs)])
-def test_what_is_emulated_of_other_studies_leaves_time_for_the_rest_of_ten_minutes(parts: tuple[Any, ...]) -> None:
-    emulations = [case for part in parts for case in part.cases("quick").values() if case.emulates]
-    assert len(emulations) == 6
-    assert sum(case.arguments[0].duration_s for case in emulations) < 500
-
-
-# --- large deviations ---
-
-
-def test_sources_of_fig_6_are_real_too() -> None:
-    (fig6,) = (each for each in deviations.ARTEFACTS if each.name == "fig6")
-    real = fig6.scenario(deviations.SLOWER, "quick", 1, {})
-    assert [(group.count, group.endpoint) for group in real.flows] == [(1, "kernel"), (45, "kernel")]
-    simulated = fig6.scenario(deviations.SLOWER, "quick", 1, stacks.PROFILE)
-    assert {group.tcp for group in simulated.flows} == {"linux"}
-    others = [each for each in deviations.ARTEFACTS if each.name != "fig6"]
-    assert {each.scenario(5, "quick", 1, {}).flows[1].endpoint for each in others} == {"simulated"}
-
-
-def test_sources_of_fig_6_send_as_the_scale_asks() -> None:
-    """53 Mbit/s at quick scale and 48 at the source's, for which the flow loses what the source's did."""
-    (fig6,) = (each for each in deviations.ARTEFACTS if each.name == "fig6")
-    rates = {}
-    for scale in long_range.SETTLED:
-        sources = fig6.scenario(deviations.SLOWER, scale, 1, {}).resolve()["flows"][1]
-        rates[scale] = deviations.SLOWER * sources["access_bps"]
-    assert rates == {"quick": 53e6, "paper": 48e6}
-
-
-def test_flows_that_are_emulated_at_once_share_nothing() -> None:
-    """Each alone, in the simulator, has what it has beside the others: links and random numbers are its own."""
-    both = [each for each in deviations.ARTEFACTS if each.name in ("fig3", "fig5")]
-    short = [deviations.at_once(some, 5, "quick", 1, stacks.PROFILE) for some in (both, both[:1])]
-    runs = [parshall.run(each.with_values({"duration": "20 s", "warm_up": "15 s"})) for each in short]
-    goodputs = [run.flows.filter(run.flows["group"] == "fig3")["goodput_bps"].to_list() for run in runs]
-    assert goodputs[0] == goodputs[1]
-    assert runs[0].links["link"].to_list() == ["fig3", "fig5"]
-
-
-def test_what_this_kernel_lacks_is_left_out_of_what_is_emulated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks, "missing", lambda control: "no" if control == "bic" else None)
-    assert [[each.name for each in bed] for bed in deviations.beds()] == [
-        ["fig3", "fig5", "fig9b", "fig9c"],
-        ["fig5-buffer-55", "fig5-buffer-45", "fig5-paced"],
-        ["fig6"],
-    ]
-
-
-def a_record(losses_every: int = 40, rtts: int = 2400) -> Record:
-    """Reno's saw-tooth of 150 to 190 packets, a loss at its top."""
-    place = np.arange(rtts)
-    window = 150.0 + place % losses_every
-    lost = place % losses_every == losses_every - 1
-    rtt = np.ones(rtts)
-    return Record(
-        0.06 * place, window, lost, np.zeros(rtts, dtype=bool), rtt, window, np.zeros(rtts, dtype=int), window
-    )
-
-
-def test_losses_are_held_against_eq_11() -> None:
-    """One loss in 40 round trips over what eq. (11) makes of windows from 150 to 189."""
-    expected = (1 / 40) / float(np.mean(BY_MODEL(np.arange(150.0, 190.0))))
-    record = a_record()
-    assert real_losses.of_model(record) == pytest.approx(expected)
-    simulated = real_losses.Simulated(record, [expected] * 3, [0.0] * 3, 0.06)
-    checks, section = real_losses.of_flow("fig9a", "bic", simulated, Emulated(record, VALID))
-    verdicts = {each.artefact: each.outcome for each in checks if "eq. (11)" in each.quantity}
-    assert verdicts["fig8a-linux"] == "holds"
-    assert verdicts["fig8a"] == ("holds" if abs(expected - 1) < 0.2 else "fails")
-    twice = real_losses.of_flow("fig9a", "bic", simulated, Emulated(a_record(20), VALID))[0]
-    assert next(each for each in twice if each.artefact == "fig8a-linux").outcome == "fails"
-    assert [each.name for each in section.figures] == ["fig8a-linux", "fig9a-linux"]
-    assert "too short for all theories" in section.paragraphs[0]  # nothing repairs here
-    checks, section = real_losses.of_flow("fig3", "reno", simulated, Emulated(record, VALID))
-    dependent = replace(simulated, later=[0.3, 0.301])
-    told = real_losses.of_flow("fig9a", "bic", dependent, Emulated(record, VALID))[0]
-    (after,) = (each for each in told if each.artefact == "fig8a-linux" and "after a recovery" in each.quantity)
-    assert (after.ours, after.outcome) == (0.0, "fails")
-    (shrinks,) = (each for each in checks if each.artefact == "fig3a")
-    assert (shrinks.rule, shrinks.outcome) == ("monotone", "fails")
-    assert [each.name for each in section.figures] == ["fig3a-linux", "fig3b-linux"]
-
-
-@pytest.mark.slow
-def test_theories_are_those_of_the_flow_of_linux() -> None:
-    """A simulated flow stands for Linux: its own chain has its mean and range, and the figures have both curves."""
-    (fig5,) = (each for each in deviations.ARTEFACTS if each.name == "fig5")
-    scenario = fig5.scenario(deviations.SLOWER, "quick", 2, stacks.PROFILE).with_values({"duration": "1000 s"})
-    run = parshall.run(scenario)
-    found = deviations.summaries(run, ["fig5"], deviations.WARM_UP_S["quick"], drawn=True)["fig5"]
-    record = found.record
-    assert record is not None
-    simulated = real_losses.Simulated(
-        record, [found.of_model] * 3, [found.later, found.later + 0.01, found.later], 0.06
-    )
-    checks, section = real_losses.of_flow("fig5", "reno", simulated, Emulated(record, VALID))
-    (spectra,) = (each.plot for each in section.figures if each.name == "fig5a-linux")
-    (bounds,) = (each.plot for each in section.figures if each.name == "fig5b-linux")
-    for plot in (spectra, bounds):
-        named = {mark.name for mark in plot.panels[0].marks if isinstance(mark, Line)}
-        assert {"eq. (2), measured p(w)", "with recovery, p(w, k)"} <= named
-    ranges = [each for each in checks if each.artefact == "fig5b"]
-    assert len(ranges) == 10  # lowest and highest means over 50, 100, 200, 500 and 1000 RTTs
-    # The theory is for ten loss cycles and more, which are 1,260 RTTs; each extreme is in the interval of one record.
-    for each in ranges[-4:]:
-        assert each.theory is not None
-        assert each.value is not None
-        assert each.value.contains(each.theory)
-    trials, losses = record.after(1)
-    (later, beside) = (each for each in checks if "one round after a recovery" in each.quantity)
-    assert later.ours == losses / trials
-    assert beside.outcome == "compatible", "some hundred loss events are too few for more"
-
-
-def test_factors_of_fig_5_are_its_buffer_and_the_bursts_of_its_host() -> None:
-    factors = {each.name: each for each in deviations.ARTEFACTS if each.name.startswith("fig5-")}
-    real = {name: each.scenario(deviations.SLOWER, "quick", 1, {}) for name, each in factors.items()}
-    queues = [made.resolve()["links"][0]["queue"]["limit"] for made in real.values()]
-    assert [each["packets"] for each in queues] == [55, 45, 96]
-    rate = real["fig5-paced"].document()["links"][0]["rate"]
-    paced = {name: made.document()["flows"][0].get("kernel", {}).get("pacing") for name, made in real.items()}
-    assert paced == {"fig5-buffer-55": None, "fig5-buffer-45": None, "fig5-paced": rate}
-    simulated = factors["fig5-paced"].scenario(1, "quick", 1, stacks.PROFILE)
-    assert [group.pacing for group in simulated.flows[:1]] == [True]
-
-
-def test_a_download_is_read_from_its_capture() -> None:
-    """What the reader makes of the capture is what the sender says of its windows."""
-    scenario = captured.scenario("quick", 1, stacks.PROFILE).with_values({"duration": "14 s"})
-    found = captured.download(parshall.run(scenario), 1500)
-    assert found.flow.windows.size == 1500
-    assert found.mean == pytest.approx(found.socket_window, rel=0.08)
-    assert 40 < found.mean < 80  # the source's download had windows of some 60 packets
-    answers: dict[Any, Any] = dict.fromkeys(range(1, captured.SEEDS + 1), found)
-    said = captured.findings({**answers, "linux": Emulated(found, VALID)}, "quick")
-    assert {each.published for each in said.checks} == {None}  # the source's download is not public
-    between = [each for each in said.checks if each.artefact == "fig7-linux"]
-    assert [each.outcome for each in between] == ["holds"] * 3
-    assert not captured.findings({**answers, "linux": Emulated(found, INVALID)}, "quick").checks
-
-
-@pytest.mark.slow
-def test_pairs_have_an_index_and_a_correlation_by_scale() -> None:
-    random = np.random.default_rng(1)
-    shared = random.normal(0.0, 10.0, 6000)
-    opposed = real_pairs.Both(60.0 + shared, 60.0 - shared + random.normal(0.0, 1.0, 6000))
-    equal = dict.fromkeys(real_pairs.PAIRS, opposed)
-    answers: dict[Any, Any] = dict.fromkeys(range(1, real_pairs.SEEDS + 1), equal)
-    found = real_pairs.findings({**answers, "linux": Emulated(equal, VALID)}, "quick")
-    between = [each for each in found.checks if each.artefact.endswith("-linux")]
-    assert {each.outcome for each in between} == {"holds"}
-    assert len(between) == 3 * 4 + 4
-    assert opposed.share == pytest.approx(0.5, abs=0.01)
-    assert opposed.correlation(10) < -0.9
-    unfair = {**equal, real_pairs.MIXED: real_pairs.Both(opposed.one, 2 * opposed.two)}
-    told = real_pairs.findings({**answers, "linux": Emulated(unfair, VALID)}, "quick")
-    wrong = {each.quantity for each in told.checks if each.outcome == "fails"}
-    assert "Reno's share beside CUBIC, Linux" in wrong
-    assert not real_pairs.findings({**answers, "linux": Emulated(unfair, INVALID)}, "quick").checks
-
-
-def test_cross_traffic_is_that_of_the_sources_network() -> None:
-    """32 sources that are ON 0.1 of 0.22 s send 582 Mbit/s, whatever the network is slower by."""
-    scenario = real_cross_traffic.scenario("quick", 1, {})
-    found = real_cross_traffic.arrivals(parshall.run(scenario))
-    assert found.mean == pytest.approx(582, rel=0.05)
-    assert found.deviation == pytest.approx(112, rel=0.15)
-    answers: dict[Any, Any] = dict.fromkeys(range(1, real_cross_traffic.SEEDS + 1), found)
-    checks = real_cross_traffic.findings({**answers, "linux": Emulated(found, VALID)}, "quick").checks
-    assert [each.published for each in checks[:3]] == [580.0, 108.0, 0.0]
-    assert {each.outcome for each in checks if each.artefact == "fig4-linux"} == {"holds"}
 
 
 # --- the plain connections of multiple time scale TCP ---

@@ -8,9 +8,10 @@ import pytest
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claims import Claim
 from parshall_studies.chains.markov import chain
-from parshall_studies.large_deviations import small_windows
-from parshall_studies.large_deviations.on_off import BY_MODEL
+from parshall_studies.large_deviations import losses, on_off
+from parshall_studies.large_deviations.flow import Flow
 from parshall_studies.large_deviations.record import Record
+from parshall_studies.large_deviations.setting import BY_MODEL
 
 EXCESS = "p(w) below 100 packets over eq. (11), less 1: sign"
 BY_EQ_11 = "share of means over 100 RTTs below 100 packets, eq. (11) less seen: sign"
@@ -30,13 +31,14 @@ def more_often(factor: float) -> FloatArray:
     """Windows of a flow that loses so many times more often than eq. (11) below 100 packets; 2^17 round trips."""
 
     def loss(w: FloatArray) -> FloatArray:
-        return np.where(w < small_windows.SMALL, factor, 1.0) * BY_MODEL(w)
+        return np.where(w < losses.SMALL, factor, 1.0) * BY_MODEL(w)
 
     return chain(loss).sample(2**17, np.random.default_rng(7))
 
 
 def by_quantity(window: FloatArray) -> dict[str, Claim]:
-    return {each.quantity: each for each in small_windows.claims(drawn(window), BY_MODEL, "")}
+    flow = Flow(drawn(window), "reno", 0.012, 0, 0.0, 0, 0, 0.012)
+    return {each.quantity: each for each in [*losses.small_window_claims(flow.record, flow.raw), on_off.of_chain(flow)]}
 
 
 def test_a_flow_of_eq_11_has_no_excess_and_no_other_share_of_small_means() -> None:
@@ -62,10 +64,10 @@ def test_windows_that_stay_small_for_long_are_more_than_their_chain_makes() -> N
     """The same windows with runs of small ones put together: the same p(w) as far as losses go, longer small spells."""
     window = more_often(8.0)
     mixed = np.concatenate([window[window < 130], window[window >= 130]])
-    less = small_windows.small_means(mixed, chain(drawn(window).loss()), "measured p(w)", 1, "")
+    less = losses.small_means(mixed, chain(drawn(window).loss()), "measured p(w)", 1)
     assert less.verdict == "not_reproduced"
 
 
 def test_a_flow_without_small_windows_has_no_excess_to_judge() -> None:
     window = more_often(1.0)
-    assert EXCESS not in by_quantity(window[window >= small_windows.SMALL])
+    assert EXCESS not in by_quantity(window[window >= losses.SMALL])

@@ -189,6 +189,7 @@ impl Senders {
             }
             Due::Start(flow) => flows[flow as usize].plan_transfer(context, flow, at),
             Due::Transfer(flow) => flows[flow as usize].begin_transfer(context, flow, at)?,
+            Due::End(flow, transfer) => flows[flow as usize].end_on_time(context, flow, transfer)?,
             Due::Write(flow) => flows[flow as usize].write_on(context, flow)?,
             Due::Look(flow) => flows[flow as usize].look(context, flow, at)?,
             Due::Datagram(flow) => {
@@ -202,7 +203,7 @@ impl Senders {
                 context.at(at + MEMORY_EVERY, due);
             }
         }
-        if let Due::Transfer(flow) | Due::Write(flow) = due {
+        if let Due::Transfer(flow) | Due::Write(flow) | Due::End(flow, _) = due {
             self.rest(flow);
         }
         Ok(())

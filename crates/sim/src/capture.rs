@@ -107,6 +107,11 @@ impl Captures {
         self.flow(flow).numbering.begin(first, bytes, own_connection);
     }
 
+    /// The transfer of a flow that began without an end has so many bytes.
+    pub(crate) fn end(&mut self, flow: u32, bytes: u64) {
+        self.flow(flow).numbering.end(bytes);
+    }
+
     fn flow(&mut self, index: u32) -> &mut FlowState {
         let index = index as usize;
         if self.flows.len() <= index {

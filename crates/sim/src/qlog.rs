@@ -181,6 +181,11 @@ impl FlowLog {
         self.text.flush(&mut self.output);
     }
 
+    /// The transfer that began without an end has so many bytes.
+    pub(crate) fn end(&mut self, bytes: u64) {
+        self.numbering.end(bytes);
+    }
+
     /// An ACK is heard; what it acknowledges is told before what the sender makes of it.
     pub(crate) fn heard(&mut self, now: Instant, ack: &Ack) {
         let number = self.next_heard;

@@ -72,6 +72,11 @@ impl Sender {
         self.connection.end = self.connection.end.saturating_add(packets);
     }
 
+    /// The application of an endless transfer gives no more than was sent.
+    pub fn supply_no_more(&mut self) {
+        self.connection.end = self.connection.max;
+    }
+
     /// True if everything supplied is acknowledged.
     #[inline]
     pub fn is_complete(&self) -> bool {

@@ -13,7 +13,7 @@
 //! mean, but a positive transfer has at least one byte and so has every datagram; a transfer of zero bytes happens only
 //! where the scenario says zero.
 
-use crate::workloads::{Bulk, Cbr, OnOff, OnOffCbr, OpenLoop, Poisson, Responses, TransferList};
+use crate::workloads::{Bulk, Cbr, OnOff, OnOffBulk, OnOffCbr, OpenLoop, Poisson, Responses, TransferList};
 use parshall_units::Duration;
 use rand_core::RngCore;
 use std::num::NonZeroU64;
@@ -42,8 +42,10 @@ pub enum Source {
 pub struct Transfer {
     /// From the completion of the one before (the flow's start, for the first) to the start of this one.
     pub wait: Duration,
-    /// Payload; `None`: it never ends. Zero and one are possible.
+    /// Payload; `None`: what it takes until it ends, if it does. Zero and one are possible.
     pub bytes: Option<u64>,
+    /// Of one without a size: the time from its start on after which nothing more is handed over; `None`: it never ends.
+    pub lasts: Option<Duration>,
 }
 
 /// One transfer of an open loop.
@@ -73,6 +75,7 @@ pub(crate) enum Transfers {
     Bulk(Bulk),
     List(TransferList),
     OnOff(OnOff),
+    OnOffBulk(OnOffBulk),
     Responses(Responses),
 }
 
@@ -83,6 +86,7 @@ impl TransferSource {
             Transfers::Bulk(source) => source.next(),
             Transfers::List(source) => source.next(),
             Transfers::OnOff(source) => Some(source.next(rng)),
+            Transfers::OnOffBulk(source) => Some(source.next(rng)),
             Transfers::Responses(source) => Some(source.next(rng)),
         }
     }

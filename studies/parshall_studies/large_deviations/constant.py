@@ -1,153 +1,130 @@
 """Figure 3: constant cross traffic, and what the link of the testbed left the flow.
 
 The window climbs until the buffer is full: to (C - X) (RTT + B/C) packets, with C - X what the cross traffic X leaves
-of the link and B the buffer. C and X depend on what is counted: Ethernet carries bytes that are not IP, and the rate
-of a UDP generator is often its payload's.
+of the link and B the buffer. C and X depend on what is counted. Most of what then overflows is datagrams, so that the
+flow climbs on until one of its own packets is hit.
 
 References: Loiseau 2010, §4.2, Fig. 3.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from parshall.analysis.stats.claim_rules import equal, monotone
-from parshall.analysis.stats.claims import Claim
+from parshall.analysis.stats.claims import Claim, Null
+from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
-from parshall.studies.study import Findings, Scale
+from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall_studies.chains import large_deviations as ld
 from parshall_studies.chains.loss import Deterministic
-from parshall_studies.large_deviations import network
-from parshall_studies.large_deviations.network import PAPER
+from parshall_studies.large_deviations.flow import Flow, measure
 from parshall_studies.large_deviations.record import Record
+from parshall_studies.large_deviations.setting import PAPER, Setting
 from parshall_studies.large_deviations.spectra import bounds_plot, spectra_plot
 from parshall_studies.spectrum import interval_means
 
-
-@dataclass(frozen=True)
-class Reading:
-    """A reading of the testbed's rates: of the link for IP packets, and of the cross traffic's IP packets."""
-
-    label: str
-    link_bps: float
-    cross_bps: float
-    delayed_ack: bool = False
-
-    @property
-    def free(self) -> float:
-        """(C - X) RTT, packets."""
-        return (self.link_bps - self.cross_bps) * PAPER.number("rtt_s") / (8 * PAPER.number("packet_bytes"))
-
-    @property
-    def top(self) -> float:
-        """(C - X) (RTT + B/C), packets."""
-        drained = PAPER["buffer_packets"] * 8 * PAPER["packet_bytes"] / self.link_bps
-        return float(self.free * (1 + drained / PAPER["rtt_s"]))
+FLOW = "flow"
 
 
-_FRAMED, _PAYLOAD = network.ETHERNET_BPS, PAPER["constant_bps"] * network.OF_PAYLOAD
-AS_STATED = Reading("rates as stated", PAPER["capacity_bps"], PAPER["constant_bps"])
-FITTING = Reading("Ethernet's framing, UDP payload", _FRAMED, _PAYLOAD)
-READINGS = (
-    AS_STATED,
-    Reading("rates as stated, delayed ACKs", PAPER["capacity_bps"], PAPER["constant_bps"], delayed_ack=True),
-    Reading("Ethernet's framing", _FRAMED, PAPER["constant_bps"]),
-    FITTING,
-)
+def points(setting: Setting) -> dict[str, Measurement]:
+    """The flow beside constant cross traffic."""
+    scenario = setting.of_flow(setting.constant_traffic(), setting.constant_s)
+    arguments = ("reno", setting.rtt_s, setting.warm_up_s * setting.slower)
+    return {FLOW: Measurement("fig3: constant cross traffic", scenario, measure, arguments)}
 
 
-def constant(scale: Scale) -> Findings:
-    """The checks and the section."""
-    seconds = 3660.0 if scale == "paper" else 360.0
-    checks = [_chain()]
-    rows = []
-    for reading in READINGS:
-        record = _record(reading, seconds if reading is FITTING else min(seconds, 120.0))
-        low, high, mean = float(record.window.min()), float(record.window.max()), float(record.cwnd.mean())
-        checks += _checks(reading, low, high, mean)
-        cells = (reading.free, reading.top, low, high, mean)
-        rows.append((reading.label, *(f"{each:.0f}" for each in cells)))
-    checks += _shrinks(record)
-    rows.append(("the source", f"{PAPER['constant_range'][1]:.0f}", "", "73", "147", f"{PAPER['constant_mean']:.0f}"))
-    header = ("reading", "(C-X) RTT", "(C-X) (RTT+B/C)", "lowest window", "highest window", "mean")
+def claims(answers: Answers, setting: Setting) -> list[Claim]:
+    """The windows, the rhythm of losses, and that the spectrum shrinks to a point."""
+    flow: Flow = answers[FLOW]
+    window = flow.record.window
+    seen = {"lowest": float(window.min()), "highest": float(window.max()), "mean": float(flow.record.cwnd.mean())}
+    low, high = PAPER["constant_range"]
+    note = f"{setting.free_packets:.0f} packets per RTT are free, {setting.top_packets:.0f} with the buffer full"
+    made = [
+        equal(
+            "fig3",
+            f"{name} window, packets",
+            printed,
+            exactly(seen[name]),
+            within=PAPER.within("window", printed),
+            note=note,
+        )
+        for name, printed in (("lowest", low), ("highest", high), ("mean", PAPER["constant_mean"]))
+    ]
+    left = "packets an RTT that constant cross traffic leaves"
+    top = PAPER["constant_range"][1]
+    half = PAPER.within("half_a_packet")
+    made.append(equal("section 4.2", left, top, exactly(setting.free_packets), within=half))
+    quantity = "deviation of the times between losses over their mean"
+    nulls = [Null("losses at random times", exactly(1.0))]
+    rhythm = _rhythm(flow.record)
+    made.append(equal("fig3", quantity, 0.0, rhythm, within=PAPER.within("periodic"), nulls=nulls))
+    cwnd = flow.record.cwnd
+    scales = [n for n in (50, *PAPER["scales"]) if cwnd.size >= 2 * n]
+    widths = [float(np.ptp(interval_means(cwnd, n))) for n in scales]
+    note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(scales, widths, strict=True)) + " RTTs"
+    return [*made, monotone("fig3a", "least step by which the spectrum's width falls with the scale", widths, -1, note)]
+
+
+def _rhythm(record: Record) -> Interval | None:
+    """Deviation over mean of the round trips from one loss event to the next."""
+    gaps = np.diff(np.flatnonzero(record.events)).astype(float)
+    if gaps.size < 2:
+        return None
+    value = float(gaps.std(ddof=1) / gaps.mean())
+    half = 1.96 / np.sqrt(2 * gaps.size)
+    return Interval(value, value * (1 - half), value * (1 + half), n=gaps.size)
+
+
+def chain_claim() -> Claim:
+    """The mean of the source's chain of certain loss at 147 packets."""
+    mean = ld.spectrum(Deterministic(PAPER["constant_range"][1])).mean
+    printed = PAPER["constant_mean"]
+    within = PAPER.within("arithmetic")
+    return equal("fig3", "chain: mean, packets per RTT", printed, exactly(mean), within=within)
+
+
+def section(answers: Answers, setting: Setting) -> Section:
+    """Windows over time, spectra and ranges, with the reason of the highest window."""
+    flow: Flow = answers[FLOW]
+    record = flow.record
+    low, high = PAPER["constant_range"]
+    cells = (setting.free_packets, setting.top_packets, float(record.window.min()), float(record.window.max()))
+    rows = [
+        ("ours", *(f"{each:.0f}" for each in cells), f"{record.cwnd.mean():.0f}"),
+        ("the source", f"{high:.0f}", "", f"{low:.0f}", f"{high:.0f}", f"{PAPER['constant_mean']:.0f}"),
+    ]
+    events = max(1, int(record.events.sum()))
     text = (
         "The chain with certain loss from 147 packets on has the published mean, and a spectrum of one point. The "
-        "means of the simulated flow come nearer to each other the longer the scale: the spectrum shrinks to a "
-        "point.",
-        "The published window of 73 to 147 packets does not follow from the rates as stated: 1 Gbit/s less 833 "
-        f"Mbit/s are {AS_STATED.free:.0f} packets per RTT, and a flow that fills the buffer of 96 packets reaches "
-        f"{AS_STATED.top:.0f}. With Ethernet's framing the link carries {_FRAMED / 1e6:.0f} Mbit/s of such packets, "
-        f"which leaves {READINGS[2].free:.0f} to {READINGS[2].top:.0f}; if moreover 833 Mbit/s are the payload of "
-        f"UDP, as generators count it, {FITTING.free:.0f} to {FITTING.top:.0f}. Nothing is fitted here, and the "
-        "last one has the published window: so it is what the testbed's rates probably were, and the figures are "
-        "drawn for it. The window passes the level of a full buffer by a few packets, since a loss is found one "
-        "RTT after it happened. Delayed ACKs double the time of a climb and leave its ends where they are.",
+        "means of the simulated flow come nearer to each other the longer the scale.",
+        "The windows do not follow from the rates as stated: 1 Gbit/s less 833 Mbit/s are 167 packets per RTT. They "
+        "follow if 1 Gbit/s counts Ethernet's framing and 833 Mbit/s the payload of UDP.",
+        f"The window climbs beyond the level of a full buffer, {setting.top_packets:.0f} packets, since most of what "
+        f"overflows is datagrams: {flow.dropped_others / events:.0f} of them are lost for one loss event of the flow, "
+        f"which has {flow.dropped / events:.1f} packets lost. The flow finds out when a packet of its own is hit.",
     )
-    theory = {"theory": ld.spectrum(Deterministic(PAPER["constant_range"][1]))}
+    header = ("where", "(C-X) RTT", "(C-X) (RTT+B/C)", "lowest window", "highest window", "mean")
+    theory = {"theory": ld.spectrum(Deterministic(high))}
     figures = [
         Chart("fig3-window", "Window over time", window_plot(record)),
-        Chart("fig3a", "Spectra", spectra_plot(record.cwnd, theory, "Constant cross traffic, packet simulation")),
+        Chart("fig3a", "Spectra", spectra_plot(record.cwnd, theory, "Constant cross traffic")),
         Chart("fig3b", "Observed range", bounds_plot(record.cwnd, theory)),
     ]
     table = Table("Windows, packets", header, rows, numbers=range(1, 6))
-    return Findings(checks, [Section("Figure 3: constant cross traffic", text, [table], figures)])
+    return Section("Figure 3: constant cross traffic", text, [table], figures)
 
 
 def window_plot(record: Record, seconds: float = 12.0) -> Plot:
     """Cwnd at the RTT rate over time, from where the record begins."""
     start = record.start_s - record.start_s[0]
     part = start < seconds
-    line = Line(start[part], record.window[part])
     axes = Axis("time", "s", minimum=0.0), Axis("window", "packets", minimum=0.0)
+    line = Line(start[part], record.window[part])
     return Plot([Panel([line], *axes)], f"Congestion window at the RTT rate, {seconds:g} s after the warm-up.")
 
 
-def _chain() -> Claim:
-    theory = ld.spectrum(Deterministic(PAPER["constant_range"][1]))
-    return equal(
-        "fig3",
-        "chain: mean, packets per RTT",
-        PAPER["constant_mean"],
-        exactly(theory.mean),
-        within=PAPER.within("arithmetic"),
-    )
-
-
-def _checks(reading: Reading, low: float, high: float, mean: float) -> list[Claim]:
-    wanted = (
-        ("lowest window, packets", PAPER["constant_range"][0], low),
-        ("highest window, packets", PAPER["constant_range"][1], high),
-        ("mean window, packets", PAPER["constant_mean"], mean),
-    )
-    note = f"{reading.free:.0f} packets per RTT are free, {reading.top:.0f} with the buffer full"
-    return [
-        equal(
-            "fig3",
-            name,
-            published,
-            exactly(ours),
-            within=PAPER.within("window", published),
-            note=note,
-            reading=reading.label,
-        )
-        for name, published, ours in wanted
-    ]
-
-
-def _shrinks(record: Record) -> list[Claim]:
-    """The claim of Fig. 3 (a): the width of the spectrum falls as the scale grows."""
-    widths = [float(np.ptp(interval_means(record.cwnd, n))) for n in PAPER["scales"]]
-    note = "widths: " + ", ".join(f"{w:.1f} at {n}" for n, w in zip(PAPER["scales"], widths, strict=True)) + " RTTs"
-    return [monotone("fig3a", "least step by which the spectrum's width falls with the scale", widths, -1, note)]
-
-
-def _record(reading: Reading, seconds: float) -> Record:
-    tcp = {**network.TCP, "delayed_ack": reading.delayed_ack}
-    workload = {"name": "cbr", "rate": f"{round(reading.cross_bps)} bit/s"}
-    udp = {"name": "udp", "rtt": "12 ms", "packet_size": "1500 B", "workload": workload}
-    link = {**network.LINK, "rate": f"{round(reading.link_bps)} bit/s"}
-    return network.measured(link, [tcp, udp], seconds).record
+FIG3 = Artefact("fig3", points, claims, section)

@@ -1,35 +1,31 @@
 """Figure 6: a long flow among 45 ON/OFF TCP sources with heavy-tailed ON times.
 
-The source draws ON times; TCP sources here draw sizes, whose mean is what a source sends in 0.48 s. How fast a source
-can send is not in the text, but what the flow loses is: 0.6 % of its packets. The figure is drawn for the rate that
-makes it so. With a tail of 1.1 the mean load still grows after minutes, so that this rate depends on how long the run
-is: 53 Mbit/s lose 0.6 % in seven minutes (50 Mbit/s: 0.4 %, 56 Mbit/s: 0.8 %, nine minutes each), but 1.1 % in two
-hours, in which 48 Mbit/s lose 0.7 %. Two other readings show what hangs on it: the 40 Mbit/s of the sources of §4.2,
-and the 1 Gbit/s of a host.
+A source has all that TCP takes while it is ON, as the text has it; how fast its host is, whether a connection outlives
+an OFF time and what a new one knows of the last ssthresh are open. Nothing is fitted to the flow's loss rate.
 
 References: Loiseau 2010, §5.1, Fig. 6.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
 
 import numpy as np
 
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval
-from parshall.analysis.stats.region import exactly, single
+from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section, Table
-from parshall.studies.study import Findings, Scale
+from parshall.studies.artefact import Answers, Artefact, Measurement
 from parshall_studies.chains import large_deviations as ld
 from parshall_studies.chains.loss import Bernoulli
-from parshall_studies.large_deviations import network
-from parshall_studies.large_deviations.cases import CaseFindings, together
-from parshall_studies.large_deviations.network import PAPER
-from parshall_studies.large_deviations.on_off import chain, loss_plot
-from parshall_studies.large_deviations.record import Record
+from parshall_studies.large_deviations.constant import FLOW
+from parshall_studies.large_deviations.flow import Flow, mean_of, measure
+from parshall_studies.large_deviations.losses import loss_plot
+from parshall_studies.large_deviations.setting import PAPER, Setting
 from parshall_studies.large_deviations.spectra import (
+    bound_claims,
     bounds_plot,
     extremes_checks,
     mean_check,
@@ -38,130 +34,91 @@ from parshall_studies.large_deviations.spectra import (
 )
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How fast a source can send, and the mean size at which its ON times last 0.48 s, about."""
-
-    label: str
-    rate_bps: float
-    mean_bytes: float
-
-    def sources(self, slower: float = 1) -> dict[str, object]:
-        """The 45 sources; of a network that is so many times slower."""
-        size = {"name": "pareto", "mean": f"{self.mean_bytes:.0f} B", "tail_index": PAPER["long_range_tail"]}
-        off = {"name": "exponential", "mean": f"{PAPER['long_range_s'] * slower:g} s"}
-        return {
-            **network.TCP,
-            "name": "sources",
-            "count": PAPER["long_range_sources"],
-            "rtt": f"{12 * slower:g} ms",
-            "access_rate": f"{self.rate_bps / slower:.0f} bit/s",
-            "workload": {"name": "on_off", "size": size, "off": off},
-        }
+def points(setting: Setting) -> dict[str, Measurement]:
+    """The flow among the sources."""
+    scenario = setting.of_flow(setting.tcp_sources(), setting.long_s)
+    arguments = ("reno", setting.rtt_s, setting.warm_up_s * setting.slower)
+    return {FLOW: Measurement("fig6: a Reno flow among 45 TCP sources", scenario, measure, arguments)}
 
 
-def sending_at(rate_bps: float) -> Reading:
-    """Sources that send so fast for 0.48 s on average."""
-    return Reading(f"{rate_bps / 1e6:.0f} Mbit/s", rate_bps, rate_bps * PAPER["long_range_s"] / 8)
+def claims(answers: Answers, setting: Setting) -> list[Claim]:
+    """The loss rate, p(w), the spectrum and the range."""
+    flow: Flow = answers[FLOW]
+    series, label = flow.record.throughput, "among TCP sources"
+    made = [_loss_rate(flow), _shape(flow)]
+    if not flow.record.events.any():
+        return made
+    made += one_spectrum("fig6b", "", series, (100, 1000))
+    made.append(_error(flow))
+    made += bound_claims("fig6c", series, ld.spectrum(flow.raw), "eq. (2) with the measured p(w)")
+    if setting.beyond:
+        made.append(mean_check("fig6b", label, series, flow.chain, "chain with p(w, k), recoveries and timeouts"))
+        made += extremes_checks("fig6c", label, series, flow.chain, (200, 500, 1000))
+    return made
 
 
-SETTLED: dict[Scale, Reading] = {"quick": sending_at(53e6), "paper": sending_at(48e6)}
-"""Where the flow loses 0.6 % of its packets, as the source's."""
-OTHERS = (
-    sending_at(PAPER["source_bps"]),
-    # Transfers of 1000 packets last 0.14 s, of 3000 packets 0.57 s.
-    Reading("1 Gbit/s", PAPER["capacity_bps"], 2600 * 1460),
-)
-PLACES = tuple((place,) for place in range(len(OTHERS) + 1))
-"""The cases of `among_sources`."""
+def _loss_rate(flow: Flow) -> Claim:
+    """The flow's packet loss rate; it comes in loss events, which count as independent."""
+    ours, events = flow.loss_rate, max(1, int(flow.record.events.sum()))
+    half = 1.96 * ours / math.sqrt(events)
+    value = Interval(ours, max(0.0, ours - half), ours + half, n=events)
+    quantity, printed = "packet loss rate of the flow", PAPER["long_range_loss"]
+    return equal("fig6a", quantity, printed, value, within=PAPER.digits("long_range_loss"))
 
 
-def among_sources(place: int, scale: Scale) -> CaseFindings:
-    """Two hours where the figure is drawn, as the source; `quick`: minutes."""
-    drawn = place == 0
-    reading = SETTLED[scale] if drawn else OTHERS[place - 1]
-    seconds = {"paper": 7260.0 if drawn else 660.0, "quick": 460.0 if drawn else 160.0}[scale]
-    measured = network.measured(network.LINK, [network.TCP, reading.sources()], seconds, transfers=True)
-    record, lost = measured.record, measured.loss_rate
-    raw, ours = ld.spectrum(record.loss(), w_max=int(record.windows.max())), chain(record, "reno")
-    independent = ld.spectrum(lost, w_max=2000)
-    cells = (
-        reading.label,
-        f"{100 * lost:.2f} %",
-        measured.on_time,
-        f"{100 * measured.utilisation:.0f} %",
-        *(f"{each:.1f}" for each in (record.mean, raw.mean, ours.mean, independent.mean)),
-    )
-    if not drawn:
-        return CaseFindings([], cells, [])
-    label = f"sources of {reading.label}"
-    name, published = f"{label}: packet loss rate of the flow", PAPER["long_range_loss"]
-    fitted = equal("fig6a", name, published, single(lost), within=PAPER.digits("long_range_loss"))
-    checks = [
-        replace(fitted, calibrated="the rate of the sources"),
-        _shape(record, lost),
-        *one_spectrum("fig6b", "", record.throughput, (100, 1000)),
-        _beside("fig6b", f"{label}, eq. (2) with measured p(w)", record, raw),
-        mean_check("fig6b", label, record, ours, "chain with p(w, k), recoveries and timeouts as measured"),
-        *extremes_checks("fig6c", label, record.throughput, ours, (200, 500, 1000)),
-    ]
-    theories = {"eq. (2), measured p(w)": raw, "with recovery, p(w, k)": ours}
-    bernoulli = {f"independent losses, {100 * lost:.2f} %": Bernoulli(lost)}
-    figures = [
-        Chart("fig6a", f"Loss probability, {label}", loss_plot(record.loss(), bernoulli)),
-        Chart("fig6b", f"Spectra, {label}", spectra_plot(record.throughput, theories, label)),
-        Chart("fig6c", f"Observed range, {label}", bounds_plot(record.throughput, theories)),
-    ]
-    return CaseFindings(checks, cells, figures)
-
-
-def long_range(results: list[CaseFindings]) -> Findings:
-    """The three readings, and the figure of one."""
-    checks, rows, figures = together(results)
-    rows.append(("the source", "0.60 %", "0.48 s", "", "", "", "", ""))
-    text = (
-        "How fast a source can send decides how much the flow loses: sources of 40 Mbit/s leave it room, hosts of "
-        "1 Gbit/s send their slow starts into a buffer of 96 packets. In the first row it loses what the source's "
-        "flow lost; p(w), spectra and ranges are of that reading.",
-        "Losses do not depend on the window alone here, since the load lasts for seconds: p(w) is a mean over "
-        "quiet and busy times, and a chain that draws each round trip anew varies less than the flow.",
-    )
-    header = (
-        "a source sends at",
-        "loss rate",
-        "ON time",
-        "link full",
-        "mean",
-        "eq. (2), p(w)",
-        "with recovery",
-        "independent",
-    )
-    table = Table("The flow, in packets per RTT", header, rows, numbers=range(1, 8))
-    return Findings(checks, [Section("Figure 6: long-range dependent cross traffic", text, [table], figures)])
-
-
-def _beside(artefact: str, label: str, record: Record, theory: ld.Spectrum) -> Claim:
+def _error(flow: Flow) -> Claim:
     """The claim that the prediction is very accurate: of the mean."""
-    error = theory.mean / record.mean - 1
+    mean = mean_of(flow.record.throughput)
+    low, high = (None if end is None else flow.raw.mean / end - 1 for end in (mean.high, mean.low))
+    error = Interval(flow.raw.mean / mean.mean - 1, low, high, n=mean.n)
+    record = flow.record
     repairing = float(record.rtts[record.repairing].sum() / record.rtts.sum())
     note = f"{100 * repairing:.0f} % of the time are recoveries and timeouts, which eq. (2) does not have"
-    return equal(
-        artefact,
-        f"{label}: error of the mean, relative",
-        0.0,
-        single(error),
-        within=PAPER.within("accurate"),
-        note=note,
-        nulls=[Null("a prediction of half, or of one and a half times it", exactly(0.5))],
-    )
+    nulls = [Null("a prediction of half, or of one and a half times it", exactly(0.5))]
+    quantity = "eq. (2) with measured p(w): error of the mean, relative"
+    return equal("fig6b", quantity, 0.0, error, within=PAPER.within("accurate"), note=note, nulls=nulls)
 
 
-def _shape(record: Record, lost: float) -> Claim:
+def _shape(flow: Flow) -> Claim:
     """The claim of Fig. 6 (a): p(w) is not that of independent losses."""
-    expected = Bernoulli(lost)(record.windows)
+    events = float(flow.record.events.sum())
+    expected = Bernoulli(max(flow.loss_rate, 1e-9))(flow.record.windows)
     spread = float(np.sqrt(np.sum(expected * (1 - expected))))
-    distance = (float(record.events.sum()) - float(expected.sum())) / spread
-    note = f"{int(record.events.sum())} loss events; independent losses make {expected.sum():.0f}"
-    half = 1.96 * np.sqrt(float(record.events.sum())) / spread
-    value = Interval(abs(distance), abs(distance) - half, abs(distance) + half, 1)
-    return sign("fig6a", "distance of the loss events from those of independent losses, deviations", 1, value, note)
+    distance = abs(events - float(expected.sum())) / spread
+    half = 1.96 * math.sqrt(events) / spread
+    note = f"{events:.0f} loss events; independent losses make {expected.sum():.0f}"
+    quantity = "distance of the loss events from those of independent losses, deviations"
+    return sign("fig6a", quantity, 1, Interval(distance, distance - half, distance + half, 1), note)
+
+
+def section(answers: Answers, setting: Setting) -> Section:
+    """P(w), spectra and ranges."""
+    flow: Flow = answers[FLOW]
+    record, lost = flow.record, flow.loss_rate
+    theories = {"eq. (2), measured p(w)": ld.spectrum(flow.raw), **flow.recovering()}
+    rows = [
+        ("the flow", f"{100 * lost:.2f} %", f"{record.mean:.1f}"),
+        *((name, "", f"{each.mean:.1f}") for name, each in theories.items()),
+        ("independent losses", "", f"{ld.spectrum(lost, w_max=2000).mean:.1f}"),
+        ("the source", "0.60 %", ""),
+    ]
+    keeps = "keep their connection" if setting.persistent else f"open new ones (ssthresh: {setting.ssthresh_cached})"
+    text = (
+        f"45 sources with all that TCP takes in ON times of 0.48 s (tail index {PAPER['long_range_tail']}), from hosts "
+        f"of {setting.host_bps / 1e9:g} Gbit/s; they {keeps}. The text has the ON times and the flow's loss rate, and "
+        "nothing of hosts and connections.",
+        "Losses do not depend on the window alone here, since the load lasts for seconds: p(w) is a mean over quiet "
+        "and busy times, and a chain that draws each round trip anew varies less than the flow.",
+    )
+    bernoulli = {f"independent losses, {100 * lost:.2f} %": Bernoulli(lost)}
+    # The axis begins at 1 packet, as the source compares both curves at small windows.
+    figures = [
+        Chart("fig6a", "Loss probability", loss_plot(record.loss(), bernoulli)),
+        Chart("fig6b", "Spectra", spectra_plot(record.throughput, theories, "Reno among TCP sources")),
+        Chart("fig6c", "Observed range", bounds_plot(record.throughput, theories)),
+    ]
+    table = Table("The flow", ("what", "loss rate", "packets per RTT"), rows, numbers=(1, 2))
+    return Section("Figure 6: long-range dependent cross traffic", text, [table], figures)
+
+
+FIG6 = Artefact("fig6", points, claims, section)

@@ -25,8 +25,6 @@ from parshall_studies.chains.measured_loss import Measured, measured
 from parshall_studies.chains.persistent_loss import Persistent, measured_persistent
 from parshall_studies.chains.recovery import MeasuredRepairs, measured_repairs
 
-SAMPLES_S = 0.003
-"""Web100's interval. Loiseau 2010, §4.2"""
 ONCE, SEVERAL, TIMEOUT = 0, 1, 2
 """Repairs: with one reduction, with several, with a timeout."""
 
@@ -74,7 +72,7 @@ class Record:
 
     @cached_property
     def events(self) -> BoolArray:
-        """Whether a loss event begins in a trial; shape (t,)."""
+        """True where a loss event begins in a trial; shape (t,)."""
         return begins(self.lost, self.repairing)[self.trials]
 
     @property
@@ -104,18 +102,18 @@ class Record:
         return measured_persistent(self.windows, self.events, memory, ceiling=True)
 
     def after(self, k: int) -> tuple[int, int]:
-        """How many round trips are the k-th after a loss event, and in how many of them the next event begins."""
+        """The number of round trips that are the k-th after a loss event, and of those where the next event begins."""
         places = np.arange(self.events.size)
         last = np.maximum.accumulate(np.where(self.events, places, -1))
         since = np.where(last[:-1] >= 0, places[1:] - last[:-1], 0)
         return int(np.sum(since == k)), int(np.sum(self.events[1:][since == k]))
 
     def kinds(self) -> NDArray[np.int64]:
-        """How many repairs there are of each kind; shape (3,)."""
+        """The number of repairs of each kind; shape (3,)."""
         return np.bincount(self.kind[self.repairing], minlength=3)
 
     def repairs(self) -> MeasuredRepairs:
-        """What a loss takes, as measured."""
+        """The repairs as measured: lengths, packets and the window after them."""
         here = np.flatnonzero(self.repairing[:-1])
         return measured_repairs(
             self.found[here],
@@ -135,7 +133,7 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
     samples
         Its rows of ``flow_samples``, many a round trip.
     rounds
-        Its rows of ``rounds`` with their lengths (`network.rounds_of`), which say how much was sent when.
+        Its rows of ``rounds`` with their lengths (`flow.rounds_of`), which say how much was sent when.
     """
     time, cwnd, ssthresh, srtt = (
         samples[name].to_numpy() for name in ("time_s", "cwnd_packets", "ssthresh_packets", "srtt_s")
@@ -183,7 +181,7 @@ def recorded(samples: pl.DataFrame, rounds: pl.DataFrame) -> Record:
 
 
 def _reductions(cwnd: FloatArray, ssthresh: FloatArray) -> tuple[BoolArray, BoolArray]:
-    """Where reductions begin, and where one is under way; shapes (n,).
+    """True where a reduction begins, and where one is under way; shapes (n,).
 
     A kernel takes the window down to ssthresh within a round trip (proportional rate reduction, RFC 6937).
     """

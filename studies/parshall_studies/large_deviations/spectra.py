@@ -10,13 +10,13 @@ import numpy as np
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim, Null
-from parshall.analysis.stats.confidence import Interval, mean_interval
+from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import exactly, single
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall_studies.chains.large_deviations import Spectrum
 from parshall_studies.chains.markov import WindowChain
-from parshall_studies.large_deviations.network import PAPER
-from parshall_studies.large_deviations.record import Record
+from parshall_studies.large_deviations.flow import mean_of
+from parshall_studies.large_deviations.setting import PAPER
 from parshall_studies.spectrum import empirical_spectra, interval_means, superimpose
 
 Theories = Mapping[str, Spectrum]
@@ -112,25 +112,18 @@ RECORDS = 100
 def sampled_extremes(
     chain: WindowChain, n_rtts: int, scales: Sequence[int], seed: int = 1
 ) -> dict[int, tuple[FloatArray, FloatArray]]:
-    """The smallest and the largest mean over each scale in `RECORDS` realisations of `n_rtts` RTTs; shape (RECORDS,).
-
-    Nothing of the theory is in it: windows are drawn, RTT by RTT.
-    """
+    """The least and greatest mean over each scale in `RECORDS` realisations of `n_rtts` RTTs; shape (RECORDS,)."""
     random = np.random.default_rng(seed)
-    state = random.choice(chain.windows.size, RECORDS, p=chain.stationary)
-    total = np.zeros(RECORDS)
-    since = {scale: np.zeros(RECORDS) for scale in scales}
-    least = {scale: np.full(RECORDS, np.inf) for scale in scales}
-    most = {scale: np.full(RECORDS, -np.inf) for scale in scales}
-    for rtt in range(1, n_rtts + 1):
-        total += chain.windows[state]
-        state = np.where(random.random(RECORDS) < chain.loss[state], chain.down[state], chain.up[state])
-        for scale in scales:
-            if rtt % scale == 0:
-                mean = (total - since[scale]) / scale
-                since[scale] = total.copy()
-                least[scale], most[scale] = np.minimum(least[scale], mean), np.maximum(most[scale], mean)
-    return {scale: (least[scale], most[scale]) for scale in scales}
+    records = [chain.sample(n_rtts, random) for _ in range(RECORDS)]
+    means = {scale: np.array([interval_means(each, scale) for each in records]) for scale in scales}
+    return {scale: (each.min(axis=1), each.max(axis=1)) for scale, each in means.items()}
+
+
+def mean_check(artefact: str, label: str, series: FloatArray, theory: Spectrum, note: str = "") -> Claim:
+    """A record's mean, with the interval that its parts give, beside that of a chain with recovery."""
+    within = PAPER.within("recovery", float(series.mean()))
+    quantity = f"{label}: mean, packets per RTT"
+    return equal(artefact, quantity, theory.mean, mean_of(series), within=within, basis="theory", note=note)
 
 
 def extremes_checks(
@@ -172,52 +165,109 @@ def extremes_checks(
     return checks
 
 
-def mean_check(artefact: str, label: str, record: Record, theory: Spectrum, note: str = "") -> Claim:
-    """A record's mean, with the interval that its parts give, beside that of a chain with recovery."""
-    series = record.throughput
-    interval = mean_interval(interval_means(series, series.size // PARTS))
-    half, mean = interval.half_width or 0.0, record.mean
-    quantity = f"{label}: mean, packets per RTT"
-    return equal(
-        artefact,
-        quantity,
-        theory.mean,
-        Interval(mean, mean - half, mean + half, 1),
-        within=PAPER.within("recovery", mean),
-        basis="theory",
-        note=note,
-    )
-
-
-PARTS = 20
-"""Parts of a record whose means give the mean's interval: each of some loss cycles."""
 REJECTED = 0.05
 """A p-value below it says that the record has memory, so that its spectra do not superimpose."""
+RESAMPLES = 200
+"""Of the block bootstrap of a ratio of spectra."""
+FEWEST = 10
+"""Intervals of the longer scale that a spectrum needs."""
 
 
-def one_spectrum(
-    artefact: str, label: str, series: FloatArray, scales: tuple[int, int], reading: str = ""
-) -> list[Claim]:
-    """The claim that spectra of several scales superimpose: by their widths at two scales, and by their memory.
+def one_spectrum(artefact: str, label: str, series: FloatArray, scales: tuple[int, int]) -> list[Claim]:
+    """The claim that spectra of several scales superimpose, as equivalence of the curves, and whether there is memory.
 
-    The width at a scale is the square root of n Var(mean over n), which is the same at all scales that are long
-    enough; its interval is that of independent intervals. Whether a difference is more than chance is the p-value.
+    The ratio of f at equal throughput has to be within the tolerance with its whole interval; where the shuffled means
+    show memory, it is contested.
     """
     least, largest = scales
-    spread = [interval_means(series, scale) for scale in scales]
-    width = [float(np.sqrt(scale * means.var(ddof=1))) for scale, means in zip(scales, spread, strict=True)]
-    ratio, chance = width[1] / width[0], 1.96 * float(np.sqrt(sum(1 / (2 * means.size) for means in spread)))
-    ends = ratio * np.exp(-chance), ratio * np.exp(chance)
-    together = superimpose(series, (least, 2 * least, largest))
-    name = f"{label}width of the spectrum at n = {largest} over that at n = {least}"
-    note = f"1 where they superimpose; {spread[1].size} and {spread[0].size} intervals"
+    name = f"{label}f at n = {largest} over f at n = {least} at equal throughput"
     memory = f"{label}memory beyond {least} RTTs: p-value against shuffled means"
-    nulls = [Null("fractional noise with H = 0.6, of which no such law holds", exactly((largest / least) ** 0.1))]
-    value, within = Interval(ratio, float(ends[0]), float(ends[1]), 1), PAPER.within("superimposed")
-    alike = equal(artefact, name, 1.0, value, within=within, note=note, nulls=nulls, reading=reading)
+    nulls = [Null("fractional noise with H = 0.65, of which no such law holds", exactly((largest / least) ** -0.3))]
+    if series.size < FEWEST * largest:
+        return []
+    ratio = curve_ratio(series, scales)
+    together = superimpose(series, (least, 2 * least, largest))
+    alike = equal(
+        artefact, name, 1.0, ratio, within=PAPER.within("superimposed"), note=f"{ratio.n} intervals", nulls=nulls
+    )
     if together.p_value < REJECTED and alike.outcome != "fails":
         alike = replace(alike, contested=f"memory beyond {least} RTTs: p = {together.p_value:.2g}")
-    return [
-        alike,
-        reported(artefact, memory, single(together.p_value), reading=reading),
+    return [alike, reported(artefact, memory, single(together.p_value))]
+
+
+def curve_ratio(series: FloatArray, scales: tuple[int, int]) -> Interval:
+    """F at the larger scale over f at the smaller one, at equal throughput, with its 95 % interval.
+
+    To second order in the distance from the mean, f at a scale n is -(alpha - mean)^2 / (2 n Var(mean over n)), of
+    eq. (9) with normal averages: so the ratio of the curves is that of n Var(mean over n), inverted. Its interval is
+    that of the logarithm, by resampled blocks of four of the larger scale, which keep both scales together.
+    """
+    least, largest = scales
+    block = 4 * largest
+    if series.size < 4 * block:
+        block = largest
+    parts = series[: series.size // block * block].reshape(-1, block)
+    moments = [
+        np.array([[means.mean(), (means**2).mean()] for means in (interval_means_of(part, n) for part in parts)])
+        for n in scales
     ]
+    random = np.random.default_rng(1)
+    drawn = random.integers(0, len(parts), (RESAMPLES, len(parts)))
+    spread = [_variance(each[None, :, :])[0] for each in moments]
+    resampled = [_variance(each[drawn]) for each in moments]
+    ratio = float(least * spread[0] / (largest * spread[1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = np.log(least * resampled[0] / (largest * resampled[1]))
+    half = 1.96 * float(np.std(log[np.isfinite(log)]))
+    return Interval(ratio, ratio * np.exp(-half), ratio * np.exp(half), n=series.size // largest)
+
+
+def interval_means_of(part: FloatArray, scale: int) -> FloatArray:
+    """Means of consecutive intervals, one of them being allowed."""
+    return np.asarray(part[: part.size // scale * scale].reshape(-1, scale).mean(axis=1))
+
+
+def _variance(moments: FloatArray) -> FloatArray:
+    """Variance of averages from the first two moments of blocks, shapes (k, blocks, 2) and (k,)."""
+    first, second = moments[..., 0].mean(axis=1), moments[..., 1].mean(axis=1)
+    return np.asarray(second - first**2)
+
+
+def theory_ratio(theory: Spectrum, seen: FloatArray, scale: int) -> Interval | None:
+    """F of a theory over the estimate at a scale, above the mean of the flow, with the band of the estimate.
+
+    The ratio is that of the sums over the classes from half a deviation above the mean on; its ends are those that the
+    bands of the classes give, as of independent ones.
+    """
+    (spectrum,) = empirical_spectra(seen, (scale,))
+    above = (spectrum.alpha > seen.mean() + 0.5 * interval_means(seen, scale).std()) & (spectrum.alpha < theory.highest)
+    f = theory.at_scale(spectrum.alpha[above], scale)
+    deviation = (spectrum.high - spectrum.low)[above] / (2 * 1.96)
+    known = np.isfinite(f) & np.isfinite(deviation)
+    if not known.any():
+        return None
+    total, estimate = float(f[known].sum()), float(spectrum.f[above][known].sum())
+    half = 1.96 * float(np.sqrt((deviation[known] ** 2).sum()))
+    ends = sorted(total / min(each, -1e-12) for each in (estimate - half, estimate + half))
+    return Interval(total / estimate, ends[0], ends[1], n=spectrum.intervals)
+
+
+def bound_claims(artefact: str, series: FloatArray, theory: Spectrum, name: str) -> list[Claim]:
+    """Eq. (10) over the extremes that were seen, at the scales of which the record has enough intervals."""
+    claims = []
+    for scale in PAPER["scales"][1:]:
+        if series.size < FEWEST * scale:
+            continue
+        means, limits = interval_means(series, scale), theory.bounds(series.size, scale)
+        try:
+            wide = theory.extremes(series.size, scale)
+        except ModelInputError:
+            continue
+        for side, seen, limit, ends in zip(
+            ("lowest", "highest"), (means.min(), means.max()), limits, wide, strict=True
+        ):
+            half = (ends[1] - ends[0]) / 2
+            ratio = Interval(limit / seen, limit / (seen + half), limit / max(seen - half, 1e-9), n=means.size)
+            quantity = f"eq. (10), {name}, over the {side} mean over {scale} RTTs"
+            claims.append(equal(artefact, quantity, 1.0, ratio, within=PAPER.within("accurate")))
+    return claims

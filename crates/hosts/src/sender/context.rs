@@ -24,6 +24,8 @@ pub(super) enum Due {
     Start(u32),
     /// A TCP flow's next transfer begins.
     Transfer(u32),
+    /// A TCP flow's transfer, by its number, ends with its time.
+    End(u32, u32),
     /// An open loop's next transfer begins.
     Arrival(u32),
     /// A flow's next datagram leaves.

@@ -21,6 +21,7 @@ use crate::row::Row;
 use crate::tcp_info::TcpInfo;
 use crate::{socket, sys};
 use parshall_records::TransferRow;
+use parshall_units::Duration;
 use parshall_workload::TransferSource;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
@@ -30,6 +31,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// A quarter of the smallest send buffer that the kernel gives.
 const SHORTEST_WRITE: usize = 1024;
+
+/// Bytes that wait unsent in the kernel, beyond one write, where a transfer ends with its time: what waits then is sent after it.
+const UNSENT: u32 = 1 << 14;
 
 /// Writes of one flow before others have their turn.
 const WRITES_A_TURN: u32 = 32;
@@ -50,8 +54,9 @@ pub(crate) struct TcpFlow {
     connected: bool,
     /// When it started.
     started: Nanos,
-    /// The transfer that waits for its start, bytes.
+    /// The transfer that waits for its start, bytes, and how long it lasts if it ends with its time.
     pending: Option<u64>,
+    lasts: Option<Duration>,
     transfer: Option<Transfer>,
     transfers: u32,
     /// An open loop's transfer is done, and the loop does not know yet.
@@ -81,6 +86,8 @@ struct Transfer {
     bytes: Option<u64>,
     /// Not yet written.
     left: u64,
+    /// Of one without a size.
+    written: u64,
     /// What the flow had counted when it began.
     before: Totals,
 }
@@ -101,6 +108,7 @@ impl TcpFlow {
             connected: false,
             started: NEVER,
             pending: None,
+            lasts: None,
             transfer: None,
             transfers: stream,
             finished: false,
@@ -120,6 +128,7 @@ impl TcpFlow {
         let Some((source, random)) = &mut self.source else { return };
         let Some(transfer) = source.next(random) else { return context.shared.finish_source(self.plan) };
         self.pending = Some(transfer.bytes.unwrap_or(ENDLESS));
+        self.lasts = transfer.lasts;
         context.at(now.saturating_add(span(transfer.wait)), Due::Transfer(index));
     }
 
@@ -139,12 +148,35 @@ impl TcpFlow {
         let Some(bytes) = self.pending.take() else { return Ok(()) };
         self.started = self.started.min(at);
         let before = self.probe.totals(self.socket.as_ref())?;
-        self.transfer =
-            Some(Transfer { begun: at, bytes: (bytes != ENDLESS).then_some(bytes), left: bytes, before });
+        let size = (bytes != ENDLESS).then_some(bytes);
+        self.transfer = Some(Transfer { begun: at, bytes: size, left: bytes, written: 0, before });
+        if let Some(lasts) = self.lasts {
+            context.at(at.saturating_add(span(lasts)), Due::End(index, self.transfers));
+        }
         if self.socket.is_none() {
             self.connect(context, index)?;
         }
         self.go_on(context, index)
+    }
+
+    /// The time of a transfer is over: no more is written, and it is complete when all that was is acknowledged.
+    pub(super) fn end_on_time(
+        &mut self,
+        context: &mut Context,
+        index: u32,
+        number: u32,
+    ) -> Result<(), HostsError> {
+        if number != self.transfers {
+            return Ok(()); // its connection broke
+        }
+        self.write_no_more();
+        self.go_on(context, index)
+    }
+
+    fn write_no_more(&mut self) {
+        if let (Some(transfer), Some(_)) = (&mut self.transfer, self.lasts) {
+            (transfer.bytes, transfer.left) = (Some(transfer.written), 0);
+        }
     }
 
     /// The flow had written much, and others have had their turn.
@@ -159,8 +191,11 @@ impl TcpFlow {
             return Ok(());
         };
         let buffer = options(context.flow(self.plan)).send_buffer;
-        let a_write =
+        let mut a_write =
             buffer.map_or(ZEROS.len(), |bytes| ZEROS.len().min(bytes as usize / 4).max(SHORTEST_WRITE));
+        if self.lasts.is_some() {
+            a_write = a_write.min(UNSENT as usize);
+        }
         for _ in 0..WRITES_A_TURN {
             if transfer.left == 0 {
                 break;
@@ -168,7 +203,8 @@ impl TcpFlow {
             let most = transfer.left.min(a_write as u64) as usize;
             match send(socket, &ZEROS[..most], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(written) if transfer.bytes.is_some() => transfer.left -= written as u64,
-                Ok(_) | Err(Errno::INTR) => {}
+                Ok(written) => transfer.written += written as u64,
+                Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(error) => return self.fail(context, error),
             }
@@ -258,7 +294,7 @@ impl TcpFlow {
             Exchange::Begun(bytes) => {
                 self.started = self.started.min(report.at);
                 let (begun, bytes) = (report.at, Some(bytes));
-                served.exchange = Some(Transfer { begun, bytes, left: 0, before: totals });
+                served.exchange = Some(Transfer { begun, bytes, left: 0, written: 0, before: totals });
             }
             Exchange::Completed => {
                 let Some(exchange) = served.exchange.take() else { return Ok(()) };
@@ -307,8 +343,17 @@ impl TcpFlow {
         socket::set_dscp(&socket, flow.dscp)?;
         configure(&socket, flow, options, context.plan.mtu)?;
         socket::end_when_closed(&socket, true)?;
-        if self.transfer.as_ref().is_some_and(|transfer| transfer.bytes.is_some()) {
+        if self.lasts.is_some() || self.transfer.as_ref().is_some_and(|transfer| transfer.bytes.is_some()) {
             ask_for_notices(&socket)?;
+        }
+        if self.lasts.is_some() {
+            sys::set_option(
+                socket.as_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_NOTSENT_LOWAT,
+                &UNSENT.to_ne_bytes(),
+            )
+            .tried("set TCP_NOTSENT_LOWAT")?;
         }
         let port = context.ports.of(options.receive_buffer);
         match connect(&socket, &SocketAddrV4::new(address(RECEIVERS, self.plan), port)) {
@@ -402,6 +447,7 @@ impl TcpFlow {
     /// The run ends at `now`.
     pub(super) fn end(&mut self, context: &Context, now: Nanos) -> Result<FlowOutcome, HostsError> {
         let totals = self.probe.totals(self.socket.as_ref())?;
+        self.write_no_more();
         let transfer = self.served.as_ref().map_or(self.transfer.as_ref(), |served| served.exchange.as_ref());
         if let Some(transfer) = transfer {
             context.record(Row::Transfer(self.transfer_row(context, transfer, None, &totals)));

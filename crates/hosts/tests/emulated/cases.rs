@@ -53,6 +53,7 @@ pub const CASES: &[Case] = &[
     case("transfers_have_the_right_sizes_on_their_own_connections", || transfer_sizes(false)),
     case("five_thousand_connections_one_after_another", many_connections),
     case("on_off_draws_what_its_source_draws", on_off),
+    case("on_off_bulk_sends_for_its_times", on_off_bulk),
     case("open_loops_start_transfers_at_their_times", open_loop),
     case("servers_answer_and_clients_think", exchanges),
     case("datagrams_keep_their_rate", cbr),
@@ -324,6 +325,30 @@ fn on_off() -> Result<(), HostsError> {
             assert_eq!(row.size_bytes, drawn.bytes);
             assert!((row.start_s - completed - drawn.wait.as_secs_f64()).abs() < 1e-6, "{row:?}");
             completed = row.completion_s.unwrap_or(f64::NAN);
+        }
+    }
+    Ok(())
+}
+
+fn on_off_bulk() -> Result<(), HostsError> {
+    let workload = r#"{"name": "on_off_bulk", "on": {"name": "exponential", "mean": 0.1},
+        "off": {"name": "exponential", "mean": 0.05}, "begins": "on"}"#;
+    for persistent in [true, false] {
+        let mut plan = plan(2.0);
+        plan.flows.push(FlowPlan { seed: 42, ..tcp("reno", workload) });
+        options(&mut plan.flows[0]).persistent = persistent;
+        let ran = run(plan, Wire { delay: std::time::Duration::from_millis(2), lose_one_of: 0 })?;
+        assert_eq!(ran.outcome.flows[0].failure, None);
+        let Source::Transfers(mut source) = source(workload) else { unreachable!("closed loop") };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(42);
+        assert!(ran.transfers.len() > 4, "{} transfers", ran.transfers.len());
+        for row in &ran.transfers {
+            let drawn = source.next(&mut random).expect("there is always one");
+            let lasts = drawn.lasts.expect("a time is drawn").as_secs_f64();
+            // Nothing ends before its time; a busy machine may be late with what is left then.
+            let took = row.completion_s.unwrap_or(2.0) - row.start_s;
+            assert!(row.completion_s.is_none() || (lasts..lasts + 1.0).contains(&took), "{lasts}: {row:?}");
+            assert!(row.size_bytes.is_some_and(|bytes| lasts < 0.02 || bytes > 0), "{row:?}");
         }
     }
     Ok(())

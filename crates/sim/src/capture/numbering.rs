@@ -66,6 +66,13 @@ impl Numbering {
         self.transfers.push_back(Transfer { first, bytes, begins });
     }
 
+    /// The last transfer, which began without an end, has so many bytes.
+    pub(crate) fn end(&mut self, bytes: u64) {
+        if let Some(transfer) = self.transfers.back_mut() {
+            transfer.bytes = Some(bytes);
+        }
+    }
+
     /// Where packet `number` begins, with `payload` bytes in a full one.
     pub(crate) fn position(&self, number: u64, payload: u32) -> Position {
         let known = self.transfers.iter().rev().find(|transfer| transfer.first <= number);
@@ -87,6 +94,16 @@ mod tests {
         let bytes: Vec<u64> = (1..=7).map(|number| numbering.position(number, 1000).byte).collect();
         assert_eq!(bytes, [0, 1000, 2000, 2500, 3500, 4500, 5500]);
         assert_eq!(numbering.position(7, 1000).port, FIRST_PORT);
+    }
+
+    #[test]
+    fn a_transfer_that_ends_with_its_time_is_followed_on_its_connection() {
+        let mut numbering = Numbering::default();
+        numbering.begin(1, None, true);
+        numbering.end(3000); // packets 1 to 3
+        numbering.begin(4, None, false);
+        let fourth = numbering.position(4, 1000);
+        assert_eq!(fourth, Position { port: FIRST_PORT, byte: 3000 });
     }
 
     #[test]

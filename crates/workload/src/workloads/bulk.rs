@@ -33,6 +33,6 @@ impl Application for BulkConfig {
 impl Bulk {
     pub(crate) fn next(&mut self) -> Option<Transfer> {
         let first = !std::mem::replace(&mut self.asked, true);
-        first.then_some(Transfer { wait: Duration::ZERO, bytes: None })
+        first.then_some(Transfer { wait: Duration::ZERO, bytes: None, lasts: None })
     }
 }

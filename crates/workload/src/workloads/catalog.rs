@@ -5,8 +5,8 @@
 
 use super::traits::Traits;
 use super::{
-    Application, BulkConfig, CbrConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig, PoissonConfig,
-    RateControlledConfig, RequestResponseConfig, TransferConfig,
+    Application, BulkConfig, CbrConfig, OnOffBulkConfig, OnOffCbrConfig, OnOffConfig, OpenLoopConfig,
+    PoissonConfig, RateControlledConfig, RequestResponseConfig, TransferConfig,
 };
 use crate::error::ConfigError;
 use crate::sources::Source;
@@ -96,6 +96,7 @@ workloads! {
     "bulk" => Bulk(BulkConfig),
     "transfer" => Transfer(TransferConfig),
     "on_off" => OnOff(OnOffConfig),
+    "on_off_bulk" => OnOffBulk(OnOffBulkConfig),
     "request_response" => RequestResponse(RequestResponseConfig),
     "open_loop" => OpenLoop(OpenLoopConfig),
     "cbr" => Cbr(CbrConfig),

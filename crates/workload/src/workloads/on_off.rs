@@ -86,6 +86,10 @@ impl OnOff {
         } else {
             Duration::ZERO
         };
-        Transfer { wait, bytes: Some(transfer_bytes(self.laws.size.sample(rng), self.laws.size_granularity)) }
+        Transfer {
+            wait,
+            bytes: Some(transfer_bytes(self.laws.size.sample(rng), self.laws.size_granularity)),
+            lasts: None,
+        }
     }
 }

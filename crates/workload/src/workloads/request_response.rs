@@ -70,6 +70,6 @@ impl Responses {
         } else {
             Duration::ZERO
         };
-        Transfer { wait, bytes: Some(transfer_bytes(response.sample(rng), *granularity).max(1)) }
+        Transfer { wait, bytes: Some(transfer_bytes(response.sample(rng), *granularity).max(1)), lasts: None }
     }
 }

@@ -18,6 +18,8 @@ const EXAMPLES: &[&str] = &[
     r#"{"name": "transfer", "sizes": [0, 1, 30000000000]}"#,
     r#"{"name": "on_off", "size": {"name": "pareto", "mean": 1460000, "tail_index": 1.5},
         "size_granularity": 1, "off": {"name": "exponential", "mean": 0.2}, "begins": "on"}"#,
+    r#"{"name": "on_off_bulk", "on": {"name": "pareto", "mean": 0.5, "tail_index": 3},
+        "off": {"name": "exponential", "mean": 0.2}, "begins": "on"}"#,
     r#"{"name": "request_response", "request": 300, "response": {"name": "pareto", "mean": 30000, "tail_index": 1.5},
         "size_granularity": 1, "think": {"name": "exponential", "mean": 0.5}}"#,
     r#"{"name": "open_loop", "size": {"name": "exponential", "mean": 10000}, "size_granularity": 1, "arrivals_per_s": 50}"#,
@@ -88,7 +90,7 @@ fn clones_give_the_same_events_from_the_same_randomness() {
 
 #[test]
 fn bulk_is_one_endless_transfer() {
-    assert_eq!(transfers(EXAMPLES[0], 10), [Transfer { wait: Duration::ZERO, bytes: None }]);
+    assert_eq!(transfers(EXAMPLES[0], 10), [Transfer { wait: Duration::ZERO, bytes: None, lasts: None }]);
 }
 
 #[test]
@@ -131,10 +133,27 @@ fn on_off_can_begin_with_its_idle_time() {
 }
 
 #[test]
+fn on_off_bulk_draws_times_and_no_sizes() {
+    let sent = transfers(EXAMPLES[3], 20_000);
+    assert!(sent.iter().all(|t| t.bytes.is_none()));
+    assert_eq!(sent[0].wait, Duration::ZERO);
+    let mean =
+        |times: &mut dyn Iterator<Item = Duration>| times.map(Duration::as_secs_f64).sum::<f64>() / 20_000.0;
+    let (on, off) =
+        (mean(&mut sent.iter().map(|t| t.lasts.unwrap())), mean(&mut sent.iter().map(|t| t.wait)));
+    assert!((on / 0.5 - 1.0).abs() < 0.03 && (off / 0.2 - 1.0).abs() < 0.03, "{on}, {off}");
+    // The smallest value of the Pareto law.
+    let least = sent.iter().map(|t| t.lasts.unwrap()).min().unwrap();
+    assert!((least.as_secs_f64() / (0.5 * 2.0 / 3.0) - 1.0).abs() < 1e-3, "{least}");
+    let idle = transfers(&EXAMPLES[3].replace(r#""begins": "on""#, r#""begins": "off""#), 1);
+    assert!(idle[0].wait > Duration::ZERO);
+}
+
+#[test]
 fn a_client_thinks_after_each_response_and_a_response_has_a_byte_at_least() {
-    let Source::Exchanges(request, _) = source(EXAMPLES[3]) else { panic!("no exchanges") };
+    let Source::Exchanges(request, _) = source(EXAMPLES[4]) else { panic!("no exchanges") };
     assert_eq!(request.get(), 300);
-    let found = events(&mut source(EXAMPLES[3]), 20_000);
+    let found = events(&mut source(EXAMPLES[4]), 20_000);
     assert_eq!(found[0].0, 0);
     let mean = found.iter().map(|(wait, _)| *wait as f64 * 1e-12).sum::<f64>() / 19_999.0;
     assert!((mean / 0.5 - 1.0).abs() < 0.03, "{mean}");
@@ -145,7 +164,7 @@ fn a_client_thinks_after_each_response_and_a_response_has_a_byte_at_least() {
 
 #[test]
 fn open_loop_has_the_load_asked_for() {
-    let arrivals = events(&mut source(EXAMPLES[4]), 100_000);
+    let arrivals = events(&mut source(EXAMPLES[5]), 100_000);
     let seconds = arrivals.iter().map(|(gap, _)| *gap as f64).sum::<f64>() * 1e-12;
     let bytes = arrivals.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
     assert!((100_000.0 / seconds / 50.0 - 1.0).abs() < 0.01);
@@ -155,7 +174,7 @@ fn open_loop_has_the_load_asked_for() {
 #[test]
 fn poisson_gaps_are_exponential_and_the_rate_is_kept() {
     const N: usize = 200_000;
-    let datagrams = events(&mut source(EXAMPLES[7]), N);
+    let datagrams = events(&mut source(EXAMPLES[8]), N);
     let gaps: Vec<f64> = datagrams.iter().map(|(gap, _)| *gap as f64 * 1e-12).collect();
     let seconds: f64 = gaps.iter().sum();
     let bits = 8.0 * datagrams.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
@@ -168,7 +187,7 @@ fn poisson_gaps_are_exponential_and_the_rate_is_kept() {
 #[test]
 fn cbr_keeps_time_to_the_picosecond() {
     const N: usize = 1_000_000;
-    let gaps = events(&mut source(EXAMPLES[5]), N);
+    let gaps = events(&mut source(EXAMPLES[6]), N);
     assert_eq!(gaps[0], (0, 1500));
     let total: u64 = gaps.iter().map(|(gap, _)| gap).sum();
     let exact = (N as u128 - 1) * 12_000 * 1_000_000_000_000 / 1_000_003;
@@ -201,7 +220,7 @@ fn bursts_begin_with_their_time_and_hold_what_fits() {
 #[test]
 fn on_off_cbr_has_its_long_run_rate() {
     const N: usize = 400_000;
-    let seconds = events(&mut source(EXAMPLES[6]), N).iter().map(|(gap, _)| *gap as f64).sum::<f64>() * 1e-12;
+    let seconds = events(&mut source(EXAMPLES[7]), N).iter().map(|(gap, _)| *gap as f64).sum::<f64>() * 1e-12;
     let rate = N as f64 * 12_000.0 / seconds;
     assert!((rate / 2.5e6 - 1.0).abs() < 0.03, "{rate}");
 }
@@ -226,6 +245,10 @@ fn refusals_name_the_key() {
                 r#"{{"name": "on_off", "size": {zero}, "size_granularity": 1, "off": {zero}, "begins": "on"}}"#
             ),
             "off: found 0 s",
+        ),
+        (
+            format!(r#"{{"name": "on_off_bulk", "on": {zero}, "off": {}, "begins": "on"}}"#, law("1")),
+            "on: found 0 s",
         ),
         (
             format!(

@@ -49,6 +49,6 @@ impl TransferList {
     pub(crate) fn next(&mut self) -> Option<Transfer> {
         let &Bytes(bytes) = self.sizes.get(self.asked as usize)?;
         self.asked += 1;
-        Some(Transfer { wait: Duration::ZERO, bytes: Some(bytes) })
+        Some(Transfer { wait: Duration::ZERO, bytes: Some(bytes), lasts: None })
     }
 }

@@ -1,7 +1,7 @@
 //! The application of a TCP flow: transfers one after another, or those that an arrival process hands it.
 
 use parshall_engine::random::Stream;
-use parshall_units::Instant;
+use parshall_units::{Duration, Instant};
 use parshall_workload::{Transfer, TransferSource};
 use std::mem::offset_of;
 
@@ -9,6 +9,7 @@ use std::mem::offset_of;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Application {
+    /// When the next transfer begins; in a transfer that ends with its time, when that is.
     pub(crate) start: Instant,
     /// Of the current transfer; `None`: endless.
     pub(crate) bytes: Option<u64>,
@@ -18,6 +19,10 @@ pub(crate) struct Application {
     pub(crate) begun: Instant,
     /// The transfer that waits for its start.
     pub(crate) pending: Option<u64>,
+    /// How long that one lasts, or the current one; `None`: until its bytes are sent.
+    pub(crate) lasts: Option<Duration>,
+    /// Number of the first packet of the current transfer.
+    pub(crate) first: u64,
     /// `None`: an open-loop arrival process starts this flow's transfers.
     pub(crate) source: Option<TransferSource>,
     /// Absent where the source draws nothing.
@@ -46,6 +51,8 @@ impl Application {
             random,
             arrivals,
             pending: None,
+            lasts: None,
+            first: 0,
             start: Instant::MAX,
             begun: Instant::ZERO,
             bytes: None,
@@ -69,6 +76,7 @@ impl Application {
     pub(crate) fn plan(&mut self, now: Instant) {
         if let Some(transfer) = self.next_transfer() {
             self.pending = Some(transfer.bytes.unwrap_or(ENDLESS_BYTES));
+            self.lasts = transfer.lasts;
             self.start = now + transfer.wait;
         }
     }

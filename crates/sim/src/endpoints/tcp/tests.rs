@@ -105,6 +105,38 @@ fn the_last_packet_of_a_transfer_is_as_long_as_what_is_left() {
 }
 
 #[test]
+fn what_is_sent_in_an_on_time_is_up_to_the_network_and_the_pause_begins_when_it_has_arrived() {
+    let of = |on_ms: u64| {
+        let workload = json!({"name": "on_off_bulk", "on": {"name": "constant", "value": on_ms as f64 * 1e-3},
+            "off": {"name": "constant", "value": 0.05}, "begins": "on"});
+        tcp_group("flow", 1, &workload)
+    };
+    // The first window, 10 packets of 12 ms, is all that is sent in 10 ms; the last ACK comes at 220 ms, and the next ON time
+    // begins 50 ms later.
+    let network = alone(1_000_000, of(10), 271);
+    assert_eq!(
+        (flow(&network).application.index, flow(&network).application.begun),
+        (1, us(220_000 + 50_000))
+    );
+    assert_eq!(flow(&network).delivered_measured(), 10 * 1460);
+    // Ten times that on the wire, and the ON time ends before the first ACK.
+    let network = alone(1_000_000, of(111), 271);
+    assert_eq!(flow(&network).application.begun, us(220_000 + 50_000));
+    // The ACKs of 112 and 124 ms let two packets go each, and those of 136 ms and later none: 14 packets.
+    let network = alone(1_000_000, of(125), 400);
+    assert_eq!(flow(&network).application.begun, us(14 * 12_000 + 100_000 + 50_000));
+    // Connections that are new each time have as much in each ON time; one that lives on has its window.
+    let [fresh, kept] = [false, true].map(|persistent| {
+        let mut group = of(125);
+        group["tcp"]["persistent"] = json!(persistent);
+        alone(1_000_000, group, 590)
+    });
+    assert_eq!(flow(&fresh).sender.statistics().packets_sent, 14 + 14);
+    // The third ACK still finds the window of 12 in use, which becomes 13; two ACKs come in the second ON time.
+    assert_eq!(flow(&kept).sender.statistics().packets_sent, 14 + 13 + 4);
+}
+
+#[test]
 fn timeouts_are_twice_as_long_each_time() {
     let mut lost = scenario(&[link("link", 1_000_000, &drop_tail(9))], &[sends(&[1])], 8000);
     lost["links"][0]["loss"] = json!({"name": "bernoulli", "probability": 1.0});

@@ -57,6 +57,7 @@ impl TcpFlow {
         self.sample(core, end);
         if self.application.active {
             self.sender.settle(end);
+            self.hand_over_no_more(group, core);
             if self.application.bytes.is_some() && group.role.is_none() {
                 let row = self.transfer_row(group, None);
                 core.sink.record(|tables| tables.transfers.push(row));

@@ -30,8 +30,8 @@ impl TcpFlow {
 
     /// The transfer that is due begins.
     pub(super) fn start_transfer(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
-        let Some(bytes) = self.application.pending.take() else { return };
-        self.application.start = Instant::MAX;
+        let Some(bytes) = self.application.pending.take() else { return self.end_on_time(group, core, now) };
+        self.application.start = self.application.lasts.map_or(Instant::MAX, |lasts| now + lasts);
         // Of exchanges, the other end may have all before this one knows: then more follows on what is under way.
         self.application.index += u32::from(self.application.active);
         let own_connection = !group.tcp.persistent || self.application.index == 0;
@@ -43,6 +43,7 @@ impl TcpFlow {
         let application = &mut self.application;
         application.active = true;
         application.begun = now;
+        application.first = self.sender.max();
         let statistics = self.sender.statistics();
         application.sent_before = statistics.packets_sent;
         application.retransmissions_before = statistics.retransmissions;
@@ -59,6 +60,27 @@ impl TcpFlow {
         if self.is_complete() {
             self.finish_transfer(group, core, now); // nothing to send
         }
+    }
+
+    /// The time of a transfer is over: nothing more is handed over, and the transfer is complete when what was sent is acknowledged.
+    fn end_on_time(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
+        self.application.start = Instant::MAX;
+        self.hand_over_no_more(group, core);
+        if self.application.active && self.is_complete() {
+            self.finish_transfer(group, core, now);
+        }
+    }
+
+    /// Of a transfer that ends with its time: it has the bytes that were sent until now.
+    pub(super) fn hand_over_no_more(&mut self, group: &TcpGroup, core: &mut Core) {
+        let application = &mut self.application;
+        if !application.active || application.lasts.is_none() || application.bytes.is_some() {
+            return;
+        }
+        self.sender.supply_no_more();
+        let bytes = (self.sender.max() - application.first) * u64::from(group.payload_bytes());
+        application.bytes = Some(bytes);
+        self.tell_end_of_transfer(core, bytes);
     }
 
     /// The connection lives on. RFC 5681 §4.1: after an idle timeout with a window of a new one at most

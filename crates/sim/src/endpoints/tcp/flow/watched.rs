@@ -31,6 +31,16 @@ impl TcpFlow {
         }
     }
 
+    /// The transfer that began without an end has so many bytes.
+    pub(super) fn tell_end_of_transfer(&self, core: &mut Core, bytes: u64) {
+        if let Some(captures) = &mut core.sink.captures {
+            captures.end(self.index, bytes);
+        }
+        if let (Some(log), Some(logs)) = (self.log(), &mut core.sink.logs) {
+            logs.of(log).end(bytes);
+        }
+    }
+
     fn log(&self) -> Option<u32> {
         self.probe.as_ref()?.log
     }
