@@ -21,9 +21,11 @@ from parshall_studies.multiple_time_scale import side_by_side
 from parshall_studies.multiple_time_scale.grid import SOURCE, Normalised
 from parshall_studies.multiple_time_scale.measure import Measured
 from parshall_studies.multiple_time_scale.network import Background
-from parshall_studies.rio import real_stacks as rio
+from parshall_studies.rio import ON_LINUX
+from parshall_studies.rio.tables import measured
 from parshall_studies.tail_index import hybrid
 from parshall_studies.tail_index import real_stacks as tail_index
+from parshall_studies.tail_index.setting import FIG1
 
 pytestmark = ON_THE_KERNEL
 
@@ -90,15 +92,15 @@ def test_hosts_of_linux_lose_in_their_interface(monkeypatch: pytest.MonkeyPatch)
     assert run.flows["retransmissions"][0] > 0
 
 
-def test_sessions_of_linux_get_what_they_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(rio.DURATION_S, "quick", 6.0)
-    scenario = rio.scenario("table1", "cubic", "quick", 1, {})
-    found = emulated("CUBIC", scenario, rio.summary, 6.0).answer().answer
+def test_sessions_of_linux_get_what_they_reserved() -> None:
+    scenario = ON_LINUX.measurements("quick")["tables", ("table1", "cubic")].scenario
+    scenario = scenario.with_values({"duration": "21 s", "warm_up": "15 s"})
+    found = emulated("CUBIC", scenario, measured, 6.0).answer().answer
     values = {name: float(each[0]) for name, each in found.values.items()}
     assert 5400 < values["T"] < 6400  # 6000 packets/s are the link's
     assert 3000 < values["T_in"] < 4100  # 100 sessions reserve 40 packets/s each
     assert values["p_in"] < values["p_out"] < 0.1
-    assert len(found.session_per_s) == 100
+    assert found.session_per_s.shape == (1, 100)
 
 
 def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,20 +108,19 @@ def test_linux_without_metrics_forgets_ssthresh(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(tail_index.SETTLING_S, "quick", 2.0)
     monkeypatch.setitem(tail_index.MEASURED_S, "quick", 2.0)
     losses = {}
-    for setting in tail_index.SETTINGS[::2]:
-        point = tail_index.Point(setting, 4.0, tail_index.SLOWER, "quick")
+    for curve in FIG1[::2]:
+        point = tail_index.Point(curve, 4.0, tail_index.SLOWER, "quick")
         scenario = point.scenario(point.real, 1, 1000.0)
         warm_up_s = 2.0 * tail_index.SLOWER
-        losses[setting.slow_start] = emulated("", scenario, tail_index.measured_of, warm_up_s).answer().answer.loss[0]
+        losses[curve.slow_start] = emulated("", scenario, tail_index.measured_of, warm_up_s).answer().answer.loss[0]
     assert losses[True] > 3 * losses[False]
 
 
 def test_hosts_among_simulated_sources_get_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """45 of 500 sources are Linux's; the link is as full, and as lossy, as with simulated ones alone."""
-    monkeypatch.setitem(hybrid.MEASURED_S, "quick", 2.0)
-    point = hybrid.Point(100, 1.5, "quick")
-    found = emulated("hybrid", point.scenario(1), hybrid.of_run, point.warm_up_s).answer().answer
-    expected = hybrid.simulated(point, 1)
+    monkeypatch.setitem(hybrid.SIZES, "quick", hybrid.Size((1.5,), 2.0))
+    measurement = hybrid.ON_LINUX.measurements("quick")["fig2", (100, 1.5)]
+    found, expected = measurement.emulated().answer().answer, measurement.simulated().answer()
     # Simulated shares vary by 0.05 from run to run (standard deviation); four of them.
     assert found.share == pytest.approx(1, abs=0.2)
     assert found.point.throughput_mbps == pytest.approx(expected.point.throughput_mbps, rel=0.1)

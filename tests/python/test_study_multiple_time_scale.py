@@ -47,7 +47,7 @@ from parshall_studies.multiple_time_scale.network import (
     steered,
 )
 from parshall_studies.multiple_time_scale.setting import FIRST_GUESS, RECONSTRUCTION, STEERED, Setting
-from parshall_studies.rio import network as rio
+from parshall_studies.rio import setting as rio
 from parshall_studies.synthesis import fgn
 
 SIZES: dict[str, Any] = {
@@ -108,7 +108,7 @@ def test_a_connection_that_fills_what_is_left_tracks_the_background() -> None:
 def test_the_stack_is_that_of_ns2_of_the_time() -> None:
     """The same keys as the other study of those years has, but for the window limit; and 10 Mbit/s on every link."""
     measured_one, clients = scenario(Background(1.05, 40.0, 1), Connections("reno"), 20.0).resolve()["flows"]
-    (session, *_) = rio.scenario(rio.Parameters()).resolve()["flows"]
+    (session, *_) = rio.scenario(rio.OVERLAPPED, rio.Setting()).resolve()["flows"]
     for group in (measured_one, clients):
         differ = {key for key, value in group["tcp"].items() if value != session["tcp"][key]}
         assert differ == {"receive_window"}

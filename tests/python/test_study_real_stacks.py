@@ -16,7 +16,6 @@ import pytest
 import parshall
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Tolerance
-from parshall.analysis.stats.confidence import mean_interval
 from parshall.analysis.stats.region import exactly
 from parshall.foundations.errors import SimulationError
 from parshall.instruments.emulation import Validity, kernel_name
@@ -41,15 +40,8 @@ from parshall_studies.multiple_time_scale import side_by_side
 from parshall_studies.multiple_time_scale.grid import Normalised as Normal
 from parshall_studies.multiple_time_scale.measure import Measured as PlainRun
 from parshall_studies.multiple_time_scale.network import Background
-from parshall_studies.rio import real_stacks as rio
-from parshall_studies.rio.network import PAPER
-from parshall_studies.rio.simulated import ROUTERS, Measured
-from parshall_studies.tail_index import hybrid
-from parshall_studies.tail_index import real_stacks as fig1
-from parshall_studies.tail_index.matched import Equal
-from parshall_studies.tail_index.measure import Cells
-from parshall_studies.tail_index.measure import Measured as OfARun
-from parshall_studies.tails import Normalised
+from parshall_studies.rio.setting import ROUTERS, SETTINGS
+from parshall_studies.rio.setting import scenario as routed
 
 VALID, INVALID = Validity("valid", []), Validity("invalid", ["packets were late; have fewer flows"])
 
@@ -95,7 +87,7 @@ def test_an_invalid_emulation_is_done_once_more(monkeypatch: pytest.MonkeyPatch)
     levels = iter(["invalid", "valid", "invalid", "invalid"])
     monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda _: "run")
     monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: replace(VALID, level=next(levels)))
-    case = emulated("one", rio.scenario("table1", "reno", "quick", 1, {}), str)
+    case = emulated("one", routed(ROUTERS["table1"], SETTINGS["quick"]), str)
     assert [case.answer().validity.level for _ in range(2)] == ["valid", "invalid"]
 
 
@@ -127,177 +119,9 @@ def test_times_are_those_that_a_program_left(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_scenario_may_be_the_answer_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parshall.instruments.emulation.emulate", lambda scenario: scenario)
     monkeypatch.setattr("parshall.instruments.emulation.validity", lambda _: VALID)
-    before = Case("its scenario", rio.scenario, ("table2", "cubic", "quick", 1, {}))
+    before = Case("its scenario", routed, (ROUTERS["table2"], SETTINGS["quick"]))
     found: Emulated = emulated("two", before, study.replaced, str).answer()
-    assert found.answer == replaced(rio.scenario("table2", "cubic", "quick", 1, {}), str)
-
-
-# --- RIO ---
-
-
-def test_hosts_of_linux_have_no_tcp_of_ns2() -> None:
-    (group,) = rio.scenario("table1", "cubic", "quick", 1, {}).document()["flows"]
-    assert {"marker", "access_rate", "rtt"} <= group.keys()
-    assert not {"receive_window", "min_rto", "recovery", "delayed_ack", "tcp"} & group.keys()
-    assert group["congestion_control"]["name"] == "cubic"
-    queue = rio.scenario("table2", "reno", "quick", 1, {}).resolve()["links"][0]["queue"]
-    assert queue["out_max"] == ROUTERS["table2"].out_max
-
-
-def rio_answers(linux: dict[str, float], validity: Validity = VALID) -> dict[Any, Any]:
-    """All simulations as the source's formulas say, and Linux by factors of that."""
-    found: dict[Any, Any] = {}
-    for table, curves in ROUTERS.items():
-        said = PAPER[f"analytic.{table}"]
-        intervals = {name: mean_interval([value]) for name, value in said.items()}
-        found[table, "ns-2"] = Measured(curves, intervals, [], 0.0)
-        for control in rio.CONTROLS:
-            values = {name: value * np.linspace(0.999, 1.001, rio.RUNS) for name, value in said.items()}
-            found[table, control, "simulated"] = rio.Summary(values, np.full(100, 50.0), np.full(rio.RUNS, 100.0))
-            own = {name: np.array([value * linux.get(name, 1.0)]) for name, value in said.items()}
-            found[table, control, "linux"] = Emulated(rio.Summary(own, np.full(100, 50.0), np.array([100.0])), validity)
-    return found
-
-
-def test_formulas_hold_where_they_are_as_near_as_they_were_to_the_source() -> None:
-    """p_out of Table 1 was 5 % off there; T was 2 %."""
-    found = rio.findings(rio_answers({"p_out": 1.3, "T": 1.015}), "quick")
-    verdicts = {
-        (check.artefact, check.quantity.rpartition(" ")[2]): check.outcome
-        for check in found.checks
-        if check.reading == "the source's formulas" and check.quantity.startswith("reno")
-    }
-    assert {name for (_, name), verdict in verdicts.items() if verdict == "fails"} == {"p_out"}
-    assert verdicts["table1-formulas", "T"] == "holds"
-    assert {check.published for check in found.checks} == {None}  # the source measured no Linux
-    between = {check.quantity: check.outcome for check in found.checks if check.artefact == "table1-linux"}
-    assert between["reno on Linux: p_out"] == "fails"
-    assert between["reno on Linux: q"] == "holds"
-    (section,) = found.sections
-    assert "reno, the source's formulas: 4 of 5, 4 of 5, 4 of 5" in section.paragraphs[1]
-    assert [len(table.rows) for table in section.tables] == [6, 6, 6, 6]
-
-
-def test_nothing_is_concluded_from_what_is_invalid() -> None:
-    found = rio.findings(rio_answers({}, INVALID), "quick")
-    assert not found.checks
-    assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 6
-
-
-# --- Fig. 1 of the tail index ---
-
-
-def point(loss: float, delay_ms: float, mbps: float) -> OfARun:
-    """One run; delays and rates as in the network that is five times slower."""
-    values = {"loss": loss, "delay_ms": delay_ms * fig1.SLOWER, "throughput_mbps": mbps / fig1.SLOWER}
-    cells = Cells(np.zeros((1, 1)), np.zeros((1, 1)))
-    rest = dict.fromkeys(("medium_mbps", "largest_mbps", "ssthresh_packets"), np.array([10.0]))
-    return OfARun(
-        **{name: np.array([value]) for name, value in values.items()},
-        mean_packets=1000.0,
-        transfers=100,
-        ended=100,
-        cells=cells,
-        **rest,
-    )
-
-
-def test_hosts_keep_ssthresh_only_without_slow_start() -> None:
-    kept = {
-        setting.slow_start: fig1.Point(setting, 4.0, fig1.SLOWER, "quick").real["kernel"]["sysctls"]
-        for setting in fig1.SETTINGS
-    }
-    for slow_start, sysctls in kept.items():
-        assert sysctls["net.ipv4.tcp_no_metrics_save"] == int(slow_start)
-        # Linux has it on by default since 5.6: then no ssthresh is kept, whatever the first says.
-        assert sysctls["net.ipv4.tcp_no_ssthresh_metrics_save"] == int(slow_start)
-
-
-def test_the_slower_network_has_the_windows_of_the_source() -> None:
-    one, slower = (
-        fig1.Point(fig1.SETTINGS[0], 1.3, factor, "quick").scenario({}, 1, 1000.0).resolve() for factor in (1, 5)
-    )
-    assert one["links"][0]["queue"] == slower["links"][0]["queue"]
-    assert one["links"][0]["rate"]["constant"] == 5 * slower["links"][0]["rate"]["constant"]
-    assert 5 * one["duration_ps"] == slower["duration_ps"]
-    assert one["flows"][0]["workload"]["size"] == slower["flows"][0]["workload"]["size"]
-
-
-def test_one_pair_of_runs_has_the_interval_of_one_more_pair() -> None:
-    """Changes of 0, 0.1 and 0.2 have s = 0.1: one more falls within 4.30 s sqrt(4/3) = 0.497."""
-    light = np.ones(3)
-    heavy = np.array([1.0, 2.1 / 1.9, 2.2 / 1.8])
-    made = fig1.one_more([1.5, 0.5], [heavy, light])
-    assert made.relative == pytest.approx(1.0)
-    assert made.high - made.relative == pytest.approx(0.497, abs=0.001)
-
-
-def fig1_answers(linux: float, simulated: float = 1.0, validity: Validity = VALID) -> dict[Any, Any]:
-    """Heavier tails multiply losses by so much, and divide the delay by it."""
-    answers: dict[Any, Any] = {}
-    for setting in fig1.SETTINGS:
-        for alpha in fig1.TAIL_INDICES:
-            there, here = (factor if alpha < 2 else 1.0 for factor in (linux, simulated))
-            for slower in (1, fig1.SLOWER):
-                for seed in range(1, fig1.RUNS + 1):
-                    run = point(0.001 * here * (1 + 0.001 * seed), 0.2 / here * (1 + 0.002 * seed), 900.0 + seed)
-                    answers[setting, alpha, slower, seed] = Equal(Normalised(1000.0, 1000.0, 1000.0, ()), run)
-            answers[setting, alpha, "linux"] = Emulated(point(0.001 * there, 0.2 / there, 903.0), validity)
-    return answers
-
-
-def test_no_sign_of_fig1_is_called_wrong_by_linux_alone() -> None:
-    """Losses were published to grow; where both instruments have them fall, the sign is not reproduced."""
-
-    def verdicts(simulated: float) -> list[str]:
-        checks = fig1.findings(fig1_answers(1 / 1.5, simulated), "quick").checks
-        losses = [each for each in checks if each.artefact == "fig1" and each.quantity.startswith("loss rate")]
-        return [each.outcome for each in losses]
-
-    assert verdicts(1.5) == ["undecided"] * 4, "Linux right and the simulator wrong is as open as the reverse"
-    assert verdicts(1 / 1.4).count("fails") == 2
-
-
-@pytest.mark.parametrize("validity", [VALID, INVALID])
-def test_signs_of_fig1_are_those_of_linux(validity: Validity) -> None:
-    found = fig1.findings(fig1_answers(1.5, validity=validity), "quick")
-    if validity is INVALID:
-        assert not found.checks
-        return
-    signs = {
-        (each.quantity, each.published): np.sign(each.ours or 0.0) for each in found.checks if each.artefact == "fig1"
-    }
-    assert len(signs) == 12
-    assert {ours for (quantity, _), ours in signs.items() if quantity.startswith("loss rate")} == {1.0}
-    assert {ours for (quantity, _), ours in signs.items() if "delay" in quantity} == {-1.0}
-    between = [each for each in found.checks if each.artefact == "fig1-linux"]
-    assert len(between) == 24
-    # At the heavier tail loss and delay differ from the simulator, at the lighter one nothing does.
-    assert sum(each.outcome == "fails" for each in between) == 8
-
-
-@pytest.mark.parametrize("validity", [VALID, INVALID])
-def test_hosts_among_simulated_sources_are_held_against_simulated_ones(validity: Validity) -> None:
-    """As lossy as the simulator's at one point, with half of their share at the other."""
-    few, many = hybrid.points("quick")
-    answers: dict[Any, Any] = {}
-    for where in (few, many):
-        for seed in range(1, hybrid.RUNS + 1):
-            answers[where, seed] = hybrid.Mixed(point(0.1 + 0.001 * seed, 5.0 + 0.1 * seed, 990.0), 1 + 0.01 * seed)
-        share = 1.05 if where is few else 0.5
-        answers[where, "linux"] = Emulated(hybrid.Mixed(point(0.104, 5.4, 989.0), share), validity)
-    found = hybrid.findings(answers, "quick").checks
-    if validity is INVALID:
-        assert not found
-        return
-    apart = [each.quantity for each in found if each.outcome == "fails"]
-    assert len(found) == 8
-    assert apart == [f"a host's share with 45 hosts of Linux, {many.label}"]
-
-
-def test_hosts_are_a_group_of_their_own_among_as_many_sources() -> None:
-    resolved = hybrid.points("quick")[0].scenario(1).resolve()
-    assert [each["count"] for each in resolved["flows"]][:2] == [45, 455]
+    assert found.answer == replaced(routed(ROUTERS["table2"], SETTINGS["quick"]), str)
 
 
 # --- Table 6 of the benchmark ---
@@ -525,7 +349,7 @@ def test_what_is_emulated_of_the_benchmark_takes_less_than_ten_minutes() -> None
 
 
 @pytest.mark.usefixtures("with_the_program")
-@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs), (rio,)])
+@pytest.mark.parametrize("parts", [(deviations, real_cross_traffic, captured, real_pairs)])
 def test_what_is_emulated_of_other_studies_leaves_time_for_the_rest_of_ten_minutes(parts: tuple[Any, ...]) -> None:
     emulations = [case for part in parts for case in part.cases("quick").values() if case.emulates]
     assert len(emulations) == 6

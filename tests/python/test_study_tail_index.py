@@ -15,8 +15,10 @@ import pytest
 from scipy.integrate import quad
 
 from parshall.analysis.stats.confidence import Interval
+from parshall.campaign.keys import call_of
 from parshall.report.document import document_html
 from parshall.scenario import Scenario
+from parshall.studies.artefact import part
 from parshall.studies.catalog import find
 from parshall.studies.page import document
 from parshall.studies.running import run
@@ -25,28 +27,37 @@ from parshall_studies import tail_index
 from parshall_studies.hurst import ESTIMATORS
 from parshall_studies.tail_index import (
     beyond,
-    claims,
     distributions,
-    grid,
+    figures,
+    fluid,
     hurst_own,
     hurst_page,
     hurst_panel,
-    matched,
+    page,
     running,
+    runs,
     sensitivity,
-    signs,
-    statements,
-    trends,
+    setting,
 )
 from parshall_studies.tail_index.measure import METRICS, Cells, Measured, Rates, joined, measured, with_rate
 from parshall_studies.tail_index.network import butterfly, pareto
 from parshall_studies.tail_index.running import tables
-from parshall_studies.tail_index.settings import FIG1, FIG2, NS2, OTHER_STACK, STACKS, Setting, ns2_values
+from parshall_studies.tail_index.runs import Drawn
+from parshall_studies.tail_index.setting import FIG1, FIG2, HOSTS_OF_2011, PAPER, SETTINGS, Curve, Setting
 from parshall_studies.tail_index.trends import Change, change
 
-TINY = grid.Size((1.1, 1.5, 4.0), duration_s=1.2, repetitions=2, settling_s=0.2, slower_s=1.2)
+TINY = replace(
+    SETTINGS["quick"],
+    tail_indices=(1.1, 1.5, 4.0),
+    level=None,
+    duration_s=1.2,
+    repetitions=2,
+    settling_s=0.2,
+    slower_s=1.2,
+    equal_loads=False,
+)
 SHORT = replace(TINY, duration_s=12.0, settling_s=6.0)
-SLOW_START = Setting(45, 96, "unlimited", "linux")
+SLOW_START = FIG1[2]
 DATA = Path(os.environ.get("PARSHALL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
@@ -85,7 +96,7 @@ def test_what_repetitions_share_is_no_noise() -> None:
 
 def test_a_trend_of_the_source_shows_in_short_runs() -> None:
     """N = 45, B = 96, with slow start: loss falls with heavier tails."""
-    scenarios = [grid.scenario(SLOW_START, alpha, SHORT, seed=seed) for alpha in (4.0, 1.3) for seed in (1, 2)]
+    scenarios = [SHORT.scenario(SLOW_START, alpha, seed) for alpha in (4.0, 1.3) for seed in (1, 2)]
     runs = each_measured(scenarios)
     light, heavy = joined(runs[:2]), joined(runs[2:])
     assert light.loss.shape == (2,)
@@ -153,35 +164,77 @@ def test_published_distributions_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_the_study_on_short_runs() -> None:
-    """All of it, and its page."""
-    panel = hurst_panel.Size((1.35,), 600.0, 2, 1, 1)
-    size = tail_index.Size(replace(TINY, tail_indices=(1.5, 4.0)), panel, 6, 2)
-    parts = [Part("all", lambda _: tail_index.cases(size), lambda answers, _: tail_index.findings(answers, size))]
+    """Figs 1 and 2 in three readings, the model and what is beyond, and their page."""
+    short = replace(TINY, tail_indices=(1.5, 4.0))
+    made = {"ten": short, "linux": replace(short, ssthresh="linux"), "1 s": replace(short, least_timeout_s=1.0)}
+    parts = [
+        part("figures", figures.ARTEFACTS, lambda _: made),
+        part("rest", (*figures.MODEL, figures.OTHER_STACK, *tail_index.BEYOND), lambda _: {"": short}),
+    ]
     findings = run(Study("tail_index", "", "", "", parts), "quick", quiet)
-    # Fig. 1: 12 signs, those without slow start in three readings; Fig. 2: 3 in two; all at both loads.
-    signs_of_figures = 2 * (3 * 6 + 6 + 2 * 3)
-    # Settled ssthresh: two buffers and rules; Fig. 2: sensitive, medium flows, flat rates, in two readings. Runs of a
-    # second have no large flows.
-    in_words = 4 + 2 * 3
-    # Fig. 4(a): two ends, three estimators, two networks; and 8 estimators against the theory.
-    assert len(findings.checks) == signs_of_figures + in_words + 2 * 3 * 2 + 8
-    counted = {(check.artefact, check.quantity) for check in findings.checks if check.published is not None}
-    assert len(counted) == 12 + 3 + 2 + 3 + 2
-    assert sum(check.theory is not None for check in findings.checks) == 8
+    of_figures = [each for each in findings.checks if not each.artefact.endswith("-model")]
+    assert {each.reading for each in of_figures} == set(made), "each claim is of both figures in one setting"
+    by_reading = {name: [each.quantity for each in of_figures if each.reading == name] for name in made}
+    assert len(set(by_reading["ten"])) == len(by_reading["ten"])
+    # Signs of Figs 1 and 2, the difference that slow start makes, the kinds of impact, four full buffers, a metric
+    # that depends on the tail, and medium flows. Runs of a second have no large flows and few rates.
+    of_signs = {
+        name: len([each for each in quantities if not each.startswith("share")])
+        for name, quantities in by_reading.items()
+    }
+    assert of_signs["ten"] == of_signs["1 s"] == 12 + 3 + 6 + 1 + 4 + 1 + 2
+    assert of_signs["linux"] == of_signs["ten"] + 2, "a cached ssthresh settles"
     html = document_html(document(find("tail_index"), "quick", findings))
-    for words in ("Fig. 2: N = 500", "with the testbed", "BBRv3", "CoDel", "is moved most by", "equal loads"):
+    for words in (
+        "Fig. 2: N = 500",
+        "on a testbed of Linux hosts",
+        "BBRv3",
+        "CoDel",
+        "is moved most by",
+        "closed-loop model",
+    ):
         assert words in html, words
-    loads = next(each for each in findings.sections if each.heading == "Sampled loads")
-    assert "more than 5 % off" in loads.paragraphs[0]
+    loads = next(each for each in findings.sections if each.heading.startswith("Fig. 1: N")).tables[1]
+    assert "off the 1000 packets wanted" in loads.caption
 
 
 @pytest.mark.slow
 def test_equal_loads_are_equal() -> None:
-    found = answers(matched.cases(replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1), {}))
-    assert len(found) == len(matched.SETTINGS) == 14
-    near = [each for each in found.values() if abs(each.load.error) <= 0.03]
-    assert len(near) >= 8
+    level = replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1, equal_loads=True)
+    found = answers(runs.points((*FIG1, *FIG2), level))
+    assert len(found) == 6
+    loads = [each.load for each in found.values()]
+    assert sum(abs(each.error) <= 0.03 for each in loads) >= 4
     assert all(each.point.mean_packets == each.load.measured for each in found.values())
+
+
+def test_readings_are_of_both_figures_and_share_their_runs() -> None:
+    """Rules by timeouts at equal loads, and rules as asked; what a figure does not depend on leaves its runs."""
+    made = setting.readings("quick")
+    assert len(made) == 3 * 3 + 3
+    keys = {
+        name: [
+            {call_of(each.function, each.arguments).key for each in artefact.cases(chosen).values()}
+            for artefact in figures.ARTEFACTS
+        ]
+        for name, chosen in made.items()
+    }
+    assert len({frozenset(fig2) for _, fig2 in keys.values()}) == 3 + 1, (
+        "Fig. 2: timeouts at equal loads, and one as asked"
+    )
+    assert len({frozenset(fig1) for fig1, _ in keys.values()}) == 3 * 2, "Fig. 1: rules of ssthresh by loads"
+
+
+def test_the_joint_design_opens_fields_of_the_setting() -> None:
+    settings = tail_index.JOINT.settings(8, "quick")
+    assert {each.name for each in tail_index.JOINT.opened} <= set(Setting.__dataclass_fields__)
+    for each in settings:
+        assert each.scenario(FIG1[0], 1.5, 1).resolve()
+        assert each.scenario(FIG2[0], 1.5, 1).resolve()
+
+
+def changes(loss: Change, rest: Change, *curves: Curve) -> dict[tuple[Curve, str], Change]:
+    return {(curve, metric): loss if metric == "loss" else rest for curve in curves for metric in METRICS}
 
 
 @pytest.mark.parametrize(
@@ -198,32 +251,55 @@ def test_equal_loads_are_equal() -> None:
 def test_a_sign_needs_its_whole_interval(metric: str, ends: tuple[float, float], said: str) -> None:
     """With slow start and 96 packets the source has loss fall and throughput stay."""
     found = Change((ends[0] + ends[1]) / 2, *ends, 0.01)
-    assert trends.outcome(SLOW_START, metric, found) == said
-    other = SLOW_START._replace(stack="ns2")
-    assert trends.checks({(other, metric): found}, "") == [], "not the testbed's TCP"
+    (claim,) = figures.signs({(SLOW_START, metric): found})
+    assert claim.outcome == said
 
 
-def test_readings_count_once() -> None:
-    up = Change(0.1, 0.09, 0.11, 1e-4)
-    found = trends.checks({(setting, "loss"): up for setting in FIG1}, "equal loads")
-    assert len(found) == 8
-    assert len({check.quantity for check in found}) == 4
-    assert found[0].reading == "cached ssthresh only decreases; equal loads"
+# --- the closed-loop model
 
 
-def test_the_table_of_signs() -> None:
-    """All settings and metrics; the answer counts what comes out as published with either TCP."""
-    up, flat = Change(0.1, 0.09, 0.11, 1e-4), Change(0.0, -0.01, 0.01, 0.9)
-    asked = {(setting, metric): flat for setting in grid.SETTINGS for metric in METRICS}
-    equal = {(setting, metric): up for setting in matched.SETTINGS for metric in METRICS}
-    table = signs.section(asked, equal).tables[0]
-    assert len(table.rows) == 3 * (len(FIG1) + len(FIG2) + len(OTHER_STACK))
-    said = " ".join(signs.answer_section(equal).paragraphs)
-    assert "6 (cached ssthresh only decreases); 6 (ssthresh cached by Linux's rule); 6 (ssthresh 10" in said
-    assert "the six with slow start for 0" in said
-    assert "With ns-2's TCP, which is not the testbed's, 6 of the twelve do" in said
-    equal = {key: flat if key[0].stack == "ns2" else change for key, change in equal.items()}
-    assert "1 of the twelve do" in signs.answer_section(equal).paragraphs[0], "throughput stays with slow start, B = 96"
+def test_transfers_of_the_model_take_the_rounds_of_their_windows() -> None:
+    """By hand: 3, 6 and 12 packets in three round trips, and one for the handshake; from 10 on one more a round."""
+    loop = fluid.Loop(1, 100, acks_each=True)
+    times = fluid.transfer_s(loop, np.array([3.0, 9.0, 21.0]), 0.01, float("inf"))
+    assert times == pytest.approx([0.02, 0.03, 0.04])
+    limited = replace(loop, ssthresh=10.0)
+    assert fluid.transfer_s(limited, np.array([9.0 + 10 + 11 + 12]), 0.01, float("inf")) == pytest.approx([0.06])
+    # A window of at most 2 packets: three rounds for six.
+    assert fluid.transfer_s(loop, np.array([6.0]), 0.01, 2.0) == pytest.approx([0.04])
+
+
+def test_the_loop_is_closed_by_a_queue_and_then_by_losses() -> None:
+    free, queued, lossy = (fluid.closed(fluid.Loop(sources, 896, ssthresh=10.0), 2.0) for sources in (45, 70, 500))
+    assert (free.loss, free.delay_ms) == (0.0, 0.0)
+    assert free.throughput_mbps < 1000
+    assert queued.loss == 0
+    assert 0 < queued.delay_ms < 896 * 0.012
+    assert queued.throughput_mbps == pytest.approx(1000, rel=1e-3)
+    assert lossy.delay_ms == pytest.approx(896 * 0.012)
+    assert lossy.loss > 0
+
+
+def test_the_model_has_the_left_half_of_fig_1_and_no_dependence_with_slow_start() -> None:
+    """Without slow start heavier tails raise throughput, then delay; with it the link is full whatever the tail."""
+    light, heavy = (fluid.closed(fluid.Loop(45, 896, ssthresh=10.0), alpha) for alpha in (4.0, 1.3))
+    assert heavy.throughput_mbps > 1.1 * light.throughput_mbps
+    light, heavy = (fluid.closed(fluid.Loop(45, 896, ssthresh=43.0), alpha) for alpha in (4.0, 1.3))
+    assert heavy.delay_ms > 1.5 * light.delay_ms
+    for loop in (fluid.Loop(45, 96), fluid.Loop(500, 100, initial_window=2.0, acks_each=True)):
+        light, heavy = (fluid.closed(loop, alpha) for alpha in (4.0, 1.3))
+        assert heavy.throughput_mbps == pytest.approx(light.throughput_mbps, rel=1e-3)
+        assert heavy.loss == pytest.approx(light.loss, rel=0.01)
+
+
+def test_the_model_is_the_simulators_where_nothing_is_lost() -> None:
+    """Fig. 1's network with an ssthresh of 10: throughput at a tail index of 4, equal loads, within a tenth."""
+    level = replace(SETTINGS["quick"], tail_indices=(4.0,), level=None, repetitions=1, duration_s=12.0)
+    curve = FIG1[1]
+    (found,) = answers(runs.points((curve,), level)).values()
+    model = fluid.closed(page.loop(curve, level, 10.0), 4.0)
+    assert found.point.loss[0] < 1e-3
+    assert found.point.throughput_mbps[0] == pytest.approx(model.throughput_mbps, rel=0.1)
 
 
 def some(**values: float) -> Measured:
@@ -237,26 +313,13 @@ def some(**values: float) -> Measured:
 
 def test_the_claims_in_words() -> None:
     faster, none = some(medium_mbps=3.0, largest_mbps=2.0), some(medium_mbps=3.0)
-    ratio = claims.medium_over_largest([faster, none])
+    ratio = figures.medium_over_largest([faster, none])
     assert ratio is not None
     assert ratio.mean == pytest.approx(0.5)
-    assert claims.medium_over_largest([none]) is None
-    rows = {
-        setting: {1.5: some(ssthresh_packets=12.0, largest_mbps=1.5), 4.0: some(ssthresh_packets=9.0, largest_mbps=1.0)}
-        for setting in FIG1
-    }
-    rows |= {setting: {4.0: none} for setting in FIG2}
-    flat = {(setting, metric): Change(0.0, -0.01, 0.01, 0.9) for setting in FIG2 for metric in METRICS}
-    found = claims.checks(rows, flat, "as asked")
-    settled, large, sensitive, medium = found[:4], found[4], found[5], found[7:]
-    assert large.outcome == "holds"
-    assert len(medium) == 4
-    assert [check.ours for check in settled] == [10.5] * 4
-    assert {check.outcome for check in settled} == {"holds"}
-    assert sensitive.outcome == "fails"
-    assert {check.outcome for check in medium} == {"undecided"}
-    falling = flat | {(FIG2[1], "loss"): Change(-0.1, -0.12, -0.08, 0.001)}
-    assert trends.sensitive(falling, FIG2[1], "").outcome == "holds", "in either direction"
+    assert figures.medium_over_largest([none]) is None
+    flat, falling = Change(0.0, -0.01, 0.01, 0.9), Change(-0.1, -0.12, -0.08, 0.001)
+    assert figures.sensitive(changes(flat, flat, FIG2[1]), FIG2[1]).outcome == "fails"
+    assert figures.sensitive(changes(falling, flat, FIG2[1]), FIG2[1]).outcome == "holds", "in either direction"
 
 
 def test_rates_of_transfers_that_were_cut_off_count() -> None:
@@ -286,35 +349,54 @@ def rising(bins: int, settled: int) -> Measured:
 
 def test_shapes_of_curves_of_rates() -> None:
     early, late = rising(16, 4), rising(16, 12)
-    assert statements.range_of(late) == pytest.approx(2.0**12)
-    assert statements.settles_at(early) == pytest.approx(10**1.125)
-    assert statements.settles_at(late) == pytest.approx(10**3.125)
-    assert statements.steepest(early) == pytest.approx(4 * np.log(2) / np.log(10))
+    assert figures.range_of(late) == pytest.approx(2.0**12)
+    assert figures.settles_at(early) == pytest.approx(10**1.125)
+    assert figures.settles_at(late) == pytest.approx(10**3.125)
+    assert figures.steepest(early) == pytest.approx(4 * np.log(2) / np.log(10))
 
 
-def test_statements_of_the_text() -> None:
+def drawn(curves: tuple[Curve, ...], early: int, late: int) -> dict[Any, Drawn]:
+    """Losses and delays that grow by a half, and throughput by a tenth, with heavier tails, or the reverse."""
+    found: dict[Any, Drawn] = {}
+    for curve in curves:
+        for alpha in (1.3, 2.0, 4.0):
+            grows = (1 / alpha - 0.25) * (-1 if curve.slow_start else 1)
+            values = {"loss": 0.01 * (1 + grows), "delay_ms": 1 + grows, "throughput_mbps": 900 * (1 + 0.2 * grows)}
+            known = replace(
+                some(**values, ssthresh_packets=10.5, largest_mbps=1 + 1 / alpha, medium_mbps=2.0),
+                cells=rising(16, early if curve.slow_start else late).cells,
+            )
+            for seed in (1, 2):
+                level = {name: getattr(known, name) * (1 + 0.001 * seed) for name in METRICS}
+                found[curve, alpha, seed] = Drawn(replace(known, **level))
+    return found
+
+
+def test_claims_of_fig_1() -> None:
     """Curves that settle late without slow start and early with it are the source's; the same curves are not."""
-    rows = {setting: {1.5: rising(16, 4 if setting.slow_start else 14)} for setting in (*FIG1, *FIG2)}
-    worse = {"loss": 0.2, "delay_ms": 0.2, "throughput_mbps": 0.2}
-    equal = {
-        (setting, metric): Change(change, change - 0.01, change + 0.01, 0.001, 3)
-        for setting in matched.SETTINGS
-        for metric in METRICS
-        for change in [-worse[metric] if setting.slow_start else worse[metric]]
-    }
-    checks = statements.findings(rows, equal, [], []).checks
-    found = {(check.artefact, f"{check.quantity} ({check.reading})"): check for check in checks}
-    delays = [check.ours for (artefact, _), check in found.items() if artefact == "section2"]
-    assert delays == pytest.approx([1.152, 10.752, 1.2, 12.0])
-    apart = [check for (_, name), check in found.items() if name.startswith("change of")]
-    assert len(apart) == 2 * 3 * 3
-    assert {check.verdict for check in apart} == {"reproduced"}
-    assert found["section4", "kinds of impact of a heavier tail that occur ()"].ours == 2, "nothing is indifferent"
-    later = [check for (_, name), check in found.items() if "at larger sizes without" in name]
-    assert [check.ours for check in later] == [1.0] * 3
-    flat = [check for (artefact, name), check in found.items() if artefact == "fig2" and "depends less" in name]
-    assert [check.ours for check in flat] == [0.0] * 2, "both buffers have one curve"
-    assert {check.verdict for check in flat} == {"undecided"}, "of a share of single runs no spread is known"
+    base = replace(TINY, ssthresh="linux")
+    claims = {each.quantity: each for each in figures.fig1_claims(drawn(FIG1, 4, 14), base)}
+    assert [each.ours for name, each in claims.items() if name.startswith("delay of a full")] == pytest.approx(
+        [1.152, 10.752, 1.2, 12.0]
+    )
+    apart = [each for name, each in claims.items() if name.startswith("change of")]
+    assert len(apart) == 2 * 3
+    assert {each.verdict for each in apart} == {"reproduced"}
+    assert claims["kinds of impact of a heavier tail that occur"].ours == 2, "nothing is indifferent"
+    assert claims["share of tail indices at which the mean rate settles at larger sizes without slow start"].ours == 1
+    assert claims[f"mean rate of the largest flows with heavier tails, {FIG1[3].name}: sign"].outcome == "holds"
+    settled = [each for name, each in claims.items() if name.startswith("packets at which")]
+    assert [each.outcome for each in settled] == ["holds"] * 2
+    loss = [each.outcome for name, each in claims.items() if name.startswith("loss rate with heavier tails")]
+    assert loss == ["holds"] * 4
+
+
+def test_claims_of_fig_2() -> None:
+    claims = {each.quantity: each for each in figures.fig2_claims(drawn(FIG2, 4, 4), TINY)}
+    (flat,) = (each for name, each in claims.items() if "depends less" in name)
+    assert (flat.ours, flat.verdict) == (0.0, "undecided"), "both buffers have one curve, of single runs"
+    assert claims[f"largest change of a metric with heavier tails, {FIG2[1].name}: sign"].outcome == "holds"
+    assert claims[f"loss rate with heavier tails, {FIG2[0].name}: sign"].outcome == "fails", "it is to stay"
 
 
 def test_the_slope_of_h() -> None:
@@ -322,31 +404,38 @@ def test_the_slope_of_h() -> None:
         (alpha, Interval((3 - alpha) / 2, (3 - alpha) / 2 - 0.05, (3 - alpha) / 2 + 0.05, 5))
         for alpha in (1.1, 1.5, 1.9)
     ]
-    slope = statements.slope_of(at)
+    slope = hurst_own.slope_of(at)
     assert slope.mean == pytest.approx(-0.5)
     assert slope.half_width == pytest.approx(0.05 / np.sqrt(2) / 0.4)
 
 
 def test_readings_of_a_cached_ssthresh() -> None:
     """Short runs of the source's network: the lowest one ends below what Linux keeps, and both below none."""
-    settings = [setting for setting in FIG1 if setting.buffer == 96]
-    points = each_measured([grid.scenario(setting, 2.0, SHORT) for setting in settings])
-    found = dict(zip([setting.ssthresh for setting in settings], points, strict=True))
+    curve = FIG1[0]
+    rules = ("lowest", "linux", "ten")
+    made = {rule: replace(SHORT, ssthresh=rule).scenario(curve, 2.0, 1) for rule in rules}
+    points = each_measured([*made.values(), SHORT.scenario(SLOW_START, 2.0, 1)])
+    found = dict(zip((*rules, "unlimited"), points, strict=True))
     assert 2 <= found["lowest"].ssthresh_packets[0] < found["linux"].ssthresh_packets[0] < 60
     assert np.isnan(found["unlimited"].ssthresh_packets[0]), "not recorded"
-    assert max(found[cached].loss[0] for cached in ("lowest", "linux", "ten")) < found["unlimited"].loss[0] / 5
+    assert max(found[rule].loss[0] for rule in rules) < found["unlimited"].loss[0] / 5
 
 
 def test_ns2_values_are_those_of_the_cross_check() -> None:
     """Means of the runs with datagrams where there are some, and the standard error within a run over their root."""
     stored = json.loads((Path(__file__).parents[1] / "crosscheck" / "ns2_values.json").read_text())["on_off"]
     names = {"loss": "loss", "delay_ms": "queueing_delay_ms", "throughput_mbps": "throughput_Mbps"}
-    for setting in NS2:
-        sources, buffer, ssthresh, _ = setting
+    listed = [
+        name.removesuffix(".mean") for name in PAPER.entries if name.startswith("ns2.") and name.endswith(".mean")
+    ]
+    assert len(listed) == 6
+    for name in listed:
+        sources, buffer, ssthresh = name.removeprefix("ns2.").split(", ")
         cached = ssthresh == "last"
         for metric, key in names.items():
-            for alpha, (mean, error) in ns2_values(setting, metric).items():
-                at = {"n": sources, "buf": 1000 if buffer >= 896 else 100, "alpha": alpha}
+            means, errors = PAPER.by(f"{name}.mean", metric), PAPER.by(f"{name}.error", metric)
+            for alpha, mean in means.items():
+                at = {"n": int(sources), "buf": 1000 if int(buffer) >= 896 else 100, "alpha": alpha}
                 (plain,) = [
                     each for each in stored["runs"] if at.items() <= each.items() and each["ssthresh_cached"] is cached
                 ]
@@ -356,7 +445,14 @@ def test_ns2_values_are_those_of_the_cross_check() -> None:
                     else [each["runs"] for each in stored["perturbed"]["runs"] if at.items() <= each.items()]
                 )
                 assert mean == pytest.approx(np.mean([each[key] for each in runs]), rel=1e-3)
-                assert error == pytest.approx(plain[f"{key}_se"] / len(runs) ** 0.5, rel=0.05)
+                assert errors[alpha] == pytest.approx(plain[f"{key}_se"] / len(runs) ** 0.5, rel=0.05)
+
+
+def test_ns2_stands_beside_its_own_stack_alone() -> None:
+    assert page.ns2_change(FIG1[0], TINY, "loss") is None, "Fig. 1 has the testbed's TCP"
+    found = page.ns2_change(FIG1[0], replace(TINY, ns2_hosts=True), "loss")
+    assert found is not None
+    assert found.relative == pytest.approx(0.0008284 / 0.0005947 - 1)
 
 
 def test_the_strongest_property() -> None:
@@ -369,7 +465,9 @@ def test_the_strongest_property() -> None:
 
 @pytest.mark.slow
 def test_the_panel_of_h() -> None:
-    found = hurst_panel.together(answers(hurst_panel.cases(hurst_panel.Size((1.65,), 400.0, 3, 2, 0))))
+    size = hurst_panel.Size((1.65,), 400.0, 3, 2, 0)
+    given = answers(hurst_panel.points(size))
+    found = hurst_panel.together(given)
     (at,), (ideal,), broken = found.tcp, found.ideal, found.broken
     assert at.h("dfa").mean == pytest.approx(np.mean([each["dfa"] for each in at.repetitions]))
     assert at.repetitions[0].keys() == {each.name for each in ESTIMATORS}
@@ -379,25 +477,28 @@ def test_the_panel_of_h() -> None:
     assert broken[-1].full > 0.9, "more is offered than the link takes"
     assert broken[0].outlasting < 0.01
     assert at.outlasting > 0.3
-    assert len(hurst_page.checks(found)) == 8
-    assert len(hurst_page.section(found, 400.0).tables) == 3
+    claims = hurst_page.claims(given, size)
+    assert sum(each.basis == "theory" for each in claims) == 8
+    assert len(hurst_page.section(given, size).tables) == 3
 
 
 def test_the_sources_own_clients() -> None:
     """H falls with the tail index at 10 ms, and is near 1/2 in bins of seconds: 32 fast clients, 600 s."""
     size = hurst_panel.Size((1.05, 1.95), 600.0, 1, 1, 1)
-    own = hurst_own.together(size, answers(hurst_own.cases(size)))
-    heavy, light = own
+    given = answers(hurst_own.points(size))
+    heavy, light = hurst_own.together(given, size)
     for method in hurst_own.METHODS:
         assert heavy.h(1, method).mean > light.h(1, method).mean + 0.1
     assert light.h(400, "local_whittle").mean < light.h(1, "local_whittle").mean
-    slow = [
-        hurst_panel.AtTail("slow", alpha, 0.4, 0.0, 1.0, h, (dict.fromkeys(hurst_own.METHODS, h),) * 2)
-        for alpha, h in ((1.05, 0.97), (1.5, 0.9), (1.95, 0.53))
-    ]
-    found = {check.quantity: check for check in hurst_own.checks(own, slow) if check.reading.startswith("400 slow")}
-    assert [check.outcome for check in found.values()] == ["holds", "holds", "fails"], "not straight"
-    assert len(hurst_own.section(own, 600.0).tables[0].rows) == 1 + 4 * 3
+    assert len(hurst_own.section(given, size).tables[0].rows) == 1 + 4 * 3
+    assert len(hurst_own.own_claims(given, size)) == 3 * 3, "two points say nothing of a line"
+
+
+def test_a_curve_that_is_not_straight_is_no_line() -> None:
+    at = [(alpha, Interval(h, h, h, 2)) for alpha, h in ((1.05, 0.97), (1.5, 0.9), (1.95, 0.53))]
+    found = {each.quantity: each.outcome for each in hurst_own.claims(at, "400 slow clients")}
+    assert found["H where the tail index is near 1"] == found["H where the tail index is near 2"] == "holds"
+    assert found["largest distance of H from a straight line"] == "fails"
 
 
 @pytest.mark.parametrize("alpha", [1.05, 1.35, 1.95])
@@ -418,8 +519,7 @@ def test_h_at_a_finite_scale(alpha: float, scale: float) -> None:
 
 # --- as a campaign ---
 
-LINUX = STACKS["linux"]
-POINTS = [butterfly(3, 96, pareto(alpha), flow=LINUX, duration_s=1.2, repetitions=2) for alpha in (1.5, 2.0)]
+POINTS = [butterfly(3, 96, pareto(alpha), flow=HOSTS_OF_2011, duration_s=1.2, repetitions=2) for alpha in (1.5, 2.0)]
 
 
 def test_workers_find_what_is_found_here() -> None:
@@ -437,35 +537,16 @@ def test_workers_find_what_is_found_here() -> None:
     assert isinstance(here[0].rates, Rates)
 
 
-def test_equal_loads_begin_with_the_run_that_was_asked_for() -> None:
-    size = replace(TINY, tail_indices=(1.5,), duration_s=6.0, repetitions=1)
-    key = (SLOW_START, 1.5, 0)
-    asked = grid.cases(size)[key].answer()
-    begun, anew = matched.adjusted(*key, size, asked), matched.adjusted(*key, size, None)
-    assert begun.load == anew.load
-    assert begun.point.loss.tolist() == anew.point.loss.tolist()
-
-
 def test_the_paper_scale_is_the_sources() -> None:
-    """In sum over 3 runs an hour of Fig. 2 and two of Fig. 1, with what is not measured; 9 tail indices, or 5."""
-    size = grid.SIZES["paper"]
-    points = grid.scenarios(size)
-    needed = [each for each in grid.SETTINGS if each.own_stack and each.ssthresh in {"linux", "unlimited"}]
-    assert len(points) == (len(needed) * 9 + (len(grid.SETTINGS) - len(needed)) * 5) * 3
-    assert {setting.ssthresh for setting in grid.SETTINGS if setting not in needed} == {"lowest", "ten"}
-    lasts_s = {
-        setting.figure: {
-            round(of["duration_ps"] / 1e12)
-            for key, each in points.items()
-            if key[0] == setting and (of := each.resolve())
-        }
-        for setting in grid.SETTINGS
-        if setting.ssthresh == "unlimited"
-    }
-    assert lasts_s == {"fig1": {7200 // 3}, "fig2": {3600 // 3}}
-    assert set(matched.at(OTHER_STACK[0], size)) == set(size.fewer or ())
-    short = matched.shorter(size)
-    assert {short.times(each)[1] for each in grid.SETTINGS if each.cached} == {150.0}
+    """In sum over 3 runs an hour of Fig. 2 and two of Fig. 1, with what is not measured; 9 tail indices."""
+    base = replace(SETTINGS["paper"], equal_loads=False)
+    made = runs.points((*FIG1, *FIG2), base)
+    assert len(made) == 6 * 9 * 3
+    assert {base.times(curve)[0] for curve in FIG1} == {7200 / 3}
+    assert {base.times(curve)[0] for curve in FIG2} == {3600 / 3}
+    level = replace(base, equal_loads=True, ssthresh="linux")
+    assert {level.times(curve)[1] for curve in FIG1 if level.is_cached(curve)} == {150.0}
+    assert level.at(FIG2[0]) == tuple(alpha for alpha in base.tail_indices if alpha >= 1.3)
 
 
 def test_it_is_registered() -> None:

@@ -2,10 +2,8 @@
 
 | artefact | here |
 | --- | --- |
-| Figs 1 and 2 | `settings` (whose TCP), `grid` (simulations), `trends` (signs), `page` |
-| the same at equal loads | `matched` |
-| the table of signs | `signs` |
-| claims in words | `claims`, `statements` |
+| what the source leaves unsaid | `setting` |
+| Figs 1 and 2 | `figures` (claims), `trends` (signs), `page`; `fluid`, a closed-loop model beside them |
 | each statement of the source, and its check | `claims.toml` |
 | Fig. 4(a) of Park & Tuan | `hurst_own`; `hurst_panel`, `hurst_page` |
 | Fig. 1 with the TCP of Linux | `real_stacks` |
@@ -17,130 +15,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
-from parshall.studies.study import Case, Findings, Part, Scale
-from parshall_studies.tail_index import (
-    beyond,
-    claims,
-    grid,
-    hurst_own,
-    hurst_page,
-    hurst_panel,
-    hybrid,
-    matched,
-    page,
-    real_stacks,
-    sensitivity,
-    signs,
-    statements,
+from parshall.studies.artefact import Artefact, part
+from parshall.studies.joint import Joint
+from parshall.studies.study import Scale
+from parshall_studies.tail_index import beyond, hurst_own, hurst_page, hurst_panel, hybrid, real_stacks, sensitivity
+from parshall_studies.tail_index.figures import ARTEFACTS, MODEL, OTHER_STACK, nothing
+from parshall_studies.tail_index.setting import OPEN, SETTINGS, Setting, readings
+
+BEYOND: tuple[Artefact[Setting], ...] = (
+    Artefact("sensitivity", sensitivity.points, nothing, sensitivity.section),
+    Artefact("beyond", beyond.points, nothing, beyond.section),
 )
-from parshall_studies.tail_index.trends import checks
-
-_ASKED, _EQUAL = "mean as asked", "equal loads"
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much is simulated.
-
-    Parameters
-    ----------
-    grid, hurst
-        Of Figs 1 and 2, and of the panel of H.
-    trajectories, repetitions
-        Of Morris' analysis.
-    """
-
-    grid: grid.Size
-    hurst: hurst_panel.Size
-    trajectories: int
-    repetitions: int
+def _base(scale: Scale) -> dict[str, Setting]:
+    return {"": SETTINGS[scale]}
 
 
-SIZES: Mapping[Scale, Size] = {
-    "quick": Size(grid.SIZES["quick"], hurst_panel.SIZES["quick"], 6, 2),
-    "paper": Size(grid.SIZES["paper"], hurst_panel.SIZES["paper"], 20, 3),
-}
+def _hurst(scale: Scale) -> dict[str, hurst_panel.Size]:
+    return {"": hurst_panel.SIZES[scale]}
 
 
-def cases(size: Size) -> dict[tuple[str, Any], Case]:
-    """All of them, by group and key."""
-    short = matched.shorter(size.grid)
-    asked = grid.cases(size.grid)
-    groups: dict[str, Mapping[Any, Case]] = {
-        "own": hurst_own.cases(size.hurst),
-        "panel": hurst_panel.cases(size.hurst),
-        "asked": asked,
-        "equal": matched.cases(short, asked if short == size.grid else {}),
-        "variants": beyond.cases(short),
-        "effects": sensitivity.cases(short, size.trajectories, size.repetitions),
-    }
-    return {(name, key): case for name, group in groups.items() for key, case in group.items()}
-
-
-def findings(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
-    """What is made of the answers of `cases`."""
-    groups = _grouped(answers)
-    short = matched.shorter(size.grid)
-    rows = grid.by_point(size.grid, groups["asked"])
-    equal = groups["equal"]
-    own = hurst_own.together(size.hurst, groups["own"])
-    panel = hurst_panel.together(groups["panel"])
-    effects = sensitivity.influences(groups["effects"], size.trajectories)
-    trends = page.trends(rows)
-    level = matched.trends(short, equal)
-    return Findings(
-        checks=[
-            *checks(trends, _ASKED),
-            *checks(level, _EQUAL),
-            *claims.checks(rows, trends, _ASKED),
-            *hurst_own.checks(own, panel.tcp),
-            *hurst_page.checks(panel),
-        ],
-        sections=[
-            signs.answer_section(level),
-            sensitivity.answer_section(effects),
-            signs.section(trends, level),
-            *page.figures(rows),
-            claims.section(rows),
-            page.load_section(rows),
-            matched.section(
-                short,
-                equal,
-                page.fig1(matched.by_point(short, equal), _EQUAL),
-            ),
-            hurst_own.section(own, size.hurst.duration_s),
-            hurst_page.section(panel, size.hurst.duration_s),
-            beyond.section(groups["variants"]),
-            sensitivity.section(effects),
-        ],
-    )
-
-
-def stated(answers: Mapping[tuple[str, Any], Any], size: Size) -> Findings:
-    """The claims of the text beside the figures' signs, of the same answers."""
-    groups = _grouped(answers)
-    return statements.findings(
-        grid.by_point(size.grid, groups["asked"]),
-        matched.trends(matched.shorter(size.grid), groups["equal"]),
-        hurst_own.together(size.hurst, groups["own"]),
-        hurst_panel.together(groups["panel"]).tcp,
-    )
-
-
-def _grouped(answers: Mapping[tuple[str, Any], Any]) -> dict[str, dict[Any, Any]]:
-    groups: dict[str, dict[Any, Any]] = {}
-    for (name, key), answer in answers.items():
-        groups.setdefault(name, {})[key] = answer
-    return groups
+def _short(scale: Scale) -> Setting:
+    """Two runs of a point at three tail indices: a setting of both figures takes some seven CPU seconds of Fig. 2."""
+    short = {"tail_indices": (1.3, 2.0, 4.0), "level": None, "repetitions": 2, "slower_s": 40.0}
+    return replace(SETTINGS[scale], **short, equal_loads=False)  # type: ignore[arg-type]
 
 
 PARTS = (
-    Part("tail index", lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale])),
-    Part("statements", lambda scale: cases(SIZES[scale]), lambda answers, scale: stated(answers, SIZES[scale])),
+    part("Figs 1 and 2", ARTEFACTS, readings, priority=1),
+    part("closed-loop model", MODEL, _base),
+    part("another stack", (OTHER_STACK,), _base),
+    part("Fig. 4(a)", (hurst_own.OWN, hurst_page.SLOW_CLIENTS), _hurst),
+    part("beyond", BEYOND, _base),
     real_stacks.PART,
-    hybrid.PART,
+    hybrid.ON_LINUX.part,
 )
+JOINT = Joint(ARTEFACTS, OPEN, _short)

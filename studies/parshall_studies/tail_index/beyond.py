@@ -16,11 +16,10 @@ from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.studies.study import Case
 from parshall_studies.tail_index import distributions
-from parshall_studies.tail_index.grid import Size
 from parshall_studies.tail_index.measure import METRICS, WORDS, Measured, measured
 from parshall_studies.tail_index.network import butterfly, pareto
 from parshall_studies.tail_index.running import case, tables
-from parshall_studies.tail_index.settings import STACKS
+from parshall_studies.tail_index.setting import HOSTS_OF_2011, NS2, Setting
 
 SOURCES, BUFFER = 45, 896
 BASE = "Pareto, tail index 1.5 (base)"
@@ -48,7 +47,7 @@ def variants() -> dict[str, dict[str, Any]]:
     model = {"recovery": "sack"}
     others: dict[str, dict[str, Any]] = {
         "CUBIC": {"flow": {"congestion_control": "cubic"}},
-        "Linux's stack, as in Fig. 1": {"flow": STACKS["linux"]},
+        "Linux's stack, as in Fig. 1": {"flow": HOSTS_OF_2011},
         "SACK": {"flow": model},
         "BBR, with SACK": {"flow": {"congestion_control": "bbr", **model}},
         "BBRv3, with SACK": {"flow": {"congestion_control": "bbr3", **model}},
@@ -71,35 +70,35 @@ def variants() -> dict[str, dict[str, Any]]:
     }
 
 
-def scenario(size: Size, /, **arguments: Any) -> Scenario:
+def scenario(setting: Setting, /, **arguments: Any) -> Scenario:
     """A variant."""
     chosen = arguments.pop("size")
-    flow = {**STACKS["ns2"], **arguments.pop("flow", {})}
+    flow = {**NS2, **arguments.pop("flow", {})}
     return butterfly(
         SOURCES,
         BUFFER,
         chosen,
         flow=flow,
-        duration_s=size.duration_s,
-        repetitions=size.repetitions,
+        duration_s=min(setting.longest_s, setting.duration_s),
+        repetitions=setting.repetitions,
         **arguments,
     )
 
 
-def cases(size: Size) -> dict[str, Case]:
+def points(setting: Setting) -> dict[str, Case]:
     """The variants, and an open loop with as many transfers a second as the base has."""
-    declared = {name: case(f"beyond: {name}", scenario(size, **each), measured) for name, each in variants().items()}
+    declared = {name: case(f"beyond: {name}", scenario(setting, **each), measured) for name, each in variants().items()}
     opened = "open loop, as many transfers a second"
-    return {**declared, opened: Case(f"beyond: {opened}", _open_loop, (size, declared[BASE]))}
+    return {**declared, opened: Case(f"beyond: {opened}", _open_loop, (setting, declared[BASE]))}
 
 
-def _open_loop(size: Size, base: Measured) -> Measured:
-    arrivals = base.transfers / (size.duration_s * size.repetitions)
+def _open_loop(setting: Setting, base: Measured) -> Measured:
+    arrivals = base.transfers / (min(setting.longest_s, setting.duration_s) * setting.repetitions)
     workload = {"name": "open_loop", "size": pareto(1.5), "arrivals_per_s": arrivals}
-    return measured(tables(scenario(size, size=pareto(1.5), flow={"workload": workload, "count": 1})))
+    return measured(tables(scenario(setting, size=pareto(1.5), flow={"workload": workload, "count": 1})))
 
 
-def section(by_variant: Mapping[str, Measured]) -> Section:
+def section(by_variant: Mapping[str, Measured], _: Setting) -> Section:
     """The table, and what stands out in it."""
     base = by_variant[BASE]
     rows = [

@@ -15,7 +15,7 @@ What the source says of the figure (§5.1): H is close to 1 where the tail index
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,13 +27,14 @@ from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
+from parshall.studies.artefact import Artefact
 from parshall.studies.study import Case
 from parshall_studies.hurst import ESTIMATORS
 from parshall_studies.hurst.series import aggregated
-from parshall_studies.tail_index.hurst_panel import FAST, SLOW, AtTail, Size
+from parshall_studies.tail_index.hurst_panel import FAST, Size
 from parshall_studies.tail_index.network import WARM_UP, two_servers
 from parshall_studies.tail_index.running import Tables, case
-from parshall_studies.tail_index.settings import PAPER
+from parshall_studies.tail_index.setting import PAPER
 
 BIN_S = 0.01
 """The source's trace."""
@@ -44,6 +45,7 @@ ARTEFACT = "fig4a (Park & Tuan 2000)"
 
 Estimates = dict[tuple[int, str], float]
 """H by how many bins make one, and estimator."""
+Answers = Mapping[tuple[float, int], Estimates]
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class OwnAtTail:
         return mean_interval([each[coarser, method] for each in self.records])
 
 
-def cases(size: Size) -> dict[tuple[float, int], Case]:
+def points(size: Size) -> dict[tuple[float, int], Case]:
     """The traffic of the source's clients at each tail index, and its H. A record is a scenario: each fills 120 MB."""
     return {
         (alpha, seed): case(
@@ -72,8 +74,8 @@ def cases(size: Size) -> dict[tuple[float, int], Case]:
     }
 
 
-def together(size: Size, answers: Mapping[tuple[float, int], Estimates]) -> tuple[OwnAtTail, ...]:
-    """The answers of `cases` by tail index."""
+def together(answers: Answers, size: Size) -> tuple[OwnAtTail, ...]:
+    """The answers of `points` by tail index."""
     seeds = range(1, size.own + 1)
     return tuple(OwnAtTail(alpha, tuple(answers[alpha, seed] for seed in seeds)) for alpha in size.tail_indices)
 
@@ -89,55 +91,60 @@ def _estimated(tables: Tables, size: Size) -> Estimates:
     }
 
 
-def checks(own: Sequence[OwnAtTail], slow: Sequence[AtTail]) -> list[Claim]:
-    """The three claims, on the source's network as it traced it, and on the network of many slow clients."""
-    listed = []
-    for method in METHODS:
-        listed += _claims(
+def own_claims(answers: Answers, size: Size) -> list[Claim]:
+    """The source's claims, on its network as it traced it."""
+    own = together(answers, size)
+    return [
+        claim
+        for method in METHODS
+        for claim in claims(
             [(at.tail_index, at.h(1, method)) for at in own], f"{FAST.count} clients, bins of 10 ms, {method}"
         )
-        listed += _claims(
-            [(at.tail_index, at.h(method)) for at in slow], f"{SLOW.count} slow clients, bins of 4 s, {method}"
-        )
-    return listed
+    ]
 
 
-def _claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> list[Claim]:
+def claims(slopes: Sequence[tuple[float, Interval]], reading: str) -> Iterator[Claim]:
+    """H at both ends, and, of more than two tail indices, whether a line joins them, and its slope."""
     (heaviest, first), (lightest, last) = min(slopes, key=_tail), max(slopes, key=_tail)
-    alphas, means = [alpha for alpha, _ in slopes], [h.mean for _, h in slopes]
-    listed = [
-        equal(
+    for end, published, alpha, h in ((1, 1.0, heaviest, first), (2, 0.5, lightest, last)):
+        quantity, within = f"H where the tail index is near {end}", PAPER.within("near")
+        yield equal(ARTEFACT, quantity, published, h, within=within, note=f"at {alpha:g}", reading=reading)
+    if len(slopes) > 1:
+        published, quantity = PAPER.number("h_slope"), "slope of H against the tail index"
+        yield equal(ARTEFACT, quantity, published, slope_of(slopes), within=PAPER.within("slope"), reading=reading)
+    if len(slopes) > 2:
+        alphas, means = np.array([alpha for alpha, _ in slopes]), [h.mean for _, h in slopes]
+        line = np.polyfit(alphas, means, 1)
+        off = float(np.max(np.abs(np.polyval(line, alphas) - means)))
+        step = np.where(alphas < np.mean(alphas), 1.0, 0.5)
+        stepped = float(np.max(np.abs(np.polyval(np.polyfit(alphas, step, 1), alphas) - step)))
+        yield equal(
             ARTEFACT,
-            f"H where the tail index is near {end}",
-            published,
-            h,
-            within=PAPER.within("near"),
-            note=f"at {alpha:g}",
+            "largest distance of H from a straight line",
+            0.0,
+            _known(off, [h for _, h in slopes]),
+            within=PAPER.within("straight"),
+            note=f"slope {line[0]:.2f}; that of (3 - α)/2 is -0.5",
+            nulls=[Null("a step from 1 to 1/2 in place of a line", exactly(stepped))],
             reading=reading,
         )
-        for end, published, alpha, h in ((1, 1.0, heaviest, first), (2, 0.5, lightest, last))
-    ]
-    if len(slopes) > 2:
-        slope, level = np.polyfit(alphas, means, 1)
-        off = float(np.max(np.abs(np.polyval((slope, level), alphas) - means)))
-        note = f"slope {slope:.2f}; that of (3 - α)/2 is -0.5"
-        what = "largest distance of H from a straight line"
-        step = np.where(np.asarray(alphas) < np.mean(alphas), 1.0, 0.5)
-        stepped = float(np.max(np.abs(np.polyval(np.polyfit(alphas, step, 1), alphas) - step)))
-        nulls = [Null("a step from 1 to 1/2 in place of a line", exactly(stepped))]
-        listed.append(
-            equal(
-                ARTEFACT,
-                what,
-                0.0,
-                _known(off, [h for _, h in slopes]),
-                within=PAPER.within("straight"),
-                note=note,
-                nulls=nulls,
-                reading=reading,
-            )
-        )
-    return listed
+
+
+def slope_of(points: Sequence[tuple[float, Interval]]) -> Interval:
+    """The slope of a line through means, with the interval that theirs make, independent of each other.
+
+    >>> slope_of([(1.0, Interval(1.0, 0.9, 1.1, 5)), (2.0, Interval(0.5, 0.4, 0.6, 5))]).mean
+    -0.5
+    """
+    x = np.array([at for at, _ in points])
+    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
+    slope = float(weights @ np.array([each.mean for _, each in points]))
+    halves = [each.half_width for _, each in points]
+    known = [each for each in halves if each is not None]
+    if len(known) < len(halves):
+        return Interval(slope, None, None, len(points))
+    half = float(np.sqrt(np.sum((weights * np.array(known)) ** 2)))
+    return Interval(slope, slope - half, slope + half, len(points))
 
 
 def _known(distance: float, estimates: Sequence[Interval]) -> Interval:
@@ -152,8 +159,9 @@ def _tail(point: tuple[float, Interval]) -> float:
     return point[0]
 
 
-def section(own: Sequence[OwnAtTail], duration_s: float) -> Section:
+def section(answers: Answers, size: Size) -> Section:
     """What the source's network shows at which scale."""
+    own, duration_s = together(answers, size), size.duration_s
     rows = [
         (f"{coarser * BIN_S:g} s", method, *(_told(at.h(coarser, method)) for at in own))
         for coarser in COARSER
@@ -207,3 +215,6 @@ def _figure(own: Sequence[OwnAtTail]) -> Chart:
         panels.append(Panel(marks, Axis("tail index α"), Axis(f"H, bins of {coarser * BIN_S:g} s")))
     caption = "Hurst parameter of the link's traffic against the tail index of the file sizes, by the length of bins."
     return Chart("fig4a-source", "H against α with the source's 32 clients", Plot(panels, caption))
+
+
+OWN: Artefact[Size] = Artefact("fig4a, own clients", points, own_claims, section)

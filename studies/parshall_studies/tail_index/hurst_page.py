@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,11 +11,24 @@ from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Points, Style
+from parshall.studies.artefact import Artefact
 from parshall_studies.hurst import ESTIMATORS
+from parshall_studies.tail_index import hurst_own
 from parshall_studies.tail_index.hurst_own import ARTEFACT
-from parshall_studies.tail_index.hurst_panel import BINS, COARSER, FIRST_BINS, SLOW, AtTail, HurstPanel
-from parshall_studies.tail_index.settings import PAPER
+from parshall_studies.tail_index.hurst_panel import (
+    BINS,
+    COARSER,
+    FIRST_BINS,
+    SLOW,
+    AtTail,
+    HurstPanel,
+    Size,
+    points,
+    together,
+)
+from parshall_studies.tail_index.setting import PAPER
 
+Answers = Mapping[tuple[str, int], AtTail]
 TOLERANCE = PAPER.within("relation").value
 _OFTEN = 0.1
 _APART = 0.012
@@ -23,26 +36,29 @@ _APART = 0.012
 _BLOCKS = ("variance_time", "rescaled_range", "dfa")
 
 
-def checks(panel: HurstPanel) -> list[Claim]:
-    """Each estimator against (3 - alpha)/2."""
-    return [
-        equal(
-            ARTEFACT,
-            f"H by {each.name}, {SLOW.count} slow clients, tail index {at.tail_index:g}",
-            at.relation,
-            at.h(each.name),
-            within=PAPER.within("relation"),
-            basis="theory",
-            note=f"mean of {len(at.repetitions)} records, 95 %: {_ends(at.h(each.name))}"
-            + (f"; link full in {at.full:.0%} of the bins" if at.full > _OFTEN else ""),
+def claims(answers: Answers, _: Size) -> list[Claim]:
+    """The source's claims of many slow clients, and each estimator against (3 - alpha)/2, which is ours."""
+    tcp = together(answers).tcp
+    made = [
+        claim
+        for method in hurst_own.METHODS
+        for claim in hurst_own.claims(
+            [(at.tail_index, at.h(method)) for at in tcp], f"{SLOW.count} slow clients, bins of 4 s, {method}"
         )
-        for at in panel.tcp
-        for each in ESTIMATORS
     ]
+    for at in tcp:
+        for each in ESTIMATORS:
+            quantity = f"H by {each.name}, {SLOW.count} slow clients, tail index {at.tail_index:g}"
+            note = f"mean of {len(at.repetitions)} records, 95 %: {_ends(at.h(each.name))}"
+            note += f"; link full in {at.full:.0%} of the bins" if at.full > _OFTEN else ""
+            h, within = at.h(each.name), PAPER.within("relation")
+            made.append(equal(ARTEFACT, quantity, at.relation, h, within=within, basis="theory", note=note))
+    return made
 
 
-def section(panel: HurstPanel, duration_s: float) -> Section:
+def section(answers: Answers, size: Size) -> Section:
     """The panel."""
+    panel, duration_s = together(answers), size.duration_s
     near, ideal_near = (_near(each) for each in (panel.tcp, panel.ideal))
     few, ideal_few, *loaded = panel.broken
     return Section(
@@ -167,3 +183,6 @@ def _figure(name: str, label: str, panel: HurstPanel, *, blocks: bool) -> Chart:
         panels.append(Panel(marks, Axis("tail index α"), Axis(axis)))
     caption = "Hurst parameter of the traffic against the tail index of the file sizes: means and 95 % intervals."
     return Chart(name, f"H against α (Park & Tuan 2000, Fig. 4(a)), {label}", Plot(panels, caption))
+
+
+SLOW_CLIENTS: Artefact[Size] = Artefact("fig4a, slow clients", points, claims, section)

@@ -45,7 +45,7 @@ from parshall_studies.hurst.series import aggregated
 from parshall_studies.synthesis import on_off
 from parshall_studies.tail_index.network import LINK_BPS, WARM_UP, Clients, two_servers
 from parshall_studies.tail_index.running import Tables, case
-from parshall_studies.tail_index.settings import PAPER
+from parshall_studies.tail_index.setting import PAPER
 
 SLOW = Clients(count=400, access_bps=40e3, mean_bytes=2400, idle_s=1.44)
 """A transfer of the mean size takes 0.48 s; some 100 of them at a time load the link by 0.4."""
@@ -158,7 +158,7 @@ def settings(size: Size) -> dict[str, list[_Setting]]:
     }
 
 
-def cases(size: Size) -> dict[tuple[str, int], Case]:
+def points(size: Size) -> dict[tuple[str, int], Case]:
     """The traffic of each tail index, and its H."""
     return {
         (name, number): _case(setting, size)
@@ -168,7 +168,7 @@ def cases(size: Size) -> dict[tuple[str, int], Case]:
 
 
 def together(answers: Mapping[tuple[str, int], AtTail]) -> HurstPanel:
-    """The answers of `cases`."""
+    """The answers of `points`."""
     groups = {
         name: tuple(answer for (group, _), answer in answers.items() if group == name)
         for name in ("tcp", "ideal", "broken")

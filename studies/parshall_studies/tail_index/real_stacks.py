@@ -10,7 +10,7 @@ The network is `SLOWER` times slower than the source's, so that this machine can
 multiplied. What does not scale are the times that a kernel knows (least retransmission timeout, delayed ACKs), so the
 simulator runs both networks with ``tcp = "linux"``: their difference is what scaling does.
 
-Loads are equal (`matched`): of each point the simulator finds the mean of the distribution at which the mean of the
+Loads are equal: of each point the simulator finds the mean of the distribution at which the mean of the
 sizes that are drawn is 1000 packets; Linux draws the same sizes from the same distribution. A sign is that of the
 change between two tail indices. A run of Linux is one run: its change has the interval in which the change of one more
 pair of simulated runs falls.
@@ -35,22 +35,20 @@ from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
 from parshall.scenario import Scenario
 from parshall.scenario.schema.kernel import AMPLE_BUFFERS, ssthresh_kept
+from parshall.studies.artefact import named
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
 from parshall_studies import stacks
-from parshall_studies.tail_index.grid import SAMPLES
-from parshall_studies.tail_index.matched import Equal, at_equal_load
+from parshall_studies.tail_index.figures import signs as signs_of
 from parshall_studies.tail_index.measure import METRICS, WORDS, Measured, measured
-from parshall_studies.tail_index.network import butterfly, pareto
+from parshall_studies.tail_index.network import MEAN_PACKETS, butterfly, pareto
+from parshall_studies.tail_index.page import SIGNS
 from parshall_studies.tail_index.running import Tables
-from parshall_studies.tail_index.settings import SOURCES_OF_FIG1, THRESHOLDS, Setting, published_sign
-from parshall_studies.tail_index.signs import SIGNS
-from parshall_studies.tail_index.trends import VISIBLE, Change, Trends, change, checks
+from parshall_studies.tail_index.runs import Drawn, at_equal_load
+from parshall_studies.tail_index.setting import FIG1, SAMPLES, Curve
+from parshall_studies.tail_index.trends import VISIBLE, Change, Trends, change
 
 SLOWER = 5
 """200 Mbit/s and 50 ms in place of 1 Gbit/s and 10 ms."""
-SETTINGS = tuple(
-    Setting(SOURCES_OF_FIG1, buffer, ssthresh, "linux") for ssthresh in ("linux", "unlimited") for buffer in (96, 896)
-)
 TAIL_INDICES = (1.3, 4.0)
 RUNS = 8
 """Runs of the simulator of each point."""
@@ -67,17 +65,17 @@ MEASURED_S = {"quick": 8.0, "paper": 360.0}
 class Point:
     """A setting at a tail index, so many times slower than the source's."""
 
-    setting: Setting
+    curve: Curve
     tail_index: float
     slower: float
     scale: Scale
 
     def scenario(self, rules: Mapping[str, Any], seed: int, mean_packets: float) -> Scenario:
         """A run of it; `rules` are keys of the sources: whose TCP they have."""
-        settling_s = SETTLING_S[self.scale] if self.setting.cached else STARTING_S
+        settling_s = SETTLING_S[self.scale] if not self.curve.slow_start else STARTING_S
         return butterfly(
-            self.setting.sources,
-            self.setting.buffer,
+            self.curve.sources,
+            self.curve.buffer,
             pareto(self.tail_index, mean_packets),
             flow=dict(rules),
             duration_s=(settling_s + MEASURED_S[self.scale]) * self.slower,
@@ -91,22 +89,22 @@ class Point:
     @property
     def simulated(self) -> dict[str, Any]:
         """TCP as in Linux, for the simulator."""
-        return {**stacks.PROFILE, **THRESHOLDS[self.setting.ssthresh], **self.real}
+        return {**stacks.PROFILE, "ssthresh_cached": "off" if self.curve.slow_start else "linux", **self.real}
 
     @property
     def real(self) -> dict[str, Any]:
         """What the hosts of Linux are told."""
-        return {"kernel": {"sysctls": {**ssthresh_kept(kept=self.setting.cached), **AMPLE_BUFFERS}}}
+        return {"kernel": {"sysctls": {**ssthresh_kept(kept=not self.curve.slow_start), **AMPLE_BUFFERS}}}
 
 
-def equal(point: Point, seed: int) -> Equal:
+def equal(point: Point, seed: int) -> Drawn:
     """A simulated run at the load wanted."""
     return at_equal_load(lambda mean: point.scenario(point.simulated, seed, mean))
 
 
-def as_loaded(point: Point, seed: int, equal: Equal) -> Scenario:
+def as_loaded(point: Point, seed: int, drawn: Drawn) -> Scenario:
     """The same run with the TCP of Linux."""
-    return point.scenario(point.real, seed, equal.load.mean)
+    return point.scenario(point.real, seed, drawn.load.mean if drawn.load else MEAN_PACKETS)
 
 
 def measured_of(run: Run, warm_up_s: float) -> Measured:
@@ -118,19 +116,19 @@ def measured_of(run: Run, warm_up_s: float) -> Measured:
 def cases(scale: Scale) -> dict[Any, Case]:
     """Of each point: the source's network and the slower one, both simulated some times, and Linux."""
     declared: dict[Any, Case] = {}
-    for setting in SETTINGS:
+    for curve in FIG1:
         for alpha in TAIL_INDICES:
-            label = f"{setting.name}, tail index {alpha:g}"
+            label = f"{curve.name}, tail index {alpha:g}"
             for slower in (1, SLOWER):
                 for seed in range(1, RUNS + 1):
                     place = f"{label}, {'the source' if slower == 1 else 'slower'} network"
-                    declared[setting, alpha, slower, seed] = Case(
-                        place, equal, (Point(setting, alpha, slower, scale), seed)
+                    declared[curve, alpha, slower, seed] = Case(
+                        place, equal, (Point(curve, alpha, slower, scale), seed)
                     )
-            point = Point(setting, alpha, SLOWER, scale)
-            loaded = Case(f"{label}, its load", as_loaded, (point, 1, declared[setting, alpha, SLOWER, 1]))
-            warm_up_s = (SETTLING_S[scale] if setting.cached else STARTING_S) * SLOWER
-            declared[setting, alpha, "linux"] = emulated(f"{label}, Linux", loaded, measured_of, warm_up_s)
+            point = Point(curve, alpha, SLOWER, scale)
+            loaded = Case(f"{label}, its load", as_loaded, (point, 1, declared[curve, alpha, SLOWER, 1]))
+            warm_up_s = (SETTLING_S[scale] if not curve.slow_start else STARTING_S) * SLOWER
+            declared[curve, alpha, "linux"] = emulated(f"{label}, Linux", loaded, measured_of, warm_up_s)
     return declared
 
 
@@ -139,29 +137,27 @@ def findings(answers: Mapping[Any, Any], _: Scale) -> Findings:
     made: list[Claim] = []
     signs, rows, remarks = [], [], []
     trends: Trends = {}
-    for setting in SETTINGS:
-        linux: list[Emulated] = [answers[setting, alpha, "linux"] for alpha in TAIL_INDICES]
-        names = [f"{setting.name}, tail index {alpha:g}" for alpha in TAIL_INDICES]
+    for curve in FIG1:
+        linux: list[Emulated] = [answers[curve, alpha, "linux"] for alpha in TAIL_INDICES]
+        names = [f"{curve.name}, tail index {alpha:g}" for alpha in TAIL_INDICES]
         remarks += stacks.remarks(zip(names, linux, strict=True))
         for name, alpha, each in zip(names, TAIL_INDICES, linux, strict=True):
-            here, there = (_values(answers, setting, alpha, slower) for slower in (1, SLOWER))
+            here, there = (_values(answers, curve, alpha, slower) for slower in (1, SLOWER))
             rows.append(_row(name, "simulated, the source's network", here))
             rows.append(_row(name, f"simulated, {SLOWER} times slower", there))
             rows.append(_row(name, stacks.column(each), {key: scaled(each.answer, key, SLOWER) for key in there}))
             if stacks.usable(each):
-                made += _between(setting, name, each, there)
+                made += _between(curve, name, each, there)
         for metric in METRICS:
-            changes = [_simulated_change(answers, setting, slower, metric) for slower in (1, SLOWER)]
+            changes = [_simulated_change(answers, curve, slower, metric) for slower in (1, SLOWER)]
             cells = [each.told() for each in changes]
             if all(stacks.usable(each) for each in linux):
-                trends[setting, metric] = one_more(
+                trends[curve, metric] = one_more(
                     [scaled(each.answer, metric, SLOWER)[0] for each in linux],
-                    [_values(answers, setting, alpha, SLOWER)[metric] for alpha in TAIL_INDICES],
+                    [_values(answers, curve, alpha, SLOWER)[metric] for alpha in TAIL_INDICES],
                 )
-                cells.append(trends[setting, metric].told())
-            signs.append(
-                (setting.name, WORDS[metric], SIGNS[published_sign(setting, metric)], *cells, *[""] * (3 - len(cells)))
-            )
+                cells.append(trends[curve, metric].told())
+            signs.append((curve.name, WORDS[metric], SIGNS[curve.published(metric)], *cells, *[""] * (3 - len(cells))))
     made = [*_published(trends, answers), *made]
     text = (
         f"The testbed's network, {SLOWER} times slower: rates are divided, times multiplied, so that loads, windows "
@@ -193,7 +189,7 @@ def _published(trends: Trends, answers: Mapping[Any, Any]) -> list[Claim]:
     """The published signs on Linux, beside those of the simulator in the same network."""
     reading = f"{kernel_name()}, {SLOWER} times slower, equal loads"
     simulated = {key: _simulated_change(answers, key[0], SLOWER, key[1]) for key in trends}
-    return stacks.by_one_instrument(checks(trends, reading), checks(simulated, reading))
+    return stacks.by_one_instrument(*(named(list(signs_of(each)), reading) for each in (trends, simulated)))
 
 
 def scaled(point: Measured, key: str, slower: float) -> FloatArray:
@@ -205,14 +201,14 @@ def scaled(point: Measured, key: str, slower: float) -> FloatArray:
 _SHOWN = (*METRICS, "mean_packets", "ssthresh_packets")
 
 
-def _values(answers: Mapping[Any, Any], setting: Setting, alpha: float, slower: float) -> dict[str, FloatArray]:
+def _values(answers: Mapping[Any, Any], curve: Curve, alpha: float, slower: float) -> dict[str, FloatArray]:
     """Of the simulated runs of a point, as in the source's network."""
-    runs: list[Equal] = [answers[setting, alpha, slower, seed] for seed in range(1, RUNS + 1)]
+    runs: list[Drawn] = [answers[curve, alpha, slower, seed] for seed in range(1, RUNS + 1)]
     return {key: np.concatenate([scaled(each.point, key, slower) for each in runs]) for key in _SHOWN}
 
 
-def _simulated_change(answers: Mapping[Any, Any], setting: Setting, slower: float, metric: str) -> Change:
-    values = [_values(answers, setting, alpha, slower)[metric] for alpha in TAIL_INDICES]
+def _simulated_change(answers: Mapping[Any, Any], curve: Curve, slower: float, metric: str) -> Change:
+    values = [_values(answers, curve, alpha, slower)[metric] for alpha in TAIL_INDICES]
     return change(TAIL_INDICES, values, heaviest=min(TAIL_INDICES))
 
 
@@ -236,11 +232,11 @@ def one_more(pair: Sequence[float], simulated: Sequence[FloatArray]) -> Change:
     return Change(float(ours), float(ours) - half, float(ours) + half, p_value, 1)
 
 
-def _between(setting: Setting, name: str, linux: Emulated, simulated: Mapping[str, FloatArray]) -> list[Claim]:
+def _between(curve: Curve, name: str, linux: Emulated, simulated: Mapping[str, FloatArray]) -> list[Claim]:
     """Linux beside the simulator's TCP of Linux, in the slower network."""
     return [
         stacks.beside_simulated(
-            f"{setting.figure}-linux",
+            f"{curve.figure}-linux",
             f"{WORDS[metric]} on Linux, {name}",
             linux,
             float(scaled(linux.answer, metric, SLOWER)[0]),

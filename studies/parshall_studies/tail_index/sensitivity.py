@@ -21,9 +21,9 @@ from parshall.report.document import Section, Table
 from parshall.studies.study import Case
 from parshall_studies.tail_index.beyond import scenario
 from parshall_studies.tail_index.distributions import bounded_pareto
-from parshall_studies.tail_index.grid import Size
 from parshall_studies.tail_index.measure import METRICS, WORDS, Measured, measured
 from parshall_studies.tail_index.running import case
+from parshall_studies.tail_index.setting import Setting
 
 with extra("studies", "tail_index"):
     from SALib.analyze import morris as morris_analysis
@@ -53,12 +53,12 @@ class Influence:
         return f"{FACTORS[first]} (with the {FACTORS[second]} not told apart from it)" if near else FACTORS[first]
 
 
-def cases(size: Size, trajectories: int, repetitions: int) -> dict[int, Case]:
+def points(setting: Setting) -> dict[int, Case]:
     """The points of Morris' analysis of the distribution's properties, each once."""
-    size = replace(size, repetitions=repetitions)
-    different = np.unique(_points(trajectories), axis=0)
+    fewer = replace(setting, repetitions=2)
+    different = np.unique(_points(setting.trajectories), axis=0)
     return {
-        number: case("sensitivity", scenario(size, size=bounded_pareto(mean, tail_index, mean * 10**ratio)), measured)
+        number: case("sensitivity", scenario(fewer, size=bounded_pareto(mean, tail_index, mean * 10**ratio)), measured)
         for number, (mean, tail_index, ratio) in enumerate(different)
     }
 
@@ -93,13 +93,9 @@ def answer(influences: Sequence[Influence]) -> str:
     return f"{first[0].upper()}{first[1:]}. {second}"
 
 
-def answer_section(effects: Sequence[Influence]) -> Section:
-    """The answer."""
-    return Section("Which property of the distribution matters", (answer(effects),))
-
-
-def section(effects: Sequence[Influence]) -> Section:
-    """The table."""
+def section(answers: Mapping[int, Measured], setting: Setting) -> Section:
+    """The answer, and the table."""
+    effects = influences(answers, setting.trajectories)
     strengths = [
         (
             WORDS[each.metric],
@@ -108,8 +104,9 @@ def section(effects: Sequence[Influence]) -> Section:
         for each in effects
     ]
     return Section(
-        "Sensitivity to the distribution",
+        "Which property of the distribution matters",
         (
+            answer(effects),
             "Morris’ μ*: how far a metric moves on average when one property moves by two thirds of its range and the "
             "others stay, with 95 % intervals. Mean size 500 to 2000 packets, tail index 1.1 to 3, largest size 10 to "
             "1000 means.",

@@ -1,15 +1,14 @@
-"""Signs of trends and their significance, and the published signs beside them.
+"""Signs of trends and their significance.
 
 | symbol | name here |
 | --- | --- |
 | 1/alpha | how heavy the tail is |
 | y | a metric, a value a repetition and tail index |
 
-y is regressed on 1/alpha over alpha >= 1.3 (at 1.1, the source says, the mean of the sizes could not be imposed),
-with a level for each repetition: repetitions share their random numbers at all tail indices, and what they have in
-common is no noise of the trend. The change is that of the line from the lightest to the heaviest tail over the mean of
-y; its t-test gives the significance. The sign is that of the change if p < 0.05 and the change is at least 3 % (else
-it is invisible in a figure), and 0 otherwise.
+y is regressed on 1/alpha, with a level for each repetition: repetitions share their random numbers at all tail indices,
+and what they have in common is no noise of the trend. The change is that of the line from the lightest to the heaviest
+tail over the mean of y; its t-test gives the significance. The sign is that of the change if p < 0.05 and the change is
+at least 3 % (else it is invisible in a figure), and 0 otherwise.
 """
 
 from __future__ import annotations
@@ -21,14 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t
 
-from parshall.analysis.stats.claim_rules import sign
-from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
-from parshall.analysis.stats.region import Outcome
-from parshall_studies.tail_index.measure import METRICS, WORDS
-from parshall_studies.tail_index.settings import PAPER, Setting, published_sign
+from parshall_studies.tail_index.measure import METRICS
+from parshall_studies.tail_index.runs import Rows
+from parshall_studies.tail_index.setting import HEAVIEST, PAPER, Curve, Setting
 
-HEAVIEST = 1.3
 VISIBLE = PAPER.within("visible").value
 SIGNIFICANCE = 0.05
 
@@ -59,62 +55,17 @@ class Change:
         return Interval(self.relative, self.low, self.high, self.values)
 
 
-Trends = dict[tuple[Setting, str], Change]
-"""By setting and metric (`measure.METRICS`)."""
+Trends = dict[tuple[Curve, str], Change]
+"""By curve and metric (`measure.METRICS`)."""
 
 
-def checks(trends: Trends, load: str) -> list[Claim]:
-    """A check for each published sign.
-
-    Parameters
-    ----------
-    load
-        How the load came about: part of the reading.
-    """
-    listed = (_check(setting, metric, each, load) for (setting, metric), each in trends.items() if setting.own_stack)
-    return [each for each in listed if each is not None]
-
-
-def outcome(setting: Setting, metric: str, change: Change) -> Outcome | None:
-    """What a change says of the published sign, whosever TCP it is; None if none was published."""
-    check = _check(setting, metric, change, "")
-    return None if check is None else check.outcome
-
-
-def _check(setting: Setting, metric: str, change: Change, load: str) -> Claim | None:
-    published = published_sign(setting, metric)
-    if published is None:
-        return None
-    return sign(
-        setting.figure,
-        f"{WORDS[metric]} with heavier tails, {setting.name}",
-        published,
-        change.interval,
-        f"{change.told()}, p = {change.p_value:.2g}",
-        negligible=PAPER.within("visible"),
-        reading=_reading(setting, load),
-    )
-
-
-def _reading(setting: Setting, load: str) -> str:
-    return "; ".join(part for part in (setting.reading, load) if part)
-
-
-def sensitive(trends: Trends, setting: Setting, load: str) -> Claim:
-    """Whether any metric of a setting changes, where the source says that they do and not how."""
-    changes = [trends[setting, metric] for metric in METRICS]
-    largest = max(changes, key=lambda each: abs(each.relative))
-    sizes = [(max(0.0, each.low, -each.high), max(abs(each.low), abs(each.high))) for each in changes]
-    low, high = (max(ends) for ends in zip(*sizes, strict=True))
-    return sign(
-        setting.figure,
-        f"largest change of a metric with heavier tails, {setting.name}",
-        1,
-        Interval(abs(largest.relative), low, high, largest.values),
-        "; ".join(f"{WORDS[metric]} {trends[setting, metric].told()}" for metric in METRICS),
-        negligible=PAPER.within("visible"),
-        reading=_reading(setting, load),
-    )
+def trends(rows: Rows, setting: Setting) -> Trends:
+    """The change of every metric of every curve."""
+    return {
+        (curve, metric): change(list(row), [each.values(metric) for each in row.values()], setting.heaviest)
+        for curve, row in rows.items()
+        for metric in METRICS
+    }
 
 
 def change(tail_indices: Sequence[float], values: Sequence[ArrayLike], heaviest: float = HEAVIEST) -> Change:
