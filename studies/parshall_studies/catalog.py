@@ -23,7 +23,7 @@ MULTIPLE_TIME_SCALE = Study(
     "what a slope that follows predicted contention gains under self-similar traffic (Figs 1, 6 to 13)",
     "Park & Tuan, ACM TOMACS 10(2), 2000",
     "parshall_studies.multiple_time_scale",
-    {"quick": "4 CPU minutes", "paper": "some 2 CPU hours"},
+    {"quick": "5 CPU minutes", "paper": "some 2 CPU hours"},
 )
 RIO = Study(
     "rio",

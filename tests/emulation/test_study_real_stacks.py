@@ -20,9 +20,11 @@ from parshall_studies.itb.pair import TABLE6
 from parshall_studies.large_deviations import constant, cross_traffic, download, on_off, pairs
 from parshall_studies.large_deviations.flow import Flow
 from parshall_studies.large_deviations.setting import Setting
+from parshall_studies.multiple_time_scale import real_stacks as mts
 from parshall_studies.multiple_time_scale import side_by_side
-from parshall_studies.multiple_time_scale import steered_stacks as steered
-from parshall_studies.multiple_time_scale.network import SOURCE, Background
+from parshall_studies.multiple_time_scale.grid import SOURCE, Normalised
+from parshall_studies.multiple_time_scale.measure import Measured
+from parshall_studies.multiple_time_scale.network import Background
 from parshall_studies.rio import ON_LINUX
 from parshall_studies.rio.tables import measured
 from parshall_studies.scaling import for_linux
@@ -183,15 +185,18 @@ def test_pairs_of_linux_share_their_links() -> None:
     assert 60 < (both.one + both.two).mean() < 115
 
 
-CLIENTS = Background(1.05, 1.0, 17)
-"""So light that they leave a connection its window."""
+def in_network(number: int, rtt_ms: int, mean_packets: float) -> side_by_side.Loaded:
+    alone = Measured(0.0, (), 5.0, None, 0.0, 0.0)
+    normalised = Normalised(Background(1.05, mean_packets, 17), alone, 5.0)
+    return side_by_side.Loaded(side_by_side.Place(number, "reno", rtt_ms), normalised)
 
 
 def test_a_plain_connection_has_the_window_of_the_source() -> None:
-    """32 packets of 1000 bytes a round trip of 200 ms; with the buffer of a window limit alone it has up to 27."""
-    scenario = side_by_side.scenario(
-        [(side_by_side.Place(1, 200, 5.0, 1.05), CLIENTS, "reno")], 8.0, side_by_side.real()
-    )
+    """32 packets of 1000 bytes a round trip of 200 ms; with the buffer of a window limit alone it has up to 27.
+
+    Its clients are so light that they leave it its window.
+    """
+    scenario = side_by_side.scenario([in_network(1, 200, 1.0)], ["reno"], 8.0, {side_by_side.HOST: True})
     (found,) = emulated("plain", scenario, side_by_side.of_run).answer().answer
     window = found.goodput_mbps * 1e6 * 0.2 / 8 / (1000 - 40)
     assert 28 < window <= 33
@@ -199,14 +204,11 @@ def test_a_plain_connection_has_the_window_of_the_source() -> None:
 
 
 @pytest.mark.needs("clang", "bpf_helpers.h")
-@pytest.mark.skipif(stacks.missing(steered.PROGRAM) is not None, reason="no BPF program for the kernel")
+@pytest.mark.skipif(stacks.missing(mts.PROGRAM) is not None, reason="no BPF program for the kernel")
 def test_connections_of_linux_are_steered() -> None:
     """Both settings are networks of one emulation, with the kernel's program over Reno, among simulated clients."""
-    networks = [
-        (side_by_side.Place(number, 30, 5.0, 1.05), Background(1.05, 40.0, 17), steered.CONTROLS["steered"])
-        for number in (1, 2)
-    ]
-    scenario = side_by_side.scenario(networks, 8.0, side_by_side.real())
+    loads = [in_network(number, 30, 40.0) for number in (1, 2)]
+    scenario = side_by_side.scenario(loads, [mts.HOW["steered"]] * 2, 8.0, {side_by_side.HOST: True})
     found = emulated("steered", scenario, side_by_side.of_run).answer().answer
     assert len(found) == 2
     for each in found:

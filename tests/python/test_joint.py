@@ -78,6 +78,24 @@ def judgement(count: int) -> Judgement:
     return JOINT.judgement(answers, "quick", None)
 
 
+def test_claims_to_which_the_reconstruction_was_fitted_are_judged() -> None:
+    """A design fits nothing, so that they say as much as others."""
+    text = """
+source = "an invention"
+[[claim]]
+id = "fig1.buffer"
+artefact = "Figure 1"
+kind = "value"
+states = "It is 1"
+refuted_by = "it is not"
+check = ["fig1: buffer"]
+calibrated = "the buffer was chosen for it"
+"""
+    answers = {number: case.answer() for number, case in JOINT.cases(4, "quick").items()}
+    found = JOINT.judgement(answers, "quick", parsed(text, "claims.toml"))
+    assert found.names == judgement(4).names
+
+
 def test_the_deciding_parameter_is_named_and_chance_is_not() -> None:
     found = judgement(128)
     buffer, sack = found.decision("fig1: buffer"), found.decision("fig1: SACK")

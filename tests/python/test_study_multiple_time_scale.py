@@ -2,84 +2,78 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
+from parshall.campaign.keys import call_of
 from parshall.instruments.simulation.single import Recorded
 from parshall.report.document import Document, document_html
 from parshall.scenario import Scenario
 from parshall.studies.catalog import find
 from parshall.studies.running import answered, run
 from parshall_studies.multiple_time_scale import (
-    background,
-    contrasts,
-    datagrams,
+    BEYOND,
+    FIGURES,
+    JOINT,
+    all_points,
     fairness,
+    file_size,
     grid,
-    harm,
-    interval,
-    lockouts,
+    joint,
     metacontrol,
-    oracle,
+    others,
     prediction,
-    readings,
-    reconstruction,
     rtt,
-    sensitivity,
+    setting,
     short,
-    statements,
     tails,
     thresholds,
-    today,
+    variants,
 )
-from parshall_studies.multiple_time_scale.claims import STEERED
-from parshall_studies.multiple_time_scale.grid import Point
+from parshall_studies.multiple_time_scale.grid import SOURCE, Point
 from parshall_studies.multiple_time_scale.measure import Measured, _completion, measured
 from parshall_studies.multiple_time_scale.network import (
     MEASURED,
-    SOURCE,
     Background,
     Connections,
     Network,
     scenario,
     steered,
 )
-from parshall_studies.multiple_time_scale.readings import BASE
+from parshall_studies.multiple_time_scale.setting import FIRST_GUESS, RECONSTRUCTION, STEERED, Setting
 from parshall_studies.rio import setting as rio
 from parshall_studies.synthesis import fgn
 
-TINY = replace(
-    grid.SIZES["quick"],
-    duration_s=20.0,
-    seeds=2,
-    thresholds=(1, 4, 8),
-    aggressiveness=(6, 10),
-    counts=(2, 6, 18),
-    fast_duration_s=4.0,
-    fast_seeds=2,
-    short_s=(100,),
-    course_s=40.0,
-    oracle_s=20.0,
-    oracle_seeds=2,
-    reading_s=20.0,
-    reading_seeds=4,
-    readings=("window limit: none", "TCP Rate's decrease: by the ACK"),
-    claimed=("fig7",),
-    crossed=((20,), (8,)),
-)
+SIZES: dict[str, Any] = {
+    "duration_s": 20.0,
+    "seeds": 2,
+    "thresholds": (1, 4, 8),
+    "aggressiveness": (6, 10),
+    "counts": (2, 6, 18),
+    "idles_s": (0.1, 2.0),
+    "fast_duration_s": 4.0,
+    "fast_seeds": 2,
+    "short_s": (100,),
+    "course_s": 40.0,
+    "oracle_s": 20.0,
+    "oracle_seeds": 2,
+}
+TINY = replace(FIRST_GUESS, **SIZES)
 
 
-def simulated(points: Iterable[Point], size: grid.Size) -> grid.Results:
+def simulated(points: Iterable[Point], size: Setting) -> grid.Results:
     return grid.results(answered(grid.cases(points, size)))
 
 
 @pytest.mark.parametrize("alpha", [1.05, 1.95])
 def test_loads_are_equal_after_normalisation(alpha: float) -> None:
-    carried = [background.matching(alpha, 5.0, seed, 200.0, SOURCE) for seed in (1, 2)]
+    carried = [grid.matching((alpha, 5.0, SOURCE, None), seed, 200.0) for seed in (1, 2)]
     assert all(abs(each.error) <= 0.02 for each in carried), "the tolerance of the normalisation"
     assert carried[0].background.mean_packets != carried[1].background.mean_packets
 
@@ -127,9 +121,9 @@ def test_the_stack_is_that_of_ns2_of_the_time() -> None:
 @pytest.mark.parametrize("seed", [2, 3])
 def test_nobody_is_locked_out_without_a_window_limit(seed: int) -> None:
     """The buffer of the measured connection's access link is finite: the clients keep most of their load."""
-    network = replace(SOURCE, window=None)
-    clients = background.matching(1.05, 5.0, seed, 200.0, network).background
-    always = BASE.point("reno", BASE.threshold(8)).connections
+    network = replace(FIRST_GUESS.network, window=None)
+    clients = grid.matching((1.05, 5.0, network, None), seed, 200.0).background
+    always = grid.point(FIRST_GUESS, "reno", FIRST_GUESS.threshold(8)).connections
     beside = measured(scenario(clients, always, 200.0))
     assert beside.background_mbps > 4.0, "of 5; with an endless buffer it was 1"
 
@@ -137,28 +131,28 @@ def test_nobody_is_locked_out_without_a_window_limit(seed: int) -> None:
 def test_clients_that_are_locked_out_are_on_the_page() -> None:
     """An endless connection whose access link buffers without end, beside 8 clients; the seed was chosen for that."""
     clients = Background(1.05, 300.0, 2, Network(buffer=64, window=None))
-    beside = BASE.point("reno", BASE.threshold(8), count=2)
+    beside = grid.point(FIRST_GUESS, "reno", FIRST_GUESS.threshold(8), count=2)
     document = scenario(clients, Connections(steered("reno", aggressiveness=6.0)), 300.0).complete_document()
-    connection, others = document["flows"]
+    connection, rest = document["flows"]
     connection |= {"path": ["bottleneck"], "access_rate": "10 Mbit/s"}
-    others |= {"count": 8}
+    rest |= {"count": 8}
     run = measured(Scenario.from_document(document))
     assert set(run.locked_out) == {"clients"}
     fed = replace(run, locked_out=(), background_mbps=4.0, least_share=0.2)
-    normalised = background.Normalised(clients, replace(run, background_mbps=5.0), 5.0)
+    normalised = grid.Normalised(clients, replace(run, background_mbps=5.0), 5.0)
     found = grid.Results({beside: (run, fed)}, {beside.key: (normalised, normalised)})
     assert (
-        "clients beside 2 of steered Reno at 30 ms (1\u00a0run; 10 Mbit/s, window limit 32, buffer 16)"
-        in lockouts.answer(found)
+        "clients beside 2 of steered Reno at 30 ms (1\u00a0run; 10 Mbit/s, window limit 32, buffer 16, idle 2 s)"
+        in others.answer(found)
     )
-    (toll,) = lockouts.tolls(found).values()
+    (toll,) = others.tolls(found).values()
     assert toll.kept[0] == pytest.approx(run.background_mbps / 5.0)
     assert toll.share == (0.2, "2 of steered Reno at 30 ms")
-    named = {check.quantity.split(",")[0]: check.ours for check in lockouts.checks(found)}
+    named = {check.quantity.split(",")[0]: check.ours for check in others._tolled(found)}
     assert named["runs in which a connection was locked out"] == 1
     over_udp = grid.Results({replace(beside, datagrams=True): (run,), beside: (fed,)}, {beside.key: (normalised,)})
-    assert [toll.locked_out.total() for toll in lockouts.tolls(over_udp).values()] == [1, 0], "TCP is told apart"
-    nobody = lockouts.answer(grid.Results({beside: (fed,)}, {beside.key: (normalised,)}))
+    assert [toll.locked_out.total() for toll in others.tolls(over_udp).values()] == [1, 0], "TCP is told apart"
+    nobody = others.answer(grid.Results({beside: (fed,)}, {beside.key: (normalised,)}))
     assert nobody.startswith("In none of")
 
 
@@ -201,7 +195,7 @@ def test_the_peak_of_a_curve_has_an_interval() -> None:
 
 @pytest.mark.slow
 def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(grid.SIZES, "quick", TINY)
+    monkeypatch.setattr("parshall_studies.multiple_time_scale.at", lambda _: replace(RECONSTRUCTION, **SIZES))
     found = run(find("multiple_time_scale"), "quick", lambda _: None)
     artefacts = {check.artefact for check in found.checks}
     figures = {"fig1", "fig6", "fig7", "fig8a", "fig8b", "fig9", "fig10", "fig11", "fig12", "fig13"}
@@ -211,43 +205,71 @@ def test_the_page_of_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(named) == len(set(named))
     drawn = {figure.name for section in found.sections for figure in section.figures}
     assert drawn >= {"fig6a", "fig6b", "fig6c", "fig7a", "fig7b", "fig7c", "fig8", "fig9", "fig10", "fig11", "fig12"}
-    assert drawn >= {"fig13a", "fig13b", "fig1-1-05-1s", "fig1-1-05-5s", "fig1-1-95-1s", "fig1-1-95-5s"}
+    assert drawn >= {"fig13a", "fig13b", "fig1-1-05-1s", "fig1-1-05-5s", "fig1-1-95-1s", "fig1-1-95-5s", "file-size"}
     html = document_html(Document("study", "t", "d", (), found.sections))
     assert "Gain against the RTT" in html
     assert "Normalised backgrounds" in html
     assert html.index("Does prediction gain?") < html.index("Threshold curves"), "the question comes first"
 
 
-PARTS = (prediction, thresholds, rtt, tails, metacontrol, fairness, datagrams, harm, sensitivity, today, interval)
-
-
-def test_all_parts_ask_for_what_they_show() -> None:
-    for part in PARTS:
-        listed = list(part.points(TINY))
-        compared = (point.plain for point in listed if not point.series)
-        assert set(compared) <= set(listed), part.__name__
-    for point in sensitivity.variants(TINY).values():
+def test_all_artefacts_ask_for_what_they_compare() -> None:
+    for artefact in (*FIGURES, *BEYOND):
+        listed = {key[0] for key in artefact.points(TINY) if isinstance(key[0], Point)}
+        assert {each.plain for each in listed if not each.series} <= listed, artefact.name
+    for point in variants.ways(TINY).values():
         assert replace(rtt.blind(point), parameters=point.parameters) == point, "nothing else differs"
 
 
-def test_claims_are_checked_by_the_part_of_their_figure() -> None:
-    for each in contrasts.CONTRASTS:
-        points = set(each.points(BASE, TINY))
-        assert any(points <= set(part.points(TINY)) for part in PARTS), each.quantity
-        assert set(each.depends) <= {reading.parameter for reading in readings.READINGS}, each.quantity
-    for reading in readings.READINGS:
-        assert any(reading.parameter in each.depends for each in contrasts.CONTRASTS)
-        assert reading.point("tcp_rate", STEERED, rtt_ms=90) != BASE.point("tcp_rate", STEERED, rtt_ms=90) or (
-            reading.parameter == "threshold"
-        ), reading.name
+def test_what_the_source_leaves_open_reaches_the_network_and_the_controls() -> None:
+    """Each value that is tried changes some scenario of the joint design."""
+    base = replace(joint_base(), seeds=1)
+
+    def declared(one: Setting) -> set[str]:
+        cases = (case for each in joint.ARTEFACTS for case in each.cases(one).values())
+        return {call_of(case.function, case.arguments).key for case in cases}
+
+    usual = declared(base)
+    for each in setting.OPEN:
+        values = each.values or (each.at(0.0), each.at(0.999))
+        changed = [value for value in values if value != getattr(base, each.name)]
+        assert changed, each.name
+        for value in changed:
+            assert declared(replace(base, **{each.name: value})) != usual, (each.name, value)
 
 
-def test_several_connections_differ_from_the_reading_by_their_link_alone() -> None:
-    """Also in what no value that is tried changes here: with everybody's RTT the clients' own is not asked."""
-    everybody = replace(BASE, everybodys_rtt=True, network=replace(SOURCE, clients_rtt_ms=90))
-    for reading in (everybody, *readings.READINGS):
-        alike = reading.point("reno", STEERED, count=6)
-        assert contrasts.several(reading, TINY, 6) == replace(alike, network=replace(alike.network, rate_mbps=20.0))
+def joint_base() -> Setting:
+    return setting.joint_base("quick")
+
+
+def test_the_joint_design_has_every_sign_of_figs_6_to_10() -> None:
+    """Judged on runs of seconds: as many claims of each as the page makes, but for single values."""
+    assert JOINT.settings(4, "quick")[0] == joint_base()
+    tiny = replace(joint_base(), duration_s=20.0, seeds=2)
+    found = Counter(claim.artefact for claim in joint.judge_all(tiny).claims)
+    assert {name: found[name] for name in ("fig6", "fig7", "fig8a", "fig8b", "fig9", "fig10", "§5.4")} == {
+        "fig6": 7,
+        "fig7": 8,
+        "fig8a": 8,
+        "fig8b": 3,
+        "fig9": 10,
+        "fig10": 9,
+        "§5.4": 1,
+    }
+
+
+def test_clients_that_are_held_carry_their_load_beside_the_connections() -> None:
+    """§5.7: alone they carry 5 Mbit/s, and beside 18 connections on 20 Mbit/s much less."""
+    point = grid.point(FIRST_GUESS, "reno", STEERED, count=18, rate_mbps=20.0)
+    found = simulated([point, replace(point, held=True)], replace(TINY, duration_s=100.0, seeds=2))
+    free, fixed = (np.mean([each.background_mbps for each in row]) for row in found.runs.values())
+    assert free < 4.0
+    assert fixed == pytest.approx(5.0, abs=0.3)
+
+
+def test_files_are_smaller_the_shorter_clients_pause() -> None:
+    short_s, long_s = (grid.matching((1.95, 5.0, replace(SOURCE, idle_s=each), None), 1, 200.0) for each in (0.1, 2.0))
+    assert abs(short_s.error) <= 0.02
+    assert long_s.background.mean_packets > 5 * short_s.background.mean_packets
 
 
 def _simulation(point: Point, duration_s: float) -> Point:
@@ -257,57 +279,41 @@ def _simulation(point: Point, duration_s: float) -> Point:
 
 def test_nothing_is_simulated_twice_at_paper_scale() -> None:
     """A that is found while running is followed in the run whose throughput is compared."""
-    size = grid.SIZES["paper"]
-    main = list(dict.fromkeys(point for part in PARTS for point in part.points(size)))
-    tried = [what for what, number in reconstruction.cases(size) if isinstance(what, Point) and number == 0]
-    for points, duration_s in ((main, size.duration_s), (tried, size.reading_s)):
-        assert len({_simulation(each, duration_s) for each in points}) == len(points)
+    paper = setting.at("paper", FIRST_GUESS)
+    made = {key[0] for key in all_points(paper) if isinstance(key[0], Point)}
+    assert len({_simulation(each, paper.duration_s) for each in made}) == len(made)
 
 
 def test_what_is_held_against_one_published_run_is_as_long_as_that() -> None:
     """And its clients bring the load in that time."""
-    size = grid.SIZES["paper"]
+    paper = setting.at("paper", FIRST_GUESS)
     compared = [
-        rtt.single(size, "tcp_rate"),
-        *(contrasts.followed(BASE, size, each) for each in (0.01, 0.05, 0.25)),
-        *(contrasts.fixed(BASE, size, each) for each in (1, 6)),
-        *(contrasts.several(BASE, size, each) for each in (2, 6, 18)),
+        rtt.single(paper),
+        *(metacontrol.followed(paper, each) for each in (0.01, 0.05, 0.25)),
+        *(metacontrol.fixed(paper, each) for each in (1, 6)),
+        *(fairness.steered(paper, each) for each in (2, 6, 18)),
     ]
-    backgrounds = {key for key, _ in grid.cases(compared, size) if not isinstance(key, Point)}
-    assert {size.duration(key) for key in backgrounds} == {10_000.0}
+    backgrounds = {key for key, _ in grid.cases(compared, paper) if not isinstance(key, Point)}
+    assert {grid.duration(paper, key) for key in backgrounds} == {10_000.0}
     for point in compared:
-        assert (point.duration_s or size.duration(point.key)) == 10_000.0
-    assert contrasts.several(BASE, size, 4).normalised_s == 3000.0
-    assert size.duration(rtt.steered("tcp_rate", 450).key) == 2500.0
+        assert (point.duration_s or grid.duration(paper, point.key)) == 10_000.0
+    assert fairness.steered(paper, 4).normalised_s == 3000.0
+    assert grid.duration(paper, rtt.steered(paper, "tcp_rate", 450).key) == 2500.0
 
 
-def test_fig_6_a_has_longer_runs_where_it_is_close() -> None:
-    size = grid.SIZES["paper"]
-    (peak, *_) = contrasts.contrasts("fig6")
-    by_name = {reading.name: reading for reading in (*reconstruction.tried(size), *reconstruction.crossed(size))}
-    lasts = {name: reconstruction.lasting(peak, each, size).lasts_s for name, each in by_name.items()}
-    assert {lasts[name] for name in ("", "buffer: 12 packets", "buffer: 20 packets")} == {2500.0}
-    assert lasts["buffer: 8 packets"] is lasts["buffer: 64 packets"] is None
-    assert {value for name, value in lasts.items() if name.startswith(reconstruction.CROSSED)} == {None}
-    others = contrasts.contrasts("fig9")
-    assert {reconstruction.lasting(others[0], each, size).lasts_s for each in by_name.values()} == {None}
-
-
-def test_a_claim_holds_if_it_is_confirmed_on_the_other_half() -> None:
-    rng = np.random.default_rng(5)
-    high, nothing = 1 + 0.1 * rng.normal(size=10), rng.normal(size=10)
-    assert reconstruction.both_halves(np.concatenate([high, high])).low > 0
-    assert reconstruction.both_halves(np.concatenate([high, nothing])).low < 0, "chosen, not confirmed"
-    assert reconstruction.both_halves(np.concatenate([nothing, high])).low < 0
+def test_the_file_size_is_all_that_its_figure_changes() -> None:
+    one, other = (file_size._ends(each, "reno")[0] for each in file_size._settings(TINY))
+    assert replace(one, network=other.network) == other
+    assert replace(one.network, idle_s=other.network.idle_s) == other.network
 
 
 def test_an_oracle_knows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the last pass the slope of every interval is what its own background asks for."""
-    parameters = dict(BASE.threshold(4) or ())
+    parameters = dict(FIRST_GUESS.threshold(4) or ())
     clients = Background(1.05, 45.0, 1)
     made = scenario(clients, Connections(steered("reno", **parameters, oracle=[8.0] * 30)), 60.0)
     plain = measured(scenario(clients, Connections("reno"), 60.0), series=True)
-    scale = oracle.scale_of(np.array(plain.others))
+    scale = prediction.scale_of(np.array(plain.others))
     runs: list[tuple[list[float], Measured]] = []
 
     def counted(given: Scenario) -> Measured:
@@ -315,16 +321,16 @@ def test_an_oracle_knows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
         runs.append((levels, measured(given, series=True)))
         return runs[-1][1]
 
-    monkeypatch.setattr(oracle, "with_series", counted)
-    found = oracle.with_oracle(made, scale, following=False)
+    monkeypatch.setattr(prediction, "with_series", counted)
+    found = prediction.with_oracle(made, scale, following=False)
     levels, last = runs[-1]
     assert found == last
     wanted = scale.following[scale.levels(np.array(last.others))[:-1] - 1] <= 4.5
     assert len(last.others) == 29, "all but the last interval are known"
     assert (np.array(levels[1:29]) <= 4.5).tolist() == wanted.tolist()
-    assert 1 < len(runs) <= 30 + 30 / oracle.AHEAD
-    monkeypatch.setattr(oracle, "AHEAD", 30)
-    assert oracle.with_oracle(made, scale, following=False) == found, "runs that are cut short change nothing"
+    assert 1 < len(runs) <= 30 + 30 / prediction.AHEAD
+    monkeypatch.setattr(prediction, "AHEAD", 30)
+    assert prediction.with_oracle(made, scale, following=False) == found, "runs that are cut short change nothing"
 
 
 def test_a_table_known_beforehand_is_what_the_module_would_count() -> None:
@@ -373,8 +379,8 @@ def test_transfers_that_were_cut_off_are_not_left_out() -> None:
 
 
 def test_t_l_follows_the_memory_of_the_background() -> None:
-    found = simulated(interval.points(TINY), replace(TINY, duration_s=200.0))
-    heavy = interval.of_backgrounds(found.backgrounds[TINY.tail_indices[0], 5.0, SOURCE, None])
+    found = simulated([variants.usual(TINY, 1.05)], replace(TINY, duration_s=200.0))
+    heavy = variants.of_backgrounds(found.backgrounds[variants.usual(TINY, 1.05).key])
     assert heavy.interval_s is not None
     assert heavy.correlations[0].interval_s == 0.5, "ten RTTs of 30 ms are less than a bin"
 
@@ -382,8 +388,8 @@ def test_t_l_follows_the_memory_of_the_background() -> None:
 def test_levels_follow_levels_where_there_is_memory() -> None:
     """Fig. 1: after the highest level the mean level is higher than after the lowest, and without memory it is not."""
     rng = np.random.default_rng(1)
-    assert statements.after_ends(fgn(4096, 0.9, rng)) > 2.0
-    assert abs(statements.after_ends(rng.normal(size=4096))) < 0.6, "4 standard errors"
+    assert tails.after_ends(fgn(4096, 0.9, rng)) > 2.0
+    assert abs(tails.after_ends(rng.normal(size=4096))) < 0.6, "4 standard errors"
 
 
 def test_it_is_registered() -> None:

@@ -26,9 +26,9 @@ from parshall_studies.itb import exchanges, programs, real, rtts, web
 from parshall_studies.itb import files as bulk
 from parshall_studies.itb.network import Measured as OfPlaces
 from parshall_studies.itb.pair import PingPong
-from parshall_studies.multiple_time_scale import background, side_by_side
-from parshall_studies.multiple_time_scale import real_stacks as plain
-from parshall_studies.multiple_time_scale import steered_stacks as steered
+from parshall_studies.multiple_time_scale import real_stacks as mts
+from parshall_studies.multiple_time_scale import side_by_side
+from parshall_studies.multiple_time_scale.grid import Normalised as Normal
 from parshall_studies.multiple_time_scale.measure import Measured as PlainRun
 from parshall_studies.multiple_time_scale.network import Background
 from parshall_studies.rio.setting import ROUTERS, SETTINGS
@@ -322,7 +322,7 @@ def test_times_over_http_are_held_against_simulated_ones(validity: Validity) -> 
 
 
 def a_load(place: side_by_side.Place) -> side_by_side.Loaded:
-    normal = background.Normalised(Background(1.05, 60.0, 17, place.network), plain_run(5.0), 5.0)
+    normal = Normal(Background(1.05, 60.0, 17, place.network), plain_run(5.0), 5.0)
     return side_by_side.Loaded(place, normal)
 
 
@@ -330,19 +330,17 @@ def plain_run(mbps: float) -> PlainRun:
     return PlainRun(mbps, (mbps,), 5.0, None, 0.01, 4.0)
 
 
-@pytest.mark.parametrize("reading", plain.NETWORKS)
-def test_real_connections_meet_simulated_clients(reading: str) -> None:
-    network = plain.NETWORKS[reading]
-    loads = [a_load(plain.places(each, network)[0]) for each in plain.CONNECTIONS]
-    made = plain.at_once(loads, 66.0, side_by_side.real(network))
+def test_real_connections_meet_simulated_clients() -> None:
+    loads = [a_load(place) for place in mts.PLAIN.values()]
+    made = side_by_side.scenario(loads, [each.place.control for each in loads], 66.0, {side_by_side.HOST: True})
     assert {group.name.split("-")[0]: group.endpoint for group in made.flows} == {
         "measured": "kernel",
         "clients": "simulated",
     }
     given = [group for group in made.document()["flows"] if group["name"].startswith("measured")]
-    limited = network.window is not None
-    for group, connection in zip(given, plain.CONNECTIONS, strict=True):
-        assert (group["congestion_control"]["name"], group["rtt"]) == (connection.control, f"{connection.rtt_ms} ms")
+    for group, place in zip(given, mts.PLAIN.values(), strict=True):
+        limited = place.network.window is not None
+        assert (group["congestion_control"]["name"], group["rtt"]) == (place.control, f"{place.rtt_ms} ms")
         assert group["receive_window"] == ("32 packets" if limited else "unlimited")
         # With the buffer that follows from the window limit, a socket has 22 of the 32 packets.
         assert group.get("kernel", {}).get("receive_buffer") == (side_by_side.RECEIVE_BUFFER if limited else None)
@@ -351,60 +349,57 @@ def test_real_connections_meet_simulated_clients(reading: str) -> None:
         assert [link.rpartition("-")[0] for link in group["path"]] == (
             ["bottleneck"] if limited else ["access", "bottleneck"]
         )
-    queues = {link["name"].rpartition("-")[0]: link["queue"]["limit"] for link in made.document()["links"]}
-    assert queues["bottleneck"] == f"{network.buffer} packets"
+        queues = {link["name"]: link["queue"]["limit"] for link in made.document()["links"]}
+        assert queues[f"bottleneck-{place.number}"] == f"{place.network.buffer} packets"
 
 
 def test_what_could_overflow_its_access_link_is_measured_at_the_bottleneck() -> None:
     """An access link beside the bottleneck: a network is still one of its own, and read as one."""
-    network = plain.NETWORKS["no window limit, buffer 16"]
-    loads = [a_load(plain.places(each, network)[0]) for each in plain.CONNECTIONS[:2]]
-    both = side_by_side.simulated_with(loads, "reno", 20.0, stacks.PROFILE)
-    assert side_by_side.simulated_with(loads[1:], "reno", 20.0, stacks.PROFILE) == both[1:]
+    loads = [a_load(place) for place in mts.PLAIN.values() if place.network.window is None][:2]
+    both = side_by_side.simulated(loads, ["reno"] * 2, 20.0, stacks.PROFILE)
+    assert side_by_side.simulated(loads[1:], ["reno"], 20.0, stacks.PROFILE) == both[1:]
     assert all(0 < each.goodput_mbps < 10 and each.background_mbps > 0 for each in both)
-    run = parshall.run(side_by_side.with_controls(loads, "reno", 20.0, stacks.PROFILE))
-    assert side_by_side.of_run(run) == both
+    assert side_by_side.of_run(parshall.run(side_by_side.scenario(loads, ["reno"] * 2, 20.0, stacks.PROFILE))) == both
 
 
 def test_linux_is_held_against_the_same_background() -> None:
-    answers: dict[Any, Any] = {}
-    for key, case in plain.cases("quick").items():
-        if case.emulates:
-            answers[key] = Emulated([plain_run(2.0)] * len(plain.CONNECTIONS), VALID)
-        elif key[2] in plain.STARTS:
-            answers[key] = [plain_run(1.99 + 0.002 * plain.STARTS.index(key[2]))]
-        else:
-            answers[key] = [plain_run(9.0)] * plain.BACKGROUNDS
-    found = plain.findings(answers, "quick")
-    assert [each.outcome for each in found.checks] == ["holds"] * 12
-    last = list(plain.NETWORKS)[-1]
-    answers[last, "linux"] = Emulated([plain_run(2.0)] * 3 + [plain_run(3.0)], VALID)
-    told = plain.findings(answers, "quick").checks
+    count = len(mts.PLAIN)
+    answers: dict[Any, Any] = {
+        key: [plain_run(1.99 + 0.002 * mts.STARTS.index(key))] * count
+        if key in mts.STARTS
+        else [plain_run(9.0)] * count
+        for key in mts.plain_cases("quick")
+    }
+    answers[mts.LINUX] = Emulated([plain_run(2.0)] * count, VALID)
+    assert [each.outcome for each in mts.plain_findings(answers, "quick").checks] == ["holds"] * 12
+    answers[mts.LINUX] = Emulated([*[plain_run(2.0)] * 11, plain_run(3.0)], VALID)
+    told = mts.plain_findings(answers, "quick").checks
     assert [each.outcome for each in told] == ["holds"] * 11 + ["fails"]
-    assert last in told[-1].quantity
-    answers[last, "linux"] = Emulated([plain_run(2.0)] * 4, INVALID)
-    assert len(plain.findings(answers, "quick").checks) == 8
+    assert list(mts.NETWORKS)[-1] in told[-1].quantity
+    answers[mts.LINUX] = Emulated([plain_run(2.0)] * count, INVALID)
+    assert not mts.plain_findings(answers, "quick").checks
 
 
 # --- its steered connections ---
 
 
-def in_network(number: int, rtt_ms: int = 30) -> tuple[side_by_side.Place, Background, str]:
-    return side_by_side.Place(number, rtt_ms, 5.0, 1.05), Background(1.05, 60.0, 17), "reno"
+def in_network(number: int, rtt_ms: int = 30) -> side_by_side.Loaded:
+    return a_load(side_by_side.Place(number, "reno", rtt_ms))
 
 
 def test_networks_side_by_side_share_nothing() -> None:
-    both = side_by_side.simulated([in_network(3), in_network(13, 200)], 20.0, stacks.PROFILE)
-    alone = side_by_side.simulated([in_network(13, 200)], 20.0, stacks.PROFILE)
+    both = side_by_side.simulated([in_network(3), in_network(13, 200)], ["reno"] * 2, 20.0, stacks.PROFILE)
+    alone = side_by_side.simulated([in_network(13, 200)], ["reno"], 20.0, stacks.PROFILE)
     assert both[1] == alone[0]
     assert both[0] != both[1]
-    again = side_by_side.simulated([in_network(4)], 20.0, stacks.PROFILE)
+    again = side_by_side.simulated([in_network(4)], ["reno"], 20.0, stacks.PROFILE)
     assert again[0] != both[0], "clients of another number have other random numbers"
+    numbers = [place.number for each in range(mts.BATCHES) for place in mts.batch(each)]
+    assert len(set(numbers)) == len(numbers) == len(mts.SETTINGS) * mts.TOGETHER * mts.BATCHES
 
 
 def test_only_measured_connections_are_real() -> None:
-    load = side_by_side.Loaded(in_network(3)[0], background.Normalised(Background(1.05, 60.0, 17), plain_run(5.0), 5.0))
-    made = side_by_side.with_controls([load], steered.CONTROLS["steered"], 20.0, side_by_side.real())
+    made = side_by_side.scenario([in_network(3)], [mts.HOW["steered"]], 20.0, {side_by_side.HOST: True})
     assert {group.name: group.endpoint for group in made.flows} == {"measured-3": "kernel", "clients-3": "simulated"}
     given = made.document()["flows"][0]
     assert given["kernel"] == {"receive_buffer": side_by_side.RECEIVE_BUFFER}
@@ -413,29 +408,24 @@ def test_only_measured_connections_are_real() -> None:
 
 
 def steered_answers(
-    gains: dict[steered.Setting, float],
+    gains: dict[mts.Setting, float],
     validity: Validity = VALID,
     *,
-    simulated: dict[steered.Setting, float] | None = None,
+    simulated: dict[mts.Setting, float] | None = None,
 ) -> dict[Any, Any]:
     """Simulations and Linux gain what is said, else 10 %; networks differ by up to 2 %."""
     found: dict[Any, Any] = {}
-    spread = np.linspace(0.99, 1.01, steered.NETWORKS)
-    for name in steered.CONTROLS:
-        is_steered = name == "steered"
-        for setting in steered.SETTINGS:
-            for where in (steered.NS2, steered.AS_LINUX):
-                factor = 1 + (simulated or {}).get(setting, 0.1)
-                found[name, where, setting] = [
-                    plain_run(4.0 * (factor * each if is_steered else 1.0)) for each in spread
+    spread = np.linspace(0.99, 1.01, mts.TOGETHER * mts.BATCHES)
+    for how in mts.HOW:
+        for batch in range(mts.BATCHES):
+            for where in (mts.NS2, mts.AS_LINUX, mts.LINUX):
+                gained, plain = (gains, 3.0) if where == mts.LINUX else (simulated or {}, 4.0)
+                runs = [
+                    plain_run(plain * ((1 + gained.get(one, 0.1)) * each if how == "steered" else 1.0))
+                    for one in mts.SETTINGS
+                    for each in spread[mts.TOGETHER * batch :][: mts.TOGETHER]
                 ]
-        for batch in range(steered.BATCHES):
-            runs = [
-                plain_run(3.0 * ((1 + gains.get(setting, 0.1)) * each if is_steered else 1.0))
-                for setting in steered.SETTINGS
-                for each in spread[steered.TOGETHER * batch :][: steered.TOGETHER]
-            ]
-            found[name, steered.LINUX, batch] = Emulated(runs, validity)
+                found[how, where, batch] = Emulated(runs, validity) if where == mts.LINUX else runs
     return found
 
 
@@ -446,9 +436,9 @@ def with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("with_the_program")
 def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
-    published = {steered.SHORT: 0.3, steered.MIDDLE: 0.4, steered.LONG: 0.6, steered.LIGHT: 0.1}
-    fewer = {steered.SHORT: 0.2, steered.MIDDLE: 0.25, steered.LONG: 0.3, steered.LIGHT: 0.07}
-    found = steered.findings(steered_answers(published, simulated=fewer), "quick")
+    published = {mts.SHORT: 0.3, mts.MIDDLE: 0.4, mts.LONG: 0.6, mts.LIGHT: 0.1}
+    fewer = {mts.SHORT: 0.2, mts.MIDDLE: 0.25, mts.LONG: 0.3, mts.LIGHT: 0.07}
+    found = mts.steered_findings(steered_answers(published, simulated=fewer), "quick")
     claims = [check for check in found.checks if check.published is not None]
     assert [(check.artefact, check.outcome) for check in claims] == [
         ("fig9", "holds"),
@@ -456,14 +446,14 @@ def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
         ("fig10", "holds"),
     ]
     beside = {check.quantity: check.outcome for check in found.checks if check.published is None}
-    assert beside[f"gain of Reno on Linux, {steered.LONG.label}"] == "fails"
-    assert beside[f"gain of Reno on Linux, {steered.LIGHT.label}"] == "holds"
-    assert len(found.sections[0].tables[0].rows) == len(steered.SETTINGS)
-    opposite = {steered.SHORT: -0.3, steered.MIDDLE: -0.4, steered.LONG: -0.6}
-    other = steered.findings(steered_answers(opposite, simulated=opposite), "quick")
+    assert beside[f"gain of Reno on Linux, {mts.LONG.label}"] == "fails"
+    assert beside[f"gain of Reno on Linux, {mts.LIGHT.label}"] == "holds"
+    assert len(found.sections[0].tables[0].rows) == len(mts.SETTINGS)
+    opposite = {mts.SHORT: -0.3, mts.MIDDLE: -0.4, mts.LONG: -0.6}
+    other = mts.steered_findings(steered_answers(opposite, simulated=opposite), "quick")
     assert {check.outcome for check in other.checks if check.published is not None} == {"fails"}
     # What Linux alone does not do is not held against the source.
-    alone = steered.findings(steered_answers(opposite, simulated=published), "quick").checks
+    alone = mts.steered_findings(steered_answers(opposite, simulated=published), "quick").checks
     assert [(check.artefact, check.published, check.outcome) for check in alone[:3]] == [
         ("fig9", 1.0, "undecided"),
         ("fig9", 1.0, "undecided"),
@@ -474,14 +464,14 @@ def test_gains_on_linux_have_the_signs_of_the_source_or_not() -> None:
 
 def test_without_bpf_no_connection_is_steered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stacks, "missing", lambda *_: "this kernel has no multiple_time_scale")
-    assert steered.cases("quick") == {}
-    (section,) = steered.findings({}, "quick").sections
+    assert mts.steered_cases("quick") == {}
+    (section,) = mts.steered_findings({}, "quick").sections
     assert section.paragraphs == ("Left out, since this kernel has no multiple_time_scale.",)
 
 
 @pytest.mark.usefixtures("with_the_program")
 def test_no_gain_is_concluded_from_what_is_invalid() -> None:
-    found = steered.findings(steered_answers({}, INVALID), "quick")
+    found = mts.steered_findings(steered_answers({}, INVALID), "quick")
     assert not found.checks
     assert sum("nothing is concluded from it" in words for words in found.sections[0].paragraphs) == 4
 
@@ -491,14 +481,14 @@ def test_gains_are_headed_by_the_least_believable_run() -> None:
     """Of four runs the first is doubtful, and the last one invalid."""
     answers = steered_answers({})
     for name, batch, level in (("plain", 0, "doubtful"), ("steered", 1, "invalid")):
-        linux: Emulated = answers[name, steered.LINUX, batch]
-        answers[name, steered.LINUX, batch] = replace(linux, validity=replace(VALID, level=level))
-    (table,) = steered.findings(answers, "quick").sections[0].tables
+        linux: Emulated = answers[name, mts.LINUX, batch]
+        answers[name, mts.LINUX, batch] = replace(linux, validity=replace(VALID, level=level))
+    (table,) = mts.steered_findings(answers, "quick").sections[0].tables
     assert table.header[4] == f"{kernel_name()}, invalid"
 
 
 @pytest.mark.usefixtures("with_the_program")
 def test_all_that_is_emulated_takes_less_than_ten_minutes() -> None:
-    emulations = [case for part in (plain, steered) for case in part.cases("quick").values() if case.emulates]
-    assert len(emulations) == 3 + 4
-    assert 3 * plain.DURATION_S["quick"] + 4 * steered.DURATION_S["quick"] < 540
+    cases = (*mts.plain_cases("quick").values(), *mts.steered_cases("quick").values())
+    assert sum(case.emulates for case in cases) == 1 + 4
+    assert 5 * mts.DURATION_S["quick"] < 540

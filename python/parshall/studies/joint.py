@@ -234,12 +234,13 @@ class Judgement:
         """By the claim's name, an outcome a setting; None: the artefact failed, or the claim was not made.
 
         Claims that are not counted in any setting are left out: theory, definitions, and those that cannot fail.
+        Those to which the reconstruction was fitted are there: the other settings were fitted to nothing.
         """
         made: dict[str, list[Outcome | None]] = {}
         for number, answer in enumerate(self.answers):
             claims = answer.claims if self.register is None else self.register.annotated(answer.claims)
             for each in claims:
-                if each.basis != "published" or not each.counted or each.kind in APART:
+                if each.basis != "published" or not replace(each, calibrated="").counted or each.kind in APART:
                     continue
                 row = made.setdefault(each.name, [None] * len(self.answers))
                 row[number] = each.outcome

@@ -2,152 +2,98 @@
 
 | artefact | here |
 | --- | --- |
-| prediction against constant slopes (§5.2.2) | `prediction` |
+| what the source leaves open; the network; points on normalised backgrounds | `setting`, `network`, `grid` |
+| Figs 1 and 10 | `tails` |
 | Figs 6 and 7 | `thresholds` |
 | Figs 8 and 9 | `rtt` |
-| Figs 1 and 10 | `tails` |
 | Figs 11 and 12 | `metacontrol` |
 | Fig. 13, Table III | `fairness` |
-| what else the text says of these runs | `statements` |
-| each statement of the source, and its check | `claims.toml` |
 | Table II, shared tables, transfers of a few segments | `short` |
-| what the source leaves open, and where its claims hold | `readings`, `reconstruction` |
-| what any predictor could gain | `oracle` |
-| the rate-based control over UDP | `datagrams` |
-| T_L from the correlation | `interval` |
-| harm to competing Reno and CUBIC; who is locked out | `harm`, `lockouts` |
-| T_L, couplings, slopes below the control's own | `sensitivity` |
-| 1 Gbit/s, CUBIC, SACK | `today` |
-| plain connections with the TCP of Linux | `real_stacks` |
-| steered connections with the TCP of Linux | `steered_stacks`, `side_by_side` |
-| the network, equal loads, the claims as comparisons | `network`, `background`, `contrasts` |
+| prediction against constant slopes (§5.2.2), and against what any predictor could gain | `prediction` |
+| each statement of the source, and its check | `claims.toml` |
+| all settings of what is open | `joint` |
+| when long-range dependence pays | `file_size` |
+| over UDP; other ways to steer; T_L from the correlation | `variants` |
+| harm to competing Reno and CUBIC; 1 Gbit/s; who is locked out | `others` |
+| plain and steered connections with the TCP of Linux | `side_by_side`, `real_stacks` |
 
-Fig. 4(a) is in the study `tail_index`. What a table known beforehand or a chosen T_L needs to know comes from the other
-runs: their cases are given the answers of others.
+Fig. 4(a) is in the study `tail_index`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from parshall.report.document import Section, Table
-from parshall.studies.study import Findings, Part
+from parshall.studies.artefact import Artefact, part
+from parshall.studies.study import Scale
 from parshall_studies.multiple_time_scale import (
-    datagrams,
     fairness,
-    grid,
-    harm,
-    interval,
-    lockouts,
+    file_size,
+    joint,
     metacontrol,
-    oracle,
+    others,
     prediction,
     real_stacks,
-    reconstruction,
     rtt,
-    sensitivity,
     short,
-    statements,
-    steered_stacks,
     tails,
     thresholds,
-    today,
+    variants,
 )
-from parshall_studies.multiple_time_scale.grid import SIZES, Results, Size
+from parshall_studies.multiple_time_scale.grid import Cases
+from parshall_studies.multiple_time_scale.setting import TABLE2_READINGS, TABLE3_READINGS, Setting, at
 
-_MODULES = (prediction, thresholds, rtt, tails, metacontrol, fairness, datagrams, harm, sensitivity, today)
-_LATER = (short, interval)
+JOINT = joint.JOINT
+FIGURES = (
+    prediction.PREDICTION,
+    thresholds.FIG6,
+    thresholds.FIG7,
+    rtt.FIGS8_9,
+    tails.FIG10,
+    tails.FIG1,
+    metacontrol.FIGS11_12,
+    fairness.TABLE3,
+    fairness.PRINTED,
+    short.TABLE2,
+)
+BEYOND = (
+    file_size.FILE_SIZE,
+    prediction.ORACLES,
+    variants.DATAGRAMS,
+    variants.WAYS,
+    variants.INTERVAL,
+    short.SHARING,
+    others.HARM,
+    others.MODERN,
+)
 
 
-def main(size: Size) -> grid.Cases:
-    """Every point that is declared beforehand, on the same backgrounds."""
-    return grid.cases((point for module in (*_MODULES, *_LATER) for point in module.points(size)), size)
+def all_points(setting: Setting) -> Cases:
+    """Every point of the page but the oracles', whose runs are shorter."""
+    artefacts = (each for each in (*FIGURES, *BEYOND) if each is not prediction.ORACLES)
+    return {key: case for each in artefacts for key, case in each.cases(setting).items()}
 
 
-def _in_one(answers: Mapping[Any, Any], size: Size) -> Findings:
-    results = grid.results(answers)
-    return Findings(
-        [*(check for module in _MODULES for check in module.checks(results, size)), *lockouts.checks(results)],
-        [*(module.section(results, size) for module in _MODULES), lockouts.section(results)],
-    )
+LOCKED_OUT: Artefact[Setting] = Artefact("locked-out", all_points, others.locked_out_claims, others.locked_out_section)
 
 
-def _stated(results: Results, size: Size) -> Findings:
-    return Findings(list(statements.checks(results, size)), [statements.section(results, size)])
-
-
-def _of(
-    part: reconstruction.Reconstruction | oracle.Oracles | short.ShortConnections | interval.ChosenInterval,
-) -> Findings:
-    return Findings(list(part.checks()), [part.section()])
-
-
-def _part(
-    name: str, cases: Callable[[Size], grid.Cases], findings: Callable[[Mapping[Any, Any], Size], Findings]
-) -> Part:
-    return Part(name, lambda scale: cases(SIZES[scale]), lambda answers, scale: findings(answers, SIZES[scale]))
+def readings(scale: Scale, of: Mapping[str, Mapping[str, Any]] | None = None) -> Mapping[str, Setting]:
+    """Settings at a scale by the name of the reading; the reconstruction has none."""
+    changed = {"": {}} if of is None else of
+    return {name: replace(at(scale), **changes) for name, changes in changed.items()}
 
 
 PARTS = (
-    _part("figures and tables", main, _in_one),
-    _part("statements", main, lambda answers, size: _stated(grid.results(answers), size)),
-    _part(
-        "reconstruction",
-        reconstruction.cases,
-        lambda answers, size: _of(reconstruction.Reconstruction(grid.results(answers), size)),
+    part("figures and tables", FIGURES, readings),
+    part("Table II in other readings", [replace(short.TABLE2, section=None)], partial(readings, of=TABLE2_READINGS)),
+    part(
+        "Table III in other readings", [replace(fairness.TABLE3, section=None)], partial(readings, of=TABLE3_READINGS)
     ),
-    _part("oracles", oracle.cases, lambda answers, size: _of(oracle.Oracles(answers, size))),
-    _part(
-        "short connections",
-        lambda size: (made := main(size)) | short.cases(size, made),
-        lambda answers, size: _of(short.ShortConnections(answers, size)),
-    ),
-    _part(
-        "T_L from the correlation",
-        lambda size: (made := main(size)) | interval.cases(size, made),
-        lambda answers, size: _of(interval.ChosenInterval(answers, size)),
-    ),
-    _part("normalised backgrounds", main, lambda answers, size: Findings([], [_loads(grid.results(answers), size)])),
-    real_stacks.PART,
-    steered_stacks.PART,
+    part("beyond the source", BEYOND, readings),
+    part("who is locked out", [LOCKED_OUT], readings),
+    *real_stacks.PARTS,
 )
-"""``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 2500 s, 20 seeds, some 10,000 s (`Size`)."""
-
-
-def _loads(results: Results, size: Size) -> Section:
-    """How well the normalisation of the sample paths worked."""
-    rows = []
-    for key, row in results.backgrounds.items():
-        alpha, load, network, _ = key
-        carried = [each.alone.background_mbps for each in row]
-        means = [each.background.mean_packets for each in row]
-        worst = max((each.error for each in row), key=abs)
-        rows.append(
-            (
-                f"{network.rate_mbps:g}",
-                f"{size.duration(key):g}",
-                f"{alpha:g}",
-                f"{load:g}",
-                f"{min(carried):.2f} to {max(carried):.2f}",
-                f"{worst:+.1%}",
-                f"{min(means):.0f} to {max(means):.0f}",
-            )
-        )
-    header = (
-        "link (Mbit/s)",
-        "for (s)",
-        "tail index",
-        "target (Mbit/s)",
-        "carried (Mbit/s)",
-        "worst error",
-        "mean sizes (packets)",
-    )
-    return Section(
-        "Normalised backgrounds",
-        (
-            "What the clients alone carry after sample-path normalisation (§4.3), over the seeds, and the mean sizes "
-            "that it took.",
-        ),
-        [Table("", header, rows, numbers=range(7))],
-    )
+"""``quick``: 600 s, 12 seeds, the ends of each axis; ``paper``: 2500 s, 20 seeds, some 10,000 s."""

@@ -1,7 +1,10 @@
-"""Which points are simulated, on which backgrounds, and doing it.
+"""Points that are simulated, the backgrounds that they are on, and their answers.
 
 All points of a background (tail index, load, seed) share its random numbers and its normalised sizes, so that a steered
 connection and the one it wraps are compared seed by seed.
+
+Sample-path normalisation (§4.3): the mean of heavy-tailed sizes converges as m^(1/alpha - 1), so that runs of one
+distribution carry different loads. So each seed has a mean size of its own, with which the bottleneck carries the load.
 """
 
 from __future__ import annotations
@@ -13,131 +16,88 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.studies.study import Case, Scale
-from parshall_studies.multiple_time_scale import background
-from parshall_studies.multiple_time_scale.background import Normalised
+from parshall.studies.study import Case
 from parshall_studies.multiple_time_scale.measure import Measured, measured
-from parshall_studies.multiple_time_scale.network import FIRST_SEED, SOURCE, Connections, Network, scenario, steered
+from parshall_studies.multiple_time_scale.network import (
+    BASE_RTT_MS,
+    Background,
+    Connections,
+    Network,
+    scenario,
+    steered,
+)
+from parshall_studies.multiple_time_scale.setting import RECONSTRUCTION, Parameters, Setting
+from parshall_studies.tails import normalised
 
 FloatArray = NDArray[np.float64]
-
-
 Key = tuple[float, float, Network, float | None]
-"""Tail index, load, network, and the time in s over which the load is brought; None: the duration of the scale."""
-
+"""Tail index, load, network, and the time in s over which the load is brought; None: the duration of the setting."""
 Cases = dict[tuple[Any, Any], Case]
 """By point or background, and the number of the seed."""
+_TOLERANCE = 0.02
+SOURCE = RECONSTRUCTION.network
 
 
 @dataclass(frozen=True)
-class Size:
-    """How much is simulated at a scale.
+class Normalised:
+    """A background, and what it carries alone."""
 
-    At ``paper`` scale those runs last 10,000 s, as the source's typical one (§5.1), that are held against one published
-    run: the interval in which one run falls hangs on how long it is. They are TCP Rate at 450 ms in Fig. 9; Figs 11 and
-    12, as A begins at 1 and takes 2000 s to 6 with the smallest ν; and Table III with 2, 6 and 18 connections (its
-    other counts have 3000 s: intervals up to 1.8 times as wide). All else are means over 20 seeds, for which 2500 s do:
-    intervals up to twice as wide. The reconstruction has 1000 s, with intervals up to 1.6 times as wide as with 2500 s,
-    which Fig. 6 (a) keeps with the buffers around those for which it holds. The oracles, whose cost grows with the
-    square of the time, have 600 s: 1.3 times as wide as with 1000 s. Half-widths go as the square root of the time: of
-    Fig. 6 (a)'s rise 1.05 % with 1500 s and 0.8 % with 2500 s.
+    background: Background
+    alone: Measured
+    target_mbps: float
+
+    @property
+    def error(self) -> float:
+        """Relative error of the load."""
+        return self.alone.background_mbps / self.target_mbps - 1
+
+
+def matching(key: Key, seed: int, duration_s: float) -> Normalised:
+    """The background of a seed that carries its load alone."""
+
+    def alone(background: Background) -> Measured:
+        return measured(scenario(background, None, duration_s))
+
+    return normalised_by(alone, key, seed)
+
+
+def normalised_by(of: Callable[[Background], Measured], key: Key, seed: int, larger: float = 1.0) -> Normalised:
+    """The background of a seed with which the clients carry their load, where `of` says what they carry.
+
+    Parameters
+    ----------
+    larger
+        How much larger files than of clients alone the search begins with.
     """
+    tail_index, target_mbps, network, _ = key
+    runs: dict[float, tuple[Background, Measured]] = {}
 
-    duration_s: float
-    seeds: int
-    rtts_ms: tuple[int, ...]
-    tail_indices: tuple[float, ...]
-    thresholds: tuple[int, ...]
-    aggressiveness: tuple[int, ...]
-    counts: tuple[int, ...]
-    fast_duration_s: float
-    """Of runs at 1 Gbit/s."""
-    fast_seeds: int
-    short_s: tuple[int, ...] = (100, 500, 1000, 2000)
-    """Durations of Table II."""
-    course_s: float = 2000.0
-    """Of runs in which A is followed (Fig. 11)."""
-    single_s: float | None = None
-    """Of runs that are held against one published run, and for which their clients are normalised; None: as others."""
-    several_s: float | None = None
-    """The same of Table III's other counts."""
-    oracle_s: float = 300.0
-    oracle_seeds: int = 6
-    reading_s: float = 600.0
-    """Of runs of the reconstruction."""
-    close_s: float | None = None
-    """Of those that decide Fig. 6 (a) near where it holds; None: as others."""
-    reading_seeds: int = 12
-    readings: tuple[str, ...] | None = None
-    """Names of those that are tried; None: all."""
-    claimed: tuple[str, ...] | None = None
-    """Artefacts whose claims are tried in them; None: all."""
-    crossed: tuple[tuple[int | None, ...], tuple[int, ...]] = ((), ())
-    """Window limits and buffers that are crossed."""
+    def load(mean_packets: float) -> float:
+        background = Background(tail_index, mean_packets, seed, network)
+        runs[mean_packets] = background, of(background)
+        return max(runs[mean_packets][1].background_mbps, 1e-3 * target_mbps)
 
-    def duration(self, key: Key) -> float:
-        """Of runs on a background."""
-        usual_s = self.fast_duration_s if key[2].stack == "today" else self.duration_s
-        return usual_s if key[3] is None else key[3]
-
-    def number(self, key: Key) -> int:
-        """Of seeds on a background."""
-        return self.fast_seeds if key[2].stack == "today" else self.seeds
-
-
-SIZES: dict[Scale, Size] = {
-    "quick": Size(
-        600.0,
-        12,
-        (30, 450),
-        (1.05, 1.95),
-        (1, 4, 8),
-        (2, 4, 6, 8, 10),
-        (2, 6, 18),
-        fast_duration_s=24.0,
-        fast_seeds=4,
-        reading_seeds=8,
-        readings=("window limit: 20 packets", "window limit: none", "buffer: 64 packets"),
-        claimed=("fig6",),
-    ),
-    "paper": Size(
-        2500.0,
-        20,
-        (30, 90, 200, 450),
-        (1.05, 1.35, 1.65, 1.95),
-        tuple(range(1, 9)),
-        tuple(range(2, 11)),
-        tuple(range(2, 19, 2)),
-        fast_duration_s=200.0,
-        fast_seeds=20,
-        course_s=10_000.0,
-        single_s=10_000.0,
-        several_s=3000.0,
-        oracle_s=600.0,
-        oracle_seeds=20,
-        reading_s=1000.0,
-        close_s=2500.0,
-        reading_seeds=20,
-        crossed=((20, 32, 48, None), (8, 16, 32, 64)),
-    ),
-}
+    # 32 clients bring 5 Mbit/s with some 45 packets on average after pauses of 2 s, and with 4 after 0.1 s.
+    begin = larger * 45.0 * target_mbps / 5 * ((network.idle_s + 0.08) / 2.08)
+    answer = normalised(load, target_mbps, begin, tolerance=_TOLERANCE, steps=10)
+    return Normalised(*runs[answer.mean], target_mbps)
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is measured, in which network."""
+    """Connections that are measured, and their network."""
 
     tail_index: float
     load_mbps: float
     rtt_ms: int
     control: str
-    parameters: tuple[tuple[str, Any], ...] | None = None
+    parameters: Parameters | None = None
     """Of the large time scale; None: the control by itself."""
     count: int = 1
     network: Network = SOURCE
-    wrapped: tuple[tuple[str, Any], ...] = ()
+    wrapped: Parameters = ()
     """Parameters of the control itself."""
-    tcp: tuple[tuple[str, Any], ...] = ()
+    tcp: Parameters = ()
     datagrams: bool = False
     transfers: tuple[float, float] | None = None
     competing: tuple[str, ...] = ()
@@ -145,9 +105,11 @@ class Point:
     duration_s: float | None = None
     """None: that of its background."""
     normalised_s: float | None = None
-    """Over which its clients bring the load; None: the duration of the scale."""
+    """Over which its clients bring the load; None: the duration of the setting."""
+    held: bool = False
+    """The clients bring the load beside the measured connections."""
     series: bool = False
-    """Whether the course of the connection is kept."""
+    """The course of the connection is in the answer."""
 
     @property
     def key(self) -> Key:
@@ -168,6 +130,31 @@ class Point:
         return Connections(control, self.rtt_ms, self.count, self.tcp, self.datagrams, self.transfers, self.competing)
 
 
+def point(
+    setting: Setting,
+    control: str,
+    parameters: Parameters | None = None,
+    *,
+    load_mbps: float = 5.0,
+    rtt_ms: int = BASE_RTT_MS,
+    tail_index: float = 1.05,
+    rate_mbps: float = 10.0,
+    **other: Any,
+) -> Point:
+    """A measured connection in a setting; `other` are more fields of `Point`."""
+    network = replace(setting.network, rate_mbps=rate_mbps)
+    return Point(
+        tail_index,
+        load_mbps,
+        rtt_ms,
+        control,
+        None if parameters is None else (*parameters, *setting.module),
+        network=replace(network, clients_rtt_ms=rtt_ms) if setting.everybodys_rtt else network,
+        wrapped=setting.tcp_rate if control == "tcp_rate" else (),
+        **other,
+    )
+
+
 def over_mean(values: FloatArray, others: FloatArray) -> FloatArray:
     """Difference seed by seed, over the mean of the others.
 
@@ -177,7 +164,7 @@ def over_mean(values: FloatArray, others: FloatArray) -> FloatArray:
 
 
 class Results:
-    """What was measured, by point: one value a seed."""
+    """Answers by point: one value a seed."""
 
     def __init__(
         self, by_point: dict[Point, tuple[Measured, ...]], backgrounds: dict[Key, tuple[Normalised, ...]]
@@ -187,20 +174,23 @@ class Results:
 
     def goodput(self, point: Point) -> FloatArray:
         """Reliable throughput of all measured connections, Mbit/s, shape (seeds,)."""
-        return np.array([each.goodput_mbps for each in self.runs[point]])
+        return self.of(point, "goodput_mbps")
 
     def gain(self, point: Point) -> FloatArray:
-        """(steered - plain) / plain, seed by seed (§5.3)."""
-        plain = self.goodput(point.plain)
-        return np.asarray((self.goodput(point) - plain) / plain, dtype=np.float64)
+        """(steered - plain) / plain (§5.3), by seed, as `over_mean`."""
+        return self.over(point, point.plain)
 
     def over(self, point: Point, other: Point) -> FloatArray:
         """Difference to another point, as `over_mean`."""
         return over_mean(self.goodput(point), self.goodput(other))
 
-    def change(self, point: Point, of: Callable[[Measured], float]) -> FloatArray:
-        """What steering changes for others: relative difference of a quantity to the run with the plain control."""
-        after, before = (np.array([of(each) for each in self.runs[which]]) for which in (point, point.plain))
+    def of(self, point: Point, field: str) -> FloatArray:
+        """A field of `Measured`, shape (seeds,)."""
+        return np.array([getattr(each, field) for each in self.runs[point]])
+
+    def change(self, point: Point, field: str) -> FloatArray:
+        """The relative difference of a field to the run with the plain control, by seed."""
+        after, before = (self.of(which, field) for which in (point, point.plain))
         return np.asarray(after / before - 1, dtype=np.float64)
 
     def late_slopes(self, point: Point) -> list[FloatArray]:
@@ -209,38 +199,52 @@ class Results:
         return [row[row.size // 2 :] for row in rows]
 
     def tracking(self, point: Point) -> FloatArray:
-        """Correlation with the background, shape (seeds,)."""
-        return np.array([each.tracking for each in self.runs[point] if each.tracking is not None])
+        """Correlation with the background, shape (seeds,); 0 where one of both is constant: nothing is followed."""
+        return np.array([each.tracking or 0.0 for each in self.runs[point]])
 
 
-def cases(points: Iterable[Point], size: Size, first_seed: int = FIRST_SEED) -> Cases:
-    """Every point on every seed of its background, and the backgrounds.
-
-    Backgrounds are normalised anew for each network; where the load was in another one is where the search begins.
-    """
+def cases(points: Iterable[Point], setting: Setting) -> Cases:
+    """Every point on every seed of its background, and the backgrounds."""
     wanted = list(dict.fromkeys(points))
-    keys = list(dict.fromkeys(each.key for each in wanted))
-    first = {key[:2]: key for key in reversed(keys)}
     made: Cases = {}
-    for key in (*first.values(), *(key for key in keys if first[key[:2]] != key)):
-        alpha, load_mbps, network, _ = key
-        label = f"background of {load_mbps:g} Mbit/s, tail index {alpha:g}"
-        for number in range(size.number(key)):
-            start = None if first[key[:2]] == key else made.get((first[key[:2]], number))
-            sought = (alpha, load_mbps, first_seed + number, size.duration(key), network, start)
-            made[key, number] = Case(label, background.matching, sought)
-    for point in wanted:
-        label = f"{point.control}, {point.load_mbps:g} Mbit/s, tail index {point.tail_index:g}, RTT {point.rtt_ms} ms"
-        for number in range(size.number(point.key)):
-            arguments = (point, made[point.key, number], size.duration(point.key))
-            made[point, number] = Case(label, on_background, arguments)
+    for key in dict.fromkeys(each.key for each in wanted if not each.held):
+        label = f"background of {key[1]:g} Mbit/s, tail index {key[0]:g}"
+        for number in range(_seeds(setting, key)):
+            made[key, number] = Case(label, matching, (key, setting.first_seed + number, duration(setting, key)))
+    for each in wanted:
+        label = f"{each.control}, {each.load_mbps:g} Mbit/s, tail index {each.tail_index:g}, RTT {each.rtt_ms} ms"
+        for number in range(_seeds(setting, each.key)):
+            lasts_s = duration(setting, each.key)
+            if each.held:
+                made[each, number] = Case(label, held, (each, setting.first_seed + number, lasts_s))
+            else:
+                made[each, number] = Case(label, on_background, (each, made[each.key, number], lasts_s))
     return made
+
+
+def duration(setting: Setting, key: Key) -> float:
+    """Of runs on a background, s."""
+    usual_s = setting.fast_duration_s if key[2].stack == "today" else setting.duration_s
+    return usual_s if key[3] is None else key[3]
+
+
+def _seeds(setting: Setting, key: Key) -> int:
+    return setting.fast_seeds if key[2].stack == "today" else setting.seeds
 
 
 def on_background(point: Point, normalised: Normalised, duration_s: float) -> Measured:
     """A point on a background, for its own duration or the one that is given."""
     made = scenario(normalised.background, point.connections, point.duration_s or duration_s)
     return measured(made, series=point.series)
+
+
+def held(point: Point, seed: int, duration_s: float) -> Measured:
+    """A point beside which the clients carry their load (§5.7)."""
+
+    def beside(background: Background) -> Measured:
+        return measured(scenario(background, point.connections, duration_s))
+
+    return normalised_by(beside, point.key, seed, larger=3.0).alone
 
 
 def results(answers: Mapping[tuple[Any, Any], Any]) -> Results:

@@ -1,4 +1,4 @@
-"""What a run says: the measured connections' reliable throughput, how well they track the background, what they cost.
+"""The measures of a run: reliable throughput, tracking of the background, and the cost for others.
 
 | symbol | field | unit |
 | --- | --- | --- |
@@ -40,7 +40,7 @@ class Measured:
     competing_mbps: Mapping[str, float] = field(default_factory=dict)
     """Reliable throughput of the connections that compete, by control."""
     least_share: float | None = None
-    """What the connection of these had that had least, over an equal share of all flows; None: none competes."""
+    """The least throughput of these, over an equal share of all flows; None: none competes."""
     locked_out: tuple[str, ...] = ()
     """The groups of connections that got next to nothing (`parshall.report.starved`), one a connection."""
     levels: tuple[float, ...] = ()
@@ -68,7 +68,7 @@ def measured(scenario: Scenario, *, series: bool = False) -> Measured:
 
 
 def measured_of(run: Recorded, resolved: Mapping[str, Any], *, series: bool = False) -> Measured:
-    """What the tables of one repetition say."""
+    """The measures, from the tables of one repetition."""
     packet_bytes, header_bytes = (resolved["flows"][0][key] for key in ("packet_bytes", "header_bytes"))
     flows = run.tables["flows"]
     mine = flows.filter(pl.col("group") == MEASURED)
@@ -142,7 +142,7 @@ def _completion(run: Recorded, resolved: Mapping[str, Any]) -> float | None:
 
 
 def _own(run: Recorded, on_the_link: float) -> np.ndarray:
-    """What the measured connection delivers by bin of T_L, in bytes on the link, up to the last sample.
+    """Bytes on the link that the measured connection delivers by bin of T_L, up to the last sample.
 
     A run's end is no sample: its last bin is left out. `on_the_link`: bytes there for a byte of payload; every packet
     is full.

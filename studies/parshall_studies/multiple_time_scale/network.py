@@ -7,20 +7,14 @@
 
 The source says (§5.1): all links have 10 Mbit/s (the bottleneck 20 in §5.7) and 5 ms, so that the RTT is 30 ms without
 queues; segments of 1 kB; ns-2. Written between November 1999 and May 2000, that is ns-2 with the defaults of
-`parshall_studies.ns2`.
-
-It does not say the window limit (ns-2 always has one) and the buffer. Here they are 32 and 16 packets, with which the
-curves rise and fall at the loads at which those of Fig. 6 do. They were chosen on seeds 1 to 6; the study runs on seeds
-from `FIRST_SEED` on, on which nothing was chosen. Nor does it say how the RTT is changed (here that of the measured
-connections alone, so that the background stays what it was), the idle time of the clients (2 s on average) and their
-control (Reno). `readings` has what else may be meant, and `reconstruction` what holds where. Headers are part of the
-segments. Controls that work with the RTT of every packet have timestamps, as ns-2's Vegas has a clock of its own.
+`parshall_studies.ns2`. What it does not say are fields of `setting.Setting`. Headers are part of the segments. Controls
+that work with the RTT of every packet have timestamps, as ns-2's Vegas has a clock of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from parshall.scenario import Scenario
@@ -63,11 +57,15 @@ class Network:
     """Of the bottleneck."""
     access_mbps: float = 10.0
     measured_access: bool = True
-    """Whether the measured connection has an access link of that rate too, as the clients have."""
+    """The measured connection has an access link of that rate too, as the clients have."""
     buffer: int = 16
     window: int | None = 32
     """Window limit of all connections, packets; None: no limit."""
     clients_rtt_ms: int = BASE_RTT_MS
+    idle_s: float = 2.0
+    """Mean pause between two files of a client: at a given load, how large a file is."""
+    min_rto_s: float = 0.2
+    delayed_ack: bool = False
     stack: Stack = "ns2"
     """TCP of all connections: ns-2's before May 2001, that of ns-2.35, or SACK with an initial window of 10 packets of
     1500 bytes and clients of CUBIC."""
@@ -83,15 +81,15 @@ class Network:
         size = {"packet_size": f"{self.packet_bytes} B"}
         if self.stack == "today":
             return {**size, **_STACKS["today"]}
-        return {**size, **ns2.tcp(self.window), **_STACKS[self.stack]}
+        timers = {"min_rto": f"{self.min_rto_s * 1e3:g} ms", "delayed_ack": self.delayed_ack}
+        return {**size, **ns2.tcp(self.window), **timers, **_STACKS[self.stack]}
 
     @property
     def finite_access(self) -> bool:
-        """Whether the measured connection could overflow the buffer of its access link."""
+        """The measured connection could overflow the buffer of its access link."""
         return self.measured_access and (self.window is None or self.window > ACCESS_BUFFER)
 
 
-SOURCE = Network()
 TODAY = Network(1000.0, 1000.0, measured_access=False, buffer=2500, window=None, stack="today")
 """1 Gbit/s, with a buffer of that times 30 ms."""
 
@@ -103,12 +101,12 @@ class Background:
     tail_index: float
     mean_packets: float
     seed: int
-    network: Network = SOURCE
+    network: Network = field(default_factory=Network)
 
 
 @dataclass(frozen=True)
 class Connections:
-    """What is measured: so many endless connections of a control, all alike."""
+    """The measured connections: so many endless ones of a control, all alike."""
 
     control: str | dict[str, Any]
     rtt_ms: int = BASE_RTT_MS
@@ -196,7 +194,7 @@ def scenario(background: Background, measured: Connections | None, duration_s: f
         "workload": {
             "name": "on_off",
             "size": pareto(background.tail_index, background.mean_packets),
-            "off": {"name": "exponential", "mean": "2 s"},
+            "off": {"name": "exponential", "mean": f"{network.idle_s:g} s"},
         },
         **network.tcp,
     }
