@@ -63,9 +63,9 @@ struct Side {
     /// The number of its SYN, and the last one of it that was seen, without overflows.
     syn: Option<u32>,
     last: Option<u64>,
-    /// What is acknowledged of it: the first number that was, the highest, and what is above.
-    first: Option<u64>,
+    /// What is acknowledged of it: the highest number, what is above, and how much it is in all.
     acked: u64,
+    arrived: u64,
     sacked: Ranges,
     recent: [Option<Packet>; RECENT],
     next: usize,
@@ -80,15 +80,16 @@ impl Side {
         found
     }
 
-    /// Everything below `ack` arrived, and what is in `blocks`; how much that is.
+    /// Everything below `ack` arrived, and what is in `blocks`; how much that is in all. What is forgotten of the latter counts again.
     fn acknowledged(&mut self, ack: u64, blocks: impl Iterator<Item = (u64, u64)>) -> u64 {
-        let first = *self.first.get_or_insert(ack);
-        self.acked = self.acked.max(ack);
-        for (start, end) in blocks {
-            self.sacked.insert(start.max(self.acked), end);
-        }
+        let before = if self.acked == 0 { ack } else { self.acked };
+        self.acked = before.max(ack);
+        self.arrived += self.acked - before - self.sacked.overlap(before, self.acked);
         self.sacked.remove(0, self.acked);
-        self.acked - first + self.sacked.total()
+        for (start, end) in blocks {
+            self.arrived += self.sacked.insert(start.max(self.acked), end);
+        }
+        self.arrived
     }
 
     /// The same packet seen twice, on two interfaces or by a mirror port: without an identification, duplicate acknowledgements look so, too.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as File
@@ -14,14 +14,17 @@ from parshall.foundations.files import write_atomically
 from parshall.inference import path as paths
 from parshall.inference.checking import REPETITIONS, Check, check
 from parshall.inference.facts import Direction, directions
+from parshall.inference.packets import packets
 from parshall.inference.response import CONTROLS, Explanation, chosen, explain, with_queue
 from parshall.inference.what_if import REPETITIONS as CHANGED
 from parshall.inference.what_if import RemedyEffect, what_if
 from parshall.inference.workloads import FlowCluster, groups
 from parshall.inference.writing import Draft, draft
 from parshall.instruments.observation import Observation, observe
+from parshall.instruments.observation.sources import packet_filter
 from parshall.scenario.scenario import Scenario
 
+_FILTERS: Mapping[str, Any] = {"from_s": None, "until_s": None, "hosts": (), "ports": ()}
 JUDGED_SHARE = 0.05
 """Of all payload, which flows must deliver for their control to be inferred."""
 
@@ -125,7 +128,9 @@ def infer(
     seen = observation or observe(*files, join=join, **filters)
     flows = directions(seen)
     there, back = paths.sides(flows)
-    path = paths.path(seen, there)
+    read = packet_filter(*(filters.get(name, default) for name, default in _FILTERS.items()))
+    captured = packets(seen.captures[0]["files"], [each.name for each in there], read)
+    path = paths.path(there, captured)
     there = paths.without_queue(there)
     found = groups(there, back)
     title = name or (File(files[0]).name.partition(".")[0] if files else "inferred")

@@ -232,8 +232,8 @@ def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], qu
 
 def _queues(path: InferredPath) -> list[str]:
     """The queues that are tried: managed ones only where losses were seen."""
-    lossy = path.loss is not None or path.buffer_bytes is not None
-    plain = ["drop_tail"] if path.loss is None or path.buffer_bytes is not None else []
+    lossy = path.loss is not None or path.has_full_queue
+    plain = ["drop_tail"] if path.loss is None or path.has_full_queue else []
     losses = ["drop_tail with losses"] if path.loss is not None else []
     return [*plain, *losses, *(QUEUES if lossy and not path.rate_bps.guess else ())]
 

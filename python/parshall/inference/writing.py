@@ -112,6 +112,11 @@ def _bottleneck(path: InferredPath, packet_bytes: int) -> Iterator[Key]:
         yield Key("rate", _rate(rate.value), f"delivered while a queue stood; {between(rate, 'bit/s')}")
     if path.buffer_bytes is None:
         yield Key("queue", '{ name = "drop_tail", limit = "1 BDP" }', "a guess: nothing was lost in a full queue")
+    elif path.buffer_bytes.guess:
+        packets = math.ceil(path.buffer_bytes.value / packet_bytes)
+        least = quantity(path.buffer_bytes.low or path.buffer_bytes.value, "B")
+        basis = f"a guess: nothing was lost in a full queue; at least {least} stood"
+        yield Key("queue", f'{{ name = "drop_tail", limit = "{packets} packets" }}', basis)
     else:
         packets = max(2, round(path.buffer_bytes.value / packet_bytes))
         basis = f"queueing delay at losses; {between(path.buffer_bytes, 'B')}"
