@@ -18,8 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from infer_scenarios import CAPTURED, CONTROLS, drawn, true_loss
+
 import parshall as ps
-from benches.infer_scenarios import CAPTURED, CONTROLS, drawn, true_loss
 from parshall.inference import Inferred, infer
 from parshall.inference.path import PathEstimate
 from parshall.inference.response import CONTROLS as CATALOG
@@ -57,8 +58,9 @@ class Tally:
         told = sorted({found for _, found in self.matrix})
         if told:
             rows.append("\n" + " " * 12 + "".join(f"{each[:9]:>10}" for each in told))
-            for true in CONTROLS:
-                rows.append(f"{true:12}" + "".join(f"{self.matrix[true, each] or '.':>10}" for each in told))
+            rows += [
+                f"{true:12}" + "".join(f"{self.matrix[true, each] or '.':>10}" for each in told) for true in CONTROLS
+            ]
         return "\n".join(rows)
 
 

@@ -30,7 +30,7 @@ ABOVE_SHARE = 0.1
 
 
 def of_trains(left: Departures, stands: BoolArray, packets: int = TRAIN) -> tuple[FloatArray, FloatArray]:
-    """Return the rate of each train that left while a queue stood, bit/s, and its bits, shape (trains,).
+    """Return the rate of each train that left while a queue stood, bit/s, and its packets, shape (trains,).
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def of_trains(left: Departures, stands: BoolArray, packets: int = TRAIN) -> tupl
     seconds = left.seen_s[lasts] - left.seen_s[firsts]
     long = (lasts - firsts >= LEAST_TRAIN) & (seconds > 0)
     bits = (total[lasts] - total[firsts])[long]
-    return bits / seconds[long], bits
+    return bits / seconds[long], (lasts - firsts)[long].astype(np.float64)
 
 
 def _cut(first: int, last: int, packets: int) -> NDArray[np.int64]:
@@ -76,13 +76,13 @@ def of_pairs(left: Departures) -> FloatArray:
     return rates[best : ends[best]]
 
 
-def median_of(rates: FloatArray, bits: FloatArray) -> tuple[float, float, float] | None:
+def median_of(rates: FloatArray, weights: FloatArray) -> tuple[float, float, float] | None:
     """Return the median of rates by weight, with its interval (95 %, free of distribution); None if they disagree."""
     if rates.size < LEAST_TRAINS:
         return None
     order = np.argsort(rates)
-    share = np.cumsum(bits[order]) / bits.sum()
-    half = 0.98 / np.sqrt(bits.sum() ** 2 / (bits**2).sum())
+    share = np.cumsum(weights[order]) / weights.sum()
+    half = 0.98 / np.sqrt(weights.sum() ** 2 / (weights**2).sum())
 
     def at(quantile: float) -> float:
         return float(rates[order][min(int(np.searchsorted(share, quantile)), rates.size - 1)])

@@ -34,7 +34,7 @@ STANDS = 0.5
 or its senders hold it there. Then both are told, for simulations to choose."""
 LEAST_EVENTS = 3
 """Random loss events below which no probability is stated."""
-CHANCE = 0.05
+CHANCE = 0.1
 """Probability that random losses fall into long waits by chance, below which a queue was full."""
 
 
@@ -148,7 +148,7 @@ def _mode(values: FloatArray) -> float:
 
 
 def _is_more_than_chance(full: int, runs: int, share: float) -> bool:
-    return (full == runs and share < STANDS) or bool(binom.sf(full - 1, runs, share) < CHANCE)
+    return bool(binom.sf(full - 1, runs, share) < CHANCE)
 
 
 def _probability(packets: FloatArray, sent: int) -> tuple[tuple[float, float, float] | None, float]:

@@ -37,9 +37,9 @@ RESOLUTION = 1e-3
 """Relative error of a rate that hosts and clocks leave, whatever the trains: 1 us in a train of 1 ms."""
 NEARER = 1.1
 """Behind a bottleneck nothing is faster than what is acknowledged, but for so much: acknowledgements are delayed."""
-RISE, LEAST_RISES = 0.3, 20
+RISE = 0.3
 """Share of a packet's time by which the wait ahead grows, at most, from one packet of a train to the next where no
-slower link spreads them; waits at either end of trains that show it."""
+slower link spreads them."""
 IDLE_PACKETS, IDLE_S = 4, 1e-3
 """A bottleneck that seems idle for less still works: acknowledgements wait for a second packet, and hosts take time."""
 UNKNOWN = 2.0
@@ -163,30 +163,28 @@ def _estimate(found: tuple[float, float, float] | None) -> PathEstimate | None:
 
 def _is_slowest(captured: Sequence[FlowPackets], rate_bps: float) -> bool:
     """Whether packets that pass back to back at a rate are acknowledged as fast: ahead no slower link spreads them."""
-    found = waits(captured, behind=False)
-    position, above = [], []
-    for number, flow in enumerate(captured):
-        own = found.flow == number
-        packet_s = 8 * flow.wire_bytes / rate_bps
-        begins = np.concatenate([[True], np.diff(flow.sent_s) > 1.5 * packet_s[1:]])
-        first = np.maximum.accumulate(np.where(begins, np.arange(begins.size), 0)) if begins.size else np.empty(0)
-        place = found.place[own]
-        position.append((place - first[place]).astype(np.float64))
-        above.append(found.above_s[own])
-    places, waited = np.concatenate(position), np.concatenate(above)
-    early, late = places <= 1, places >= 2
-    if min(early.sum(), late.sum()) < LEAST_RISES:
+    found = waits(captured, behind=False, smooth=False)
+    rises = np.concatenate([_rises(flow, found, number, rate_bps) for number, flow in enumerate(captured)])
+    if not rises.size:
         return False
-    apart = float(places[late].mean() - places[early].mean())
-    rise = float(np.median(waited[late]) - np.median(waited[early])) / apart
-    error = _error_of_median(waited[early]) + _error_of_median(waited[late])
-    return rise + 2 * error / apart < RISE * _packet_bits(captured) / rate_bps
+    low, middle, high = np.quantile(rises, (0.25, 0.5, 0.75))
+    # The standard error of a median of normal values, by their quartiles.
+    error = 1.253 * float(high - low) / 1.349 / math.sqrt(rises.size)
+    return bool(middle + 2 * error < RISE * _packet_bits(captured) / rate_bps)
 
 
-def _error_of_median(values: FloatArray) -> float:
-    """Return the standard error of a median of normal values, by their quartiles."""
-    low, high = np.quantile(values, (0.25, 0.75))
-    return float(1.253 * (high - low) / 1.349 / math.sqrt(values.size))
+def _rises(flow: FlowPackets, found: Waits, number: int, rate_bps: float) -> FloatArray:
+    """Return by how much the wait ahead grows from one packet to the next, s, in each train of a flow, shape (trains,)."""
+    own = found.flow == number
+    begins = np.diff(flow.sent_s) > 1.5 * 8 * flow.wire_bytes[1:] / rate_bps
+    place, above = found.place[own], found.above_s[own]
+    train = np.concatenate([[0], np.cumsum(begins)])[place]
+    _, first = np.unique(train, return_index=True)
+    last = np.append(first[1:], train.size) - 1
+    apart = place[last] - place[first]
+    long = apart > 0
+    rises: FloatArray = (above[last] - above[first])[long] / apart[long]
+    return rises
 
 
 def _bound(flows: Sequence[Direction]) -> PathEstimate:

@@ -58,14 +58,14 @@ class Departures:
     bits: FloatArray
 
 
-def waits(flows: Sequence[FlowPackets], *, behind: bool) -> Waits:
-    """The waits of all flows on one side of the capture."""
+def waits(flows: Sequence[FlowPackets], *, behind: bool, smooth: bool = True) -> Waits:
+    """The waits of all flows on one side of the capture; `smooth`: without what hosts add to single ones."""
     parts = [_behind(each) if behind else _ahead(each) for each in flows]
     parts = _of_one_queue(parts)
     numbers = np.repeat(np.arange(len(parts)), [part[0].size for part in parts])
     place, seen, above = (np.concatenate([part[k] for part in parts]) for k in range(3))
     order = np.argsort(seen, kind="stable")
-    above = _smooth(above[order])
+    above = _smooth(above[order]) if smooth else above[order]
     return Waits(numbers[order], place[order].astype(np.int64), seen[order], above)
 
 
