@@ -18,7 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from infer_scenarios import CAPTURED, CONTROLS, drawn, true_loss
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "readers"))
+
+from infer_truth import CAPTURED, CONTROLS, drawn, true_loss
 
 import parshall as ps
 from parshall.inference import Inferred, infer

@@ -124,7 +124,7 @@ def packets(
     Raises
     ------
     InputError
-        A file cannot be read, or is no capture.
+        A file cannot be read, or is no capture, or no direction has both data and acknowledgements.
     """
     try:
         read = _core.packet_columns([Path(each) for each in files], json.dumps(chosen or {}))
@@ -142,7 +142,11 @@ def packets(
         parts = [order[edges[number] : edges[number + 1]] for number in numbers]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
-    return [_of(columns, rows(by_name.get(name, [])), rows([n ^ 1 for n in by_name.get(name, [])])) for name in names]
+    numbers = [by_name.get(name, []) for name in names]
+    made = [_of(columns, rows(own), rows([number ^ 1 for number in own])) for own in numbers]
+    if not any(each.start.size and each.acked.size for each in made):
+        raise InputError("cannot tell: the capture has no direction with both data and acknowledgements")
+    return made
 
 
 def _of(columns: dict[str, IntArray], forth: IntArray, back: IntArray) -> FlowPackets:

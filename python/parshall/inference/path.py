@@ -42,6 +42,9 @@ RISE = 0.3
 slower link spreads them."""
 IDLE_PACKETS, IDLE_S = 4, 1e-3
 """A bottleneck that seems idle for less still works: acknowledgements wait for a second packet, and hosts take time."""
+LAST_PACKETS = 1.25
+"""What the last packet that fits into a queue does not wait for: itself, and of the one that leaves on average half; the
+longer ones of the waits count, with a quarter, as what leaves before the next one is lost shortens them."""
 UNKNOWN = 2.0
 """A rate or buffer of which only a lower bound is known is guessed at so many times the bound."""
 
@@ -107,11 +110,15 @@ def path(flows: Sequence[Direction], captured: Sequence[FlowPackets]) -> Inferre
     largest = max(flows, key=lambda each: each.delivered_bytes)
     packet_s = 8 * largest.packet_bytes / rate.value
     found = waits(captured, behind=behind)
+    is_empty_once = any(each.opened for each in flows)
     if not rate.guess:
-        found = _possible(found, departures(captured, behind=behind), rate.value, packet_s)
+        found, idles = _possible(found, departures(captured, behind=behind), rate.value, packet_s)
+        is_empty_once = is_empty_once or idles
     told = shares(losses(captured, found, behind=behind), packet_s)
     loss = None if told.probability is None else PathEstimate(*told.probability)
-    buffer = _buffer(told.full_s, told.longest_s, rate, largest.packet_bytes)
+    # A queue that never was empty is longer than the waits above the least one.
+    full_s = told.full_s if is_empty_once else np.empty(0)
+    buffer = _buffer(full_s, told.longest_s, rate, largest.packet_bytes)
     return InferredPath(rate, buffer, loss, told.burst_packets)
 
 
@@ -201,25 +208,26 @@ def _bound(flows: Sequence[Direction]) -> PathEstimate:
 # --- waits and the buffer ---
 
 
-def _possible(found: Waits, left: Departures, rate_bps: float, packet_s: float) -> Waits:
-    """The waits, none longer than the bottleneck had been busy: a sender that pauses answers late, too."""
+def _possible(found: Waits, left: Departures, rate_bps: float, packet_s: float) -> tuple[Waits, bool]:
+    """The waits, none longer than the bottleneck had been busy, and whether it ever was idle.
+
+    A sender that pauses answers late, and nothing waited.
+    """
     idle_s = np.maximum.accumulate(left.seen_s - np.cumsum(left.bits) / rate_bps)
     begins = left.seen_s[np.searchsorted(idle_s, idle_s - IDLE_PACKETS * packet_s - IDLE_S)]
     at = np.clip(np.searchsorted(left.seen_s, found.seen_s, side="right") - 1, 0, left.seen_s.size - 1)
     busy_s = left.seen_s[at] - begins[at] + packet_s
-    return replace(found, above_s=np.minimum(found.above_s, busy_s))
+    return replace(found, above_s=np.minimum(found.above_s, busy_s)), bool((begins > begins[0]).any())
 
 
 def _buffer(full_s: FloatArray, longest_s: float | None, rate: PathEstimate, packet_bytes: int) -> PathEstimate | None:
     if longest_s is None:
         return None
-    # The last packet that fits waits for all others; what left before the next one was lost makes its wait shorter.
     if not full_s.size or rate.guess:
         least = longest_s * rate.value / 8
         return PathEstimate(UNKNOWN * least, low=least, guess=True) if least > UNKNOWN * packet_bytes else None
-    sizes = full_s * rate.value / 8 + packet_bytes
-    low, value, high = (float(each) for each in np.quantile(sizes, (0.25, 0.75, 1.0)))
-    return PathEstimate(value, low - packet_bytes, high + packet_bytes)
+    low, value, high = (float(each) for each in np.quantile(full_s * rate.value / 8, (0.25, 0.75, 1.0)))
+    return PathEstimate(value + LAST_PACKETS * packet_bytes, low, high + (1 + LAST_PACKETS) * packet_bytes)
 
 
 def full_queue_s(flows: Sequence[Direction]) -> float | None:

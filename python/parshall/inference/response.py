@@ -234,11 +234,11 @@ def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], qu
 
 
 def _queues(path: InferredPath) -> list[str]:
-    """The queues that are tried: managed ones only where losses were seen."""
-    lossy = path.loss is not None or path.has_full_queue
-    plain = ["drop_tail"] if path.loss is None or path.has_full_queue else []
-    losses = ["drop_tail with losses"] if path.loss is not None else []
-    return [*plain, *losses, *(QUEUES if lossy and not path.rate_bps.guess else ())]
+    """The queues that are tried: others than a plain one only where it does not explain all losses."""
+    if path.loss is None:
+        return ["drop_tail"]
+    plain = ["drop_tail"] if path.has_full_queue else []
+    return [*plain, "drop_tail with losses", *(() if path.rate_bps.guess else QUEUES)]
 
 
 def with_queue(draft: Draft, queue: str) -> Draft:

@@ -1,4 +1,7 @@
-"""Random scenarios for `infer.py`, with the point at which each is captured."""
+"""Random scenarios whose captures are inferred, with the point at which each is captured.
+
+`benches/infer.py` draws hundreds, tests/python/test_inferred_paths.py some.
+"""
 
 from __future__ import annotations
 
