@@ -29,7 +29,7 @@ from parshall.inference.response import CONTROLS as CATALOG
 
 LEAST_EVENTS = 20
 BOUNDS = {"rate": 0.03, "buffer": 0.15, "loss": 0.2}
-NAMES = ("rate", "round trip", "buffer", "loss", "loss that happened", "control", "explained")
+NAMES = ("rate", "round trip", "buffer", "loss", "loss that happened", "no loss", "control", "explained")
 
 
 @dataclass
@@ -73,7 +73,10 @@ def judge(scenario: dict[str, Any], made: Inferred, link: dict[str, Any], tally:
     packets = int(bottleneck["queue"]["limit"].split()[0])
     tally.add("buffer", made.path.buffer_bytes, packets * made.forward[0].packet_bytes)
     has_loss = "loss" in bottleneck
-    if has_loss or made.path.loss is not None:
+    is_told = made.path.loss is not None and not made.path.loss.guess
+    if not has_loss:
+        tally.outcomes["no loss", not is_told] += 1
+    else:
         offered = link["arrivals_packets"] + link["medium_losses_packets"]
         happened = link["medium_losses_packets"] / max(offered, 1)
         tally.add("loss", made.path.loss, true_loss(scenario))

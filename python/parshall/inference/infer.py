@@ -146,4 +146,6 @@ def infer(
     made = draft(title, path, found, lines, replay=replay)
     if response is not None:
         made = with_queue(made, response.queue)
+    elif path.has_full_queue and path.loss is not None and path.loss.guess:
+        made = with_queue(made, "drop_tail")
     return Inferred(title, flows, found, path, response, made)

@@ -34,7 +34,7 @@ STANDS = 0.5
 or its senders hold it there. Then both are told, for simulations to choose."""
 LEAST_EVENTS = 3
 """Random loss events below which no probability is stated."""
-CHANCE = 0.1
+CHANCE = 0.05
 """Probability that random losses fall into long waits by chance, below which a queue was full."""
 
 
@@ -71,12 +71,15 @@ class LossShares:
         That a packet is lost outside full queues, with its 95 % interval; None where too few losses show it.
     burst_packets
         Packets lost at once then, on average.
+    undecided
+        Whether the waits do not say which of the two caused the losses, and both are told.
     """
 
     full_s: FloatArray
     longest_s: float | None
     probability: tuple[float, float, float] | None
     burst_packets: float
+    undecided: bool = False
 
 
 def losses(flows: Sequence[FlowPackets], found: Waits, *, behind: bool) -> Losses:
@@ -121,7 +124,7 @@ def shares(lost: Losses, packet_s: float) -> LossShares:
     if not waits_s.size:
         return LossShares(np.empty(0), None, None, 1.0)
     longest = float(np.quantile(waits_s, TOP))
-    long = above[above > max(LOW * longest, float(np.quantile(waits_s, LOW_SHARE)), LEAST_QUEUE * packet_s)]
+    long = above[above >= max(LOW * longest, float(np.quantile(waits_s, LOW_SHARE)), LEAST_QUEUE * packet_s)]
     full_s = _mode(long)
     margin = max(NEAR * full_s, NEAR_PACKETS * packet_s)
     is_full = (np.abs(above - full_s) <= margin) & (long.size > 0)
@@ -130,7 +133,8 @@ def shares(lost: Losses, packet_s: float) -> LossShares:
     by_chance = not full or not _is_more_than_chance(full, above.size, near)
     if by_chance:
         probability, burst = _probability(lost.packets, waits_s.size)
-        return LossShares(above[is_full] if near >= STANDS else np.empty(0), longest, probability, burst)
+        undecided = full > 0 and near >= STANDS
+        return LossShares(above[is_full] if undecided else np.empty(0), longest, probability, burst, undecided)
     low = min(full_s - margin, max(LOW * full_s, float(np.quantile(waits_s, LOW_SHARE))))
     probability, burst = _probability(lost.packets[above <= low], int((waits_s <= low).sum()))
     return LossShares(above[is_full], longest, probability, burst)

@@ -43,8 +43,8 @@ slower link spreads them."""
 IDLE_PACKETS, IDLE_S = 4, 1e-3
 """A bottleneck that seems idle for less still works: acknowledgements wait for a second packet, and hosts take time."""
 LAST_PACKETS = 1.25
-"""What the last packet that fits into a queue does not wait for: itself, and of the one that leaves on average half; the
-longer ones of the waits count, with a quarter, as what leaves before the next one is lost shortens them."""
+"""What the last packet that fits into a queue does not wait for: itself, and of the one that leaves up to all. The
+longer ones of the waits count, with a quarter of it: what leaves before the next one is lost shortens the others."""
 UNKNOWN = 2.0
 """A rate or buffer of which only a lower bound is known is guessed at so many times the bound."""
 
@@ -70,7 +70,8 @@ class InferredPath:
     buffer_bytes
         What its queue holds; a guess where no loss happened in a full queue, None where nothing waited.
     loss
-        Probability that a packet is lost outside full queues; None where too few losses show it.
+        Probability that a packet is lost outside full queues; None where too few losses show it, a guess where the
+        queue was as long at all times, and may have been full.
     burst_packets
         Packets lost in a random loss event on average.
     """
@@ -115,7 +116,7 @@ def path(flows: Sequence[Direction], captured: Sequence[FlowPackets]) -> Inferre
         found, idles = _possible(found, departures(captured, behind=behind), rate.value, packet_s)
         is_empty_once = is_empty_once or idles
     told = shares(losses(captured, found, behind=behind), packet_s)
-    loss = None if told.probability is None else PathEstimate(*told.probability)
+    loss = None if told.probability is None else PathEstimate(*told.probability, guess=told.undecided)
     # A queue that never was empty is longer than the waits above the least one.
     full_s = told.full_s if is_empty_once else np.empty(0)
     buffer = _buffer(full_s, told.longest_s, rate, largest.packet_bytes)
@@ -181,7 +182,7 @@ def _is_slowest(captured: Sequence[FlowPackets], rate_bps: float) -> bool:
 
 
 def _rises(flow: FlowPackets, found: Waits, number: int, rate_bps: float) -> FloatArray:
-    """Return by how much the wait ahead grows from one packet to the next, s, in each train of a flow, shape (trains,)."""
+    """Return by how much the wait ahead grows from packet to packet, s, in each train of a flow, shape (trains,)."""
     own = found.flow == number
     begins = np.diff(flow.sent_s) > 1.5 * 8 * flow.wire_bytes[1:] / rate_bps
     place, above = found.place[own], found.above_s[own]

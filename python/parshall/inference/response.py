@@ -69,8 +69,8 @@ LEAST_S = 8.0
 SURE = 3.0
 """Difference of log-likelihoods above which the first candidate is told: a factor of 20."""
 FAR = 2.0
-"""Root mean square distance of the features, in standard deviations, above which no candidate explains the flows: of ten
-normal ones it is above with a probability of 1e-5 where the candidate is the right one."""
+"""Root mean square distance of the features, in standard deviations, above which no candidate explains the flows: ten
+normal ones of the right candidate are so far away with a probability of 2e-5."""
 FLOORS = np.array([0.03, 0.05, 0.06, 0.08, 0.08, 0.12, 0.1, 0.06, 0.05, 0.05])
 """Least standard deviation of each of `FEATURES`: what readers and rounding leave open."""
 FEATURES = (
@@ -217,7 +217,7 @@ def explain(
 def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], queue: str) -> Explanation:
     order = sorted(distances, key=lambda each: distances[each])
     best = order[0]
-    # A quasi-likelihood: where even the best candidate is further away than its runs are from each other, all count less.
+    # A quasi-likelihood: where the best candidate is further away than its runs are from each other, all count less.
     scale = len(FEATURES) / 2 / max(1.0, distances[best] ** 2)
     logs = {control: (distances[best] ** 2 - distances[control, q] ** 2) * scale for control, q in order}
     events = sum(each.loss_events for each in flows)

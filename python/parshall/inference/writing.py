@@ -123,6 +123,8 @@ def _bottleneck(path: InferredPath, packet_bytes: int) -> Iterator[Key]:
         yield Key("queue", f'{{ name = "drop_tail", limit = "{packets} packets" }}', basis)
     if path.loss is not None:
         basis = f"losses outside full queues; {between(path.loss, 'ratio')}"
+        if path.loss.guess:
+            basis = "a guess: all losses, at which the queue was as long as at other times, and may have been full"
         yield Key("loss", _loss(path.loss.value, path.burst_packets), basis)
 
 
