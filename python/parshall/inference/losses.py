@@ -32,6 +32,8 @@ LOW_SHARE = 0.2
 STANDS = 0.5
 """Share of the packets that wait as long as in the full queue, from which on waits may tell nothing: the queue is full,
 or its senders hold it there. Then both are told, for simulations to choose."""
+MISPLACED = 0.025
+"""Share of the losses of a full queue whose waits hosts may misplace."""
 LEAST_EVENTS = 3
 """Random loss events below which no probability is stated."""
 CHANCE = 0.05
@@ -136,7 +138,10 @@ def shares(lost: Losses, packet_s: float) -> LossShares:
         undecided = full > 0 and near >= STANDS
         return LossShares(above[is_full] if undecided else np.empty(0), longest, probability, burst, undecided)
     low = min(full_s - margin, max(LOW * full_s, float(np.quantile(waits_s, LOW_SHARE))))
-    probability, burst = _probability(lost.packets[above <= low], int((waits_s <= low).sum()))
+    is_low = above <= low
+    if is_low.sum() < MISPLACED * above.size:
+        is_low[:] = False
+    probability, burst = _probability(lost.packets[is_low], int((waits_s <= low).sum()))
     return LossShares(above[is_full], longest, probability, burst)
 
 

@@ -113,7 +113,10 @@ def path(flows: Sequence[Direction], captured: Sequence[FlowPackets]) -> Inferre
     found = waits(captured, behind=behind)
     is_empty_once = any(each.opened for each in flows)
     if not rate.guess:
-        found, idles = _possible(found, departures(captured, behind=behind), rate.value, packet_s)
+        # Acknowledgements of long paths come later than those of short ones for what left the bottleneck together.
+        apart_s = 0.0 if behind else max(each.min_rtt_s for each in flows) - min(each.min_rtt_s for each in flows)
+        idle_s = IDLE_PACKETS * packet_s + IDLE_S + apart_s
+        found, idles = _possible(found, departures(captured, behind=behind), rate.value, idle_s)
         is_empty_once = is_empty_once or idles
     told = shares(losses(captured, found, behind=behind), packet_s)
     loss = None if told.probability is None else PathEstimate(*told.probability, guess=told.undecided)
@@ -209,15 +212,20 @@ def _bound(flows: Sequence[Direction]) -> PathEstimate:
 # --- waits and the buffer ---
 
 
-def _possible(found: Waits, left: Departures, rate_bps: float, packet_s: float) -> tuple[Waits, bool]:
+def _possible(found: Waits, left: Departures, rate_bps: float, short_s: float) -> tuple[Waits, bool]:
     """The waits, none longer than the bottleneck had been busy, and whether it ever was idle.
 
     A sender that pauses answers late, and nothing waited.
+
+    Parameters
+    ----------
+    short_s
+        For so long a bottleneck may seem idle and be at work.
     """
     idle_s = np.maximum.accumulate(left.seen_s - np.cumsum(left.bits) / rate_bps)
-    begins = left.seen_s[np.searchsorted(idle_s, idle_s - IDLE_PACKETS * packet_s - IDLE_S)]
+    begins = left.seen_s[np.searchsorted(idle_s, idle_s - short_s)]
     at = np.clip(np.searchsorted(left.seen_s, found.seen_s, side="right") - 1, 0, left.seen_s.size - 1)
-    busy_s = left.seen_s[at] - begins[at] + packet_s
+    busy_s = left.seen_s[at] - begins[at] + short_s
     return replace(found, above_s=np.minimum(found.above_s, busy_s)), bool((begins > begins[0]).any())
 
 
