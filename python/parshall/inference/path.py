@@ -29,6 +29,8 @@ STANDING = 0.3
 """Share of a long wait (95th percentile) from which on a queue stands."""
 NOISE = 2.0
 """Times by which a queue exceeds most differences of waits from one packet to the next, which hosts make."""
+OF_RTT = 0.1
+"""Share of the least round trip by which most packets wait where a queue stands most of the time."""
 QUEUED = 3.0
 """Packets that are a queue, and not a burst of the sender alone."""
 TRAIN_NOISE, MOST_IN_TRAIN = 0.01, 4096
@@ -107,7 +109,8 @@ def path(flows: Sequence[Direction], captured: Sequence[FlowPackets]) -> Inferre
     """The bottleneck of flows that go the same way, by their packets in the same order."""
     behind, rate = _rate(captured)
     if rate is None:
-        rate = _bound(flows)
+        least_s = min(each.min_rtt_s for each in flows)
+        rate = _varying(captured, least_s, behind=False) or _varying(captured, least_s, behind=True) or _bound(flows)
     largest = max(flows, key=lambda each: each.delivered_bytes)
     packet_s = 8 * largest.packet_bytes / rate.value
     found = waits(captured, behind=behind)
@@ -143,22 +146,36 @@ def _rate(captured: Sequence[FlowPackets]) -> tuple[bool, PathEstimate | None]:
 
 
 def _of_trains(captured: Sequence[FlowPackets], *, behind: bool) -> PathEstimate | None:
+    return _estimate(dispersion.median_of(*_trains(captured, behind=behind)))
+
+
+def _varying(captured: Sequence[FlowPackets], least_rtt_s: float, *, behind: bool) -> PathEstimate | None:
+    """Return the median rate of trains that differ although a queue stood most of the time, as a guess; else None."""
+    found = waits(captured, behind=behind)
+    rates, packets = _trains(captured, behind=behind)
+    if rates.size < dispersion.LEAST_TRAINS or packets.sum() < STANDING * found.above_s.size:
+        return None
+    noise = float(np.quantile(np.abs(np.diff(found.above_s)), 0.9))
+    if float(np.median(found.above_s)) < max(NOISE * noise, OF_RTT * least_rtt_s):
+        return None
+    low, value, high = (float(each) for each in np.quantile(rates, (0.1, 0.5, 0.9)))
+    return PathEstimate(value, low, high, guess=True)
+
+
+def _trains(captured: Sequence[FlowPackets], *, behind: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the rates of trains that left while a queue stood, bit/s, and their packets, shape (trains,)."""
     found, left = waits(captured, behind=behind), departures(captured, behind=behind)
     if found.above_s.size < dispersion.LEAST_TRAIN:
-        return None
+        return np.empty(0), np.empty(0)
     noise = float(np.quantile(np.abs(np.diff(found.above_s)), 0.9))
     least_s = max(STANDING * float(np.quantile(found.above_s, 0.95)), NOISE * noise)
     gap_s = float(np.median(np.diff(left.seen_s))) if left.seen_s.size > 1 else noise
     packets = max(dispersion.TRAIN, min(MOST_IN_TRAIN, math.ceil(noise / (TRAIN_NOISE * max(gap_s, 1e-9)))))
-    made = None
-    for _ in range(2):
-        stands = standing(left.seen_s, found, least_s)
-        made = _estimate(dispersion.median_of(*dispersion.of_trains(left, stands, packets)))
-        queue_s = 0.0 if made is None else QUEUED * _packet_bits(captured) / made.value
-        if least_s >= queue_s:
-            return made
-        least_s = queue_s
-    return made
+    rates, weights = dispersion.of_trains(left, standing(left.seen_s, found, least_s), packets)
+    queue_s = QUEUED * _packet_bits(captured) / float(np.median(rates)) if rates.size else 0.0
+    if least_s < queue_s:
+        return dispersion.of_trains(left, standing(left.seen_s, found, queue_s), packets)
+    return rates, weights
 
 
 def _packet_bits(captured: Sequence[FlowPackets]) -> float:
