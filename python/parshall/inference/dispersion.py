@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from parshall.analysis.stats.estimates import FloatArray
-from parshall.inference.packets import BoolArray
 from parshall.inference.queueing import Departures
+from parshall.instruments.observation.packets import BoolArray
 
 TRAIN = 64
 """Packets of a train: longer ones are cut, so that there are many."""

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.stats import binom, chi2
 
 from parshall.analysis.stats.estimates import FloatArray
-from parshall.inference.packets import FlowPackets
 from parshall.inference.queueing import Waits
+from parshall.instruments.observation.packets import FlowPackets
 
 TOP = 0.999
 """Quantile of the waits that is the longest one: the rest are answers that hosts delayed."""

@@ -22,8 +22,8 @@ from parshall.analysis.stats.estimates import FloatArray
 from parshall.inference import dispersion
 from parshall.inference.facts import Direction
 from parshall.inference.losses import LEAST_EVENTS, losses, shares
-from parshall.inference.packets import FlowPackets
 from parshall.inference.queueing import Departures, Waits, departures, standing, waits
+from parshall.instruments.observation.packets import FlowPackets
 
 STANDING = 0.3
 """Share of a long wait (95th percentile) from which on a queue stands."""
@@ -45,8 +45,8 @@ slower link spreads them."""
 IDLE_PACKETS, IDLE_S = 4, 1e-3
 """A bottleneck that seems idle for less still works: acknowledgements wait for a second packet, and hosts take time."""
 LAST_PACKETS = 1.25
-"""What the last packet that fits into a queue does not wait for: itself, and of the one that leaves up to all. The
-longer ones of the waits count, with a quarter of it: what leaves before the next one is lost shortens the others."""
+"""Packets of a full queue for which the last one that fits does not wait: itself, and a part of the one that leaves. As
+the longer waits count, which the packets that left since the loss shortened least, this part is a quarter."""
 UNKNOWN = 2.0
 """A rate or buffer of which only a lower bound is known is guessed at so many times the bound."""
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from parshall.analysis.stats.estimates import FloatArray
-from parshall.inference.packets import BoolArray, FlowPackets, IntArray
+from parshall.instruments.observation.packets import BoolArray, FlowPackets, IntArray
 
 Sample = tuple[IntArray, FloatArray, FloatArray]
 """Places of packets, when they were seen, and their waits."""
@@ -52,7 +52,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class Departures:
-    """What left the bottleneck: times, in order, and bits on the wire, shape (departures,)."""
+    """Packets as they left the bottleneck: times, in order, and bits on the wire, shape (departures,)."""
 
     seen_s: FloatArray
     bits: FloatArray
@@ -135,7 +135,7 @@ def _above(places: IntArray, seen_s: FloatArray, took_s: FloatArray, fits: BoolA
 
 
 def departures(flows: Sequence[FlowPackets], *, behind: bool) -> Departures:
-    """What left the bottleneck when, all flows together."""
+    """The packets of all flows as they left the bottleneck."""
     parts = [_passed(each) if behind else _acknowledged(each) for each in flows]
     seen, bits = (np.concatenate([part[k] for part in parts]) for k in range(2))
     order = np.argsort(seen, kind="stable")

@@ -129,7 +129,7 @@ def packets(
     try:
         read = _core.packet_columns([Path(each) for each in files], json.dumps(chosen or {}))
     except (OSError, ValueError) as error:
-        raise InputError(f"infer reads the packets of a capture: {error}") from None
+        raise InputError(f"the packets of the capture cannot be read: {error}") from None
     columns = {name: np.frombuffer(read[name], np.uint64).astype(np.int64) for name in LONGS}
     columns |= {name: np.frombuffer(read[name], np.uint32).astype(np.int64) for name in WORDS}
     order = np.argsort(columns["flow"], kind="stable")
