@@ -63,15 +63,15 @@ pub fn observe(
 }
 
 /// The TCP packets of a capture: `names` of the directions, and of each packet the columns of [`parshall_trace::Columns`], as bytes in
-/// the machine's order. `filter`: as in the options of [`observe`], as JSON.
+/// the machine's order. `chosen`: the filter among the options of [`observe`], as JSON.
 #[pyfunction]
 pub fn packet_columns<'py>(
     py: Python<'py>,
     files: Vec<PathBuf>,
-    filter: &str,
+    chosen: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let filter: Filter =
-        serde_json::from_str(filter).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        serde_json::from_str(chosen).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let read =
         py.detach(move || guarded("the trace reader", move || parshall_trace::columns(&files, &filter)))?;
     let made = read.map_err(refused)?;
