@@ -1,9 +1,9 @@
 """How well `parshall infer` finds the scenario of a capture: random scenarios, simulated, captured and inferred.
 
-    python benches/infer.py --count 40 --seed 1
+    python benches/infer.py --count 300 --seed 1 [--controls ""]
 
-prints a row a scenario, and the share of each quantity that is within its bound: rate within 3 %, round trip within
-1 ms or 2 %, buffer within 15 %, losses within 20 %, the control named where the capture has 20 loss events.
+prints a row a scenario, a table of the share of each quantity within its bound, and of the intervals that cover the
+truth, and a confusion matrix of the controls. With `--controls ""` only the path is inferred, which is fast.
 """
 
 from __future__ import annotations
@@ -13,114 +13,134 @@ import random
 import sys
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "readers"))
+
+from infer_truth import CAPTURED, CONTROLS, drawn, true_loss
+
 import parshall as ps
 from parshall.inference import Inferred, infer
+from parshall.inference.path import PathEstimate
+from parshall.inference.response import CONTROLS as CATALOG
 
-CONTROLS = ("reno", "cubic", "bbr", "bbr3", "vegas", "westwood", "htcp", "illinois")
 LEAST_EVENTS = 20
+BOUNDS = {"rate": 0.03, "buffer": 0.15, "loss": 0.2}
+NAMES = ("rate", "round trip", "buffer", "loss", "loss that happened", "no loss", "control", "explained")
 
 
-def drawn(draw: random.Random) -> dict[str, Any]:
-    """A scenario: one bottleneck, one group, one reason why it is not faster."""
-    rate_mbps = 10 ** draw.uniform(0, 2.3)
-    rtt_ms = 10 ** draw.uniform(0.7, 2.3)
-    packets = max(10, round(draw.uniform(0.3, 2.0) * rate_mbps * 1e3 * rtt_ms / 12_000))
-    group: dict[str, Any] = {
-        "name": "a",
-        "rtt": f"{rtt_ms:.3f} ms",
-        "congestion_control": draw.choice(CONTROLS),
-        "tcp": "linux",
-        "handshake": True,
-        "header_size": "52 B",
-        "count": draw.choice((1, 1, 2, 4)),
-        "start": {"uniform": "0.5 s"},
-    }
-    bottleneck: dict[str, Any] = {
-        "rate": f"{rate_mbps:.4g} Mbit/s",
-        "delay": "1 ms",
-        "queue": {"name": "drop_tail", "limit": f"{packets} packets"},
-    }
-    reason = draw.choice(("queue", "queue", "loss", "window", "application"))
-    if reason == "loss":
-        bottleneck["loss"] = {"name": "bernoulli", "probability": float(f"{10 ** draw.uniform(-3.5, -2):.3g}")}
-    if reason == "window":
-        product = rate_mbps * 1e6 * rtt_ms / 1e3 / 8
-        group |= {"receive_window": f"{max(6000, round(draw.uniform(0.2, 0.7) * product))} B", "count": 1}
-    if reason == "application":
-        size = round(draw.uniform(0.2, 1.0) * rate_mbps * 1e6 / 8)
-        off = {"name": "exponential", "mean": "0.7 s"}
-        group["workload"] = {"name": "on_off", "size": {"name": "constant", "value": f"{size} B"}, "off": off}
-    return {
-        "name": reason,
-        "duration": "30 s",
-        "warm_up": "0 s",
-        "seed": draw.randrange(1000),
-        "bottleneck": bottleneck,
-        "flows": [group],
-        "probes": {"pcap": True, "flow_samples": False, "link_samples": False},
-    }
+@dataclass
+class Tally:
+    """Counts of what was found."""
+
+    outcomes: Counter[tuple[str, bool | None]] = field(default_factory=Counter)
+    covered: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    matrix: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, name: str, estimate: PathEstimate | None, truth: float) -> None:
+        """Count an estimate: None and guesses are not told."""
+        if estimate is None or estimate.guess:
+            self.outcomes[name, None] += 1
+            return
+        self.outcomes[name, abs(estimate.value - truth) <= BOUNDS[name.partition(" ")[0]] * truth] += 1
+        if estimate.low is not None and estimate.high is not None:
+            self.covered[name, estimate.low <= truth <= estimate.high] += 1
+
+    def text(self) -> str:
+        """The table, and the matrix where controls were told."""
+        rows = []
+        for name in NAMES:
+            good, bad, untold = (self.outcomes[name, each] for each in (True, False, None))
+            inside, out = self.covered[name, True], self.covered[name, False]
+            covered = f"{inside} of {inside + out}" if inside + out else ""
+            rows.append(f"{name:20} {good:4} of {good + bad:4}, {untold:4} not told   intervals cover {covered}")
+        told = sorted({found for _, found in self.matrix})
+        if told:
+            rows.append("\n" + " " * 12 + "".join(f"{each[:9]:>10}" for each in told))
+            rows += [
+                f"{true:12}" + "".join(f"{self.matrix[true, each] or '.':>10}" for each in told) for true in CONTROLS
+            ]
+        return "\n".join(rows)
 
 
-def judged(scenario: dict[str, Any], made: Inferred) -> dict[str, bool | None]:
-    """Whether each quantity is within its bound; None where the capture cannot show it."""
-    truth, found = (each.resolve() for each in (ps.Scenario.from_document(scenario), made.scenario))
-    link, own = truth["links"][0], found["links"][0]
-    rtts = [_least(group["rtt_ps"]) for group in found["flows"]]
-    true_rtt = _least(truth["flows"][0]["rtt_ps"])
-    events = sum(each.loss_events for each in made.forward)
-    result: dict[str, bool | None] = dict.fromkeys(("rate", "rtt", "buffer", "loss", "control"))
-    if not made.path.rate_bps.guess:
-        result["rate"] = abs(own["rate"]["constant"] / link["rate"]["constant"] - 1) <= 0.03
-    result["rtt"] = abs(min(rtts) - true_rtt) <= max(1e9, 0.02 * true_rtt)
-    if made.path.buffer_bytes is not None and made.response is not None and made.response.queue.startswith("drop_tail"):
-        result["buffer"] = abs(own["queue"]["limit"]["packets"] / link["queue"]["limit"]["packets"] - 1) <= 0.15
-    if scenario["name"] == "loss":
-        told = own["loss"].get("probability", 0.0)
-        result["loss"] = abs(told / scenario["bottleneck"]["loss"]["probability"] - 1) <= 0.2
-    if events >= LEAST_EVENTS and made.response is not None:
-        named = scenario["flows"][0]["congestion_control"]
-        result["control"] = made.response.control == named if made.response.told else None
-    return result
+def judge(scenario: dict[str, Any], made: Inferred, link: dict[str, Any], tally: Tally) -> None:
+    """Count which quantities are within their bounds."""
+    bottleneck = scenario["links"][1]
+    tally.add("rate", made.path.rate_bps, float(bottleneck["rate"].split()[0]) * 1e6)
+    packets = int(bottleneck["queue"]["limit"].split()[0])
+    tally.add("buffer", made.path.buffer_bytes, packets * made.forward[0].packet_bytes)
+    has_loss = "loss" in bottleneck
+    is_told = made.path.loss is not None and not made.path.loss.guess
+    if not has_loss:
+        tally.outcomes["no loss", not is_told] += 1
+    else:
+        offered = link["arrivals_packets"] + link["medium_losses_packets"]
+        happened = link["medium_losses_packets"] / max(offered, 1)
+        tally.add("loss", made.path.loss, true_loss(scenario))
+        tally.add("loss that happened", made.path.loss, happened)
+    rtt_ms = min(float(each["rtt"].split()[0]) for each in scenario["flows"])
+    found_ms = 1e3 * min(group.min_rtt_s for group in made.groups if group.forward)
+    tally.outcomes["round trip", abs(found_ms - rtt_ms) <= max(1.0, 0.02 * rtt_ms)] += 1
+    _judge_control(scenario, made, tally)
 
 
-def _least(value: Any) -> float:
-    if "constant" in value:
-        return float(value["constant"])
-    return float(min(value["list"]))
+def _judge_control(scenario: dict[str, Any], made: Inferred, tally: Tally) -> None:
+    if made.response is None or sum(each.loss_events for each in made.forward) < LEAST_EVENTS:
+        return
+    true = [each["congestion_control"] for each in scenario["flows"]]
+    found = made.response.control if made.response.told else "cannot tell"
+    tally.outcomes["control", made.response.control in true if made.response.told else None] += 1
+    if len(true) == 1:
+        tally.matrix[true[0], found] += 1
+
+
+def row(number: int, scenario: dict[str, Any], made: Inferred, took_s: float) -> str:
+    """A line: the scenario, and what was found."""
+    bottleneck, group = scenario["links"][1], scenario["flows"][0]
+    path = made.path
+    known = f"{'+'.join(each['congestion_control'] for each in scenario['flows'])} x{group['count']} "
+    known += f"{bottleneck['rate']} {group['rtt']} {bottleneck['queue']['limit']} loss {true_loss(scenario):.2g}"
+    parts = []
+    for name, each, unit in (("rate", path.rate_bps, 1e6), ("buffer", path.buffer_bytes, 1500), ("loss", path.loss, 1)):
+        parts.append(f"{name} -" if each is None or each.guess else f"{name} {each.value / unit:.4g}")
+    response = made.response
+    if response is not None:
+        parts.append(f"{response.control if response.told else '?' + response.control} ({response.queue})")
+    return f"{number:3} {scenario['name']:20} {known:70} -> {', '.join(parts)}  {took_s:.1f} s"
 
 
 def main() -> None:
     """Draw, capture, infer, and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--controls", default=",".join(CATALOG), help="those that are tried; empty: none, and no check")
     given = parser.parse_args()
-    draw = random.Random(given.seed)
-    counts: Counter[tuple[str, bool | None]] = Counter()
+    controls = [each for each in given.controls.split(",") if each]
+    draw, tally = random.Random(given.seed), Tally()
     for number in range(given.count):
         scenario = drawn(draw)
         with TemporaryDirectory() as folder:
             run = ps.run(scenario, Path(folder) / "run")
+            captures = run.captures(CAPTURED[scenario["name"].split()[1]])
+            links = {each["link"]: each for each in run.links.to_dicts()}
             begun = time.process_time()
-            made = infer(*run.captures("bottleneck"))
-            took = time.process_time() - begun
-        check = made.check(repetitions=2)
-        result = judged(scenario, made)
-        counts.update([*result.items(), ("explained", check.explains)])
-        group = scenario["flows"][0]
-        known = f"{group['congestion_control']} x{group['count']} {scenario['bottleneck']['rate']} {group['rtt']}"
-        control = "-" if made.response is None else f"{made.response.control} ({made.response.queue})"
-        wrong = [name for name, each in result.items() if each is False]
-        told = f"{took:5.1f} s wrong: {wrong} missed: {check.missed}"
-        sys.stdout.write(f"{number:3} {scenario['name']:12} {known:40} -> {control:32} {told}\n")
+            try:
+                made = infer(*captures, controls=controls)
+            except ps.ParshallError as error:
+                sys.stdout.write(f"{number:3} {scenario['name']:20} {error}\n")
+                tally.outcomes["rate", None] += 1
+                continue
+            took_s = time.process_time() - begun
+        judge(scenario, made, links["bottleneck"], tally)
+        if controls:
+            tally.outcomes["explained", made.check(repetitions=2).explains] += 1
+        sys.stdout.write(row(number, scenario, made, took_s) + "\n")
         sys.stdout.flush()
-    for name in ("rate", "rtt", "buffer", "loss", "control", "explained"):
-        good, bad, untold = (counts[name, each] for each in (True, False, None))
-        sys.stdout.write(f"{name}: {good} of {good + bad} within the bound, {untold} not told\n")
+    sys.stdout.write(tally.text() + "\n")
 
 
 if __name__ == "__main__":

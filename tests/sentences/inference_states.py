@@ -13,6 +13,7 @@ import parshall as ps
 from parshall.analysis.stats.confidence import Interval
 from parshall.inference import Check, Inferred, RemedyEffect, infer
 from parshall.inference.page import document
+from parshall.inference.path import PathEstimate
 from parshall.inference.response import Explanation
 
 RATE_MBPS, RTT_MS, BUFFER = 5, 40, 20
@@ -47,6 +48,12 @@ def page(made: Inferred, check: Check | None = None, effects: Sequence[RemedyEff
 
 def told(response: Explanation) -> Callable[[], str]:
     return lambda: page(replace(inferred(0.01), response=response))
+
+
+def unknown_rate() -> Inferred:
+    """Of a small window, of whose path only a lower bound is known."""
+    made, least = inferred(window="8 kB"), 1e6
+    return replace(made, path=replace(made.path, rate_bps=PathEstimate(2 * least, low=least, guess=True)))
 
 
 def numbers(text: str) -> None:
@@ -111,7 +118,7 @@ STATES: dict[str, State] = {
     "a capture that shows no control": State(told(CANNOT), {"inferred.control_unknown"}),
     "a queue that manages itself": State(told(replace(LOSSES, queue="codel")), {"inferred.queue", "inferred.control"}),
     "a capture of a small window": State(
-        lambda: page(inferred(window="8 kB"), None, [effect(0.5, 0.6)]),
+        lambda: page(unknown_rate(), None, [effect(0.5, 0.6)]),
         {"inferred.rate_unknown", "inferred.helps", "inferred.guess"},
         lower_bound,
     ),

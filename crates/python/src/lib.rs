@@ -52,7 +52,7 @@ mod core {
         check_scenario, records_schema, simulate, ControlFailed, Interrupted, PyMonitor,
     };
     #[pymodule_export]
-    use super::traces::{observe, PyTraceMonitor};
+    use super::traces::{observe, packet_columns, PyTraceMonitor};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,9 +3,10 @@
 use crate::faults::guarded;
 use crate::simulation::{not_written, Interrupted};
 use parshall_records::{TableSelection, Tables};
-use parshall_trace::{Monitor, Options, TraceError};
+use parshall_trace::{Filter, Monitor, Options, TraceError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
@@ -59,6 +60,46 @@ pub fn observe(
         guarded("the trace reader", move || run(&files, number, &directory, &options, &monitor))
     })?;
     summary.map_err(refused)
+}
+
+/// The TCP packets of a capture: `names` of the directions, and of each packet the columns of [`parshall_trace::Columns`], as bytes in
+/// the machine's order. `chosen`: the filter among the options of [`observe`], as JSON.
+#[pyfunction]
+pub fn packet_columns<'py>(
+    py: Python<'py>,
+    files: Vec<PathBuf>,
+    chosen: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let filter: Filter =
+        serde_json::from_str(chosen).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let read =
+        py.detach(move || guarded("the trace reader", move || parshall_trace::columns(&files, &filter)))?;
+    let made = read.map_err(refused)?;
+    let columns = PyDict::new(py);
+    columns.set_item("names", made.names)?;
+    for (name, values) in [
+        ("time_ns", &made.time_ns),
+        ("start", &made.start),
+        ("ack", &made.ack),
+        ("delivered", &made.delivered),
+        ("highest", &made.highest),
+        ("repeated", &made.repeated),
+    ] {
+        let bytes = values.iter().flat_map(|value| value.to_ne_bytes());
+        columns.set_item(name, PyBytes::new(py, &bytes.collect::<Vec<u8>>()))?;
+    }
+    for (name, values) in [
+        ("flow", &made.flow),
+        ("payload", &made.payload),
+        ("wire", &made.wire),
+        ("stamp", &made.stamp),
+        ("echo", &made.echo),
+    ] {
+        let bytes = values.iter().flat_map(|value| value.to_ne_bytes());
+        columns.set_item(name, PyBytes::new(py, &bytes.collect::<Vec<u8>>()))?;
+    }
+    columns.set_item("flags", PyBytes::new(py, &made.flags))?;
+    Ok(columns)
 }
 
 fn run(

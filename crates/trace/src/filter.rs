@@ -20,7 +20,7 @@ pub struct Filter {
 }
 
 /// A filter as packets are compared with it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Selection {
     from: Nanos,
     until: Nanos,

@@ -25,12 +25,14 @@
 //! | [`resent`] | which retransmissions were needless | 256 remembered |
 //! | [`segment_size`] | packets in a merged segment | |
 //! | [`arrivals`] | packets, bytes and connections in bins | 65,536 bins |
+//! | [`columns`] | each packet, for estimators that need all of them | 8,000,000 packets |
 //! | [`series`] | what senders recorded themselves | those of its readers in [`parshall_reading`] |
 //!
 //! Opening and decompression, and the memory that each reader may take, are those of [`parshall_reading::Reader`].
 
 mod arrivals;
 mod capture;
+mod columns;
 mod connection;
 mod direction;
 mod error;
@@ -52,6 +54,7 @@ mod series;
 mod tunnel;
 
 pub use capture::{each_frame, Format, Frame, Stop};
+pub use columns::{columns, Columns};
 pub use error::TraceError;
 pub use filter::Filter;
 pub use observer::{observe, observe_bytes, observe_bytes_with, Monitor, Options, StoppedFile, Summary};

@@ -3,6 +3,9 @@
 | module | what it does |
 | --- | --- |
 | `facts` | gathers what a capture shows of its flows |
+| `queueing` | how long they waited, and when they left the bottleneck |
+| `dispersion` | the bottleneck's rate from the spacing of what leaves it |
+| `losses` | which losses fell into a full queue |
 | `path` | rate, buffer and losses of the bottleneck |
 | `workloads` | groups of flows, and what their applications did |
 | `writing` | the scenario as TOML, each key with its evidence |

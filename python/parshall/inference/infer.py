@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as File
@@ -20,8 +20,11 @@ from parshall.inference.what_if import RemedyEffect, what_if
 from parshall.inference.workloads import FlowCluster, groups
 from parshall.inference.writing import Draft, draft
 from parshall.instruments.observation import Observation, observe
+from parshall.instruments.observation.packets import packets
+from parshall.instruments.observation.sources import packet_filter
 from parshall.scenario.scenario import Scenario
 
+_FILTERS: Mapping[str, Any] = {"from_s": None, "until_s": None, "hosts": (), "ports": ()}
 JUDGED_SHARE = 0.05
 """Of all payload, which flows must deliver for their control to be inferred."""
 
@@ -125,7 +128,9 @@ def infer(
     seen = observation or observe(*files, join=join, **filters)
     flows = directions(seen)
     there, back = paths.sides(flows)
-    path = paths.path(seen, there)
+    read = packet_filter(*(filters.get(name, default) for name, default in _FILTERS.items()))
+    captured = packets(seen.captures[0]["files"], [each.name for each in there], read)
+    path = paths.path(there, captured)
     there = paths.without_queue(there)
     found = groups(there, back)
     title = name or (File(files[0]).name.partition(".")[0] if files else "inferred")
@@ -141,4 +146,6 @@ def infer(
     made = draft(title, path, found, lines, replay=replay)
     if response is not None:
         made = with_queue(made, response.queue)
+    elif path.has_full_queue and path.loss is not None and path.loss.guess:
+        made = with_queue(made, "drop_tail")
     return Inferred(title, flows, found, path, response, made)

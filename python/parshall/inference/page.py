@@ -28,7 +28,7 @@ def path_sentences(made: Inferred) -> list[Sentence]:
     path, queue = made.path, "" if made.response is None else made.response.queue
     if path.rate_bps.guess:
         said = [say("inferred.rate_unknown", least=quantity(path.rate_bps.low, "bit/s"), rtt=rtt)]
-    elif path.buffer_bytes is None or queue in QUEUES:
+    elif path.buffer_bytes is None or path.buffer_bytes.guess or queue in QUEUES:
         said = [say("inferred.path", rate=quantity(path.rate_bps.value, "bit/s"), rtt=rtt)]
     else:
         known = {"rate": quantity(path.rate_bps.value, "bit/s"), "buffer": quantity(path.buffer_bytes.value, "B")}

@@ -68,8 +68,9 @@ MOST_PACKETS = 40_000
 LEAST_S = 8.0
 SURE = 3.0
 """Difference of log-likelihoods above which the first candidate is told: a factor of 20."""
-FAR = 4.0
-"""Root mean square distance of the features, in standard deviations, above which no candidate explains the flows."""
+FAR = 2.0
+"""Root mean square distance of the features, in standard deviations, above which no candidate explains the flows: ten
+normal ones of the right candidate are so far away with a probability of 2e-5."""
 FLOORS = np.array([0.03, 0.05, 0.06, 0.08, 0.08, 0.12, 0.1, 0.06, 0.05, 0.05])
 """Least standard deviation of each of `FEATURES`: what readers and rounding leave open."""
 FEATURES = (
@@ -216,7 +217,9 @@ def explain(
 def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], queue: str) -> Explanation:
     order = sorted(distances, key=lambda each: distances[each])
     best = order[0]
-    logs = {control: (distances[best] ** 2 - distances[control, q] ** 2) * len(FEATURES) / 2 for control, q in order}
+    # A quasi-likelihood: where the best candidate is further away than its runs are from each other, all count less.
+    scale = len(FEATURES) / 2 / max(1.0, distances[best] ** 2)
+    logs = {control: (distances[best] ** 2 - distances[control, q] ** 2) * scale for control, q in order}
     events = sum(each.loss_events for each in flows)
     reason = ""
     if distances[best] > FAR:
@@ -231,11 +234,11 @@ def _judged(flows: Sequence[Direction], distances: Mapping[Candidate, float], qu
 
 
 def _queues(path: InferredPath) -> list[str]:
-    """The queues that are tried: managed ones only where losses were seen."""
-    lossy = path.loss is not None or path.buffer_bytes is not None
-    plain = ["drop_tail"] if path.loss is None or path.buffer_bytes is not None else []
-    losses = ["drop_tail with losses"] if path.loss is not None else []
-    return [*plain, *losses, *(QUEUES if lossy and not path.rate_bps.guess else ())]
+    """The queues that are tried: others than a plain one only where it does not explain all losses."""
+    if path.loss is None:
+        return ["drop_tail"]
+    plain = ["drop_tail"] if path.has_full_queue else []
+    return [*plain, "drop_tail with losses", *(() if path.rate_bps.guess else QUEUES)]
 
 
 def with_queue(draft: Draft, queue: str) -> Draft:

@@ -22,6 +22,8 @@ SYN = 60
 """Bytes of a SYN with its options."""
 WINDOW_SHARE = 0.02
 """Of its time, in which the receiver's window limits a flow, from which on the window is stated."""
+SHORT_S = 0.004
+"""A round trip below which the delay of the link is stated, which is 1 ms by default."""
 SEPARATE_ACKS = 0.85
 """Acknowledgements a packet above which the receiver does not delay them."""
 
@@ -97,7 +99,8 @@ def draft(
     packet = max(flows, key=lambda flow: flow.delivered_bytes).packet_bytes
     make = _replayed if replay else _grouped
     groups = [keys for place, group in enumerate(found) for keys in make(place, group, begin, control[place], path)]
-    return Draft(top, [*_bottleneck(path, packet)], groups)
+    shortest_s = min(each.min_rtt_s for each in flows)
+    return Draft(top, [*_bottleneck(path, packet), *_delay(shortest_s)], groups)
 
 
 # --- the bottleneck ---
@@ -105,20 +108,35 @@ def draft(
 
 def _bottleneck(path: InferredPath, packet_bytes: int) -> Iterator[Key]:
     rate = path.rate_bps
-    if rate.guess:
+    if rate.guess and rate.high is not None:
+        yield Key("rate", _rate(rate.value), f"a guess: while a queue stood, it varied; {between(rate, 'bit/s')}")
+    elif rate.guess:
         least = quantity(rate.low or rate.value, "bit/s")
         yield Key("rate", _rate(rate.value), f"a guess: no queue stood; the capture shows at least {least}")
     else:
         yield Key("rate", _rate(rate.value), f"delivered while a queue stood; {between(rate, 'bit/s')}")
     if path.buffer_bytes is None:
         yield Key("queue", '{ name = "drop_tail", limit = "1 BDP" }', "a guess: nothing was lost in a full queue")
+    elif path.buffer_bytes.guess:
+        packets = math.ceil(path.buffer_bytes.value / packet_bytes)
+        least = quantity(path.buffer_bytes.low or path.buffer_bytes.value, "B")
+        basis = f"a guess: nothing was lost in a full queue; at least {least} stood"
+        yield Key("queue", f'{{ name = "drop_tail", limit = "{packets} packets" }}', basis)
     else:
         packets = max(2, round(path.buffer_bytes.value / packet_bytes))
         basis = f"queueing delay at losses; {between(path.buffer_bytes, 'B')}"
         yield Key("queue", f'{{ name = "drop_tail", limit = "{packets} packets" }}', basis)
     if path.loss is not None:
         basis = f"losses outside full queues; {between(path.loss, 'ratio')}"
+        if path.loss.guess:
+            basis = "a guess: all losses, at which the queue was as long as at other times, and may have been full"
         yield Key("loss", _loss(path.loss.value, path.burst_packets), basis)
+
+
+def _delay(shortest_s: float) -> Iterator[Key]:
+    """The delay of the link, where the default would be longer than half of the shortest round trip."""
+    if shortest_s < SHORT_S:
+        yield Key("delay", _duration(shortest_s / 4), "a guess: half of the way there")
 
 
 def _loss(probability: float, burst: float) -> str:

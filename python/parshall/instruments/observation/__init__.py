@@ -5,6 +5,7 @@
 | `result` | files in, tables out |
 | `limits` | what limits each flow, typed: for pages, and for what fits a scenario to a capture |
 | `loss_events` | when losses count: once an event |
+| `packets` | each packet of a capture, as columns |
 | `flow` | one flow's windows: loss function p(w), increase and decrease |
 """
 
