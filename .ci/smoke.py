@@ -1,7 +1,7 @@
 """Wheels in an empty environment: ``python .ci/smoke.py dist/*.whl`` (`make release` runs it last).
 
 All wheels are installed together, by pip, with what they depend on; no compiler is on the path. Then Parshall runs and
-sweeps there, in a folder of its own.
+sweeps there, lists its controls, and computes a study, in a folder of its own.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("run", "quickstart", "--set", "duration=4 s", "--set", "warm_up=1 s", "-o", "run"),
     ("sweep", "sweep.toml", "--store", "store"),
     ("emulate", "--help"),
+    ("list", "controls"),
 )
-OF_STUDIES: Sequence[Sequence[str]] = (("study", "rio", "--help"), ("list", "studies"))
+OF_STUDIES: Sequence[Sequence[str]] = (("list", "studies"), ("study", "rio", "--output", "rio"))
 """With the wheel of the studies."""
 
 SWEEP = """scenario = "quickstart"

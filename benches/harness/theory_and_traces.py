@@ -14,9 +14,9 @@ import numpy as np
 
 import parshall
 from harness.record import Bar, Record
-from parshall.analysis.models import large_deviations
-from parshall.analysis.stats.hurst import all_estimates
-from parshall.analysis.stats.synthesis import fgn
+from parshall_studies.chains import large_deviations
+from parshall_studies.hurst import all_estimates
+from parshall_studies.synthesis import fgn
 
 SPECTRUM_BARS_S = {1_000: 0.1, 100_000: 10.0}
 """CPU seconds for a spectrum of 200 points, by the largest window."""

@@ -6,7 +6,14 @@
 | module | what |
 | --- | --- |
 | `itb`, `large_deviations`, `multiple_time_scale`, `rio`, `tail_index` | the studies |
-| `benchmark`, `verb` | ITB, the transport benchmark, and ``parshall itb`` |
-| `stacks`, `ns2` | comparisons with real stacks, and with ns-2 |
-| `tails`, `joint_spectrum`, `finite_scale`, `closed_loop` | statistics and models that only studies use |
+| `benchmark`, `transport` | ITB, the transport benchmark, and its measures |
+| `verbs` | ``parshall itb``, ``design rio``, ``design time-scale``, ``predict throughput`` |
+| `entries` | rows of the catalog of models |
+| `stacks`, `on_linux`, `scaling`, `ns2` | comparisons with real stacks, scaled networks for them, and ns-2 |
+| `observed` | sections of an observation's page |
+| `routers`, `diffserv` | RIO routers predicted and designed, and their fixed point |
+| `chains`, `finite_scale` | chains of a window, and the variability of its throughput |
+| `spectrum`, `joint_spectrum` | spectra of a series, and of two |
+| `hurst`, `long_memory`, `synthesis`, `closed_loop` | the Hurst parameter, and series that have one |
+| `tails`, `time_scale` | heavy tails; the time scale at which traffic is worth predicting |
 """

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from parshall.analysis.stats.confidence import Interval, StatisticsError
-from parshall.analysis.stats.hurst import Estimate, local_whittle
-from parshall.analysis.stats.hurst.series import aggregated, check_level, standardised
+from parshall_studies.hurst import Estimate, local_whittle
+from parshall_studies.hurst.series import aggregated, check_level, standardised
 
 _BLOCKS = 64
 _EXPONENT, _FEWEST_FREQUENCIES = 0.4, 8
@@ -80,7 +80,7 @@ def long_memory_mean(series: ArrayLike | Sequence[float], h: float, level: float
 
     Examples
     --------
-    >>> from parshall.analysis.stats.synthesis import fgn
+    >>> from parshall_studies.synthesis import fgn
     >>> x = fgn(4096, 0.9, np.random.default_rng(4))
     >>> usual = 2 * 1.96 / np.sqrt(4096)
     >>> interval = long_memory_mean(x, 0.9)
@@ -119,7 +119,7 @@ def verify(series: ArrayLike | Sequence[float], *, h: float, mean: float, level:
 
     Examples
     --------
-    >>> from parshall.analysis.stats.synthesis import on_off
+    >>> from parshall_studies.synthesis import on_off
     >>> x = on_off(2**16, 50, np.random.default_rng(1), mean_on=4, mean_off=12, tail_index=1.4)
     >>> loop = verify(x, h=0.8, mean=12.5)
     >>> loop.h_holds, loop.mean_holds

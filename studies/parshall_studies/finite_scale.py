@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
-from parshall.analysis.models.markov import WindowChain
+from parshall_studies.chains.markov import WindowChain
 
 MOST = 1_000_000_000
 """Largest product of round trips, windows and sums."""
@@ -35,7 +35,7 @@ def exact_probability_below(chain: WindowChain, x: float, scale: int) -> float:
     Parameters
     ----------
     chain
-        The window's chain (`parshall.analysis.models.markov.chain`).
+        The window's chain (`parshall_studies.chains.markov.chain`).
     x
         Packets per RTT.
     scale
@@ -48,9 +48,9 @@ def exact_probability_below(chain: WindowChain, x: float, scale: int) -> float:
 
     Examples
     --------
-    >>> from parshall.analysis.models.large_deviations import spectrum
-    >>> from parshall.analysis.models.loss import Bernoulli
-    >>> from parshall.analysis.models.markov import chain
+    >>> from parshall_studies.chains.large_deviations import spectrum
+    >>> from parshall_studies.chains.loss import Bernoulli
+    >>> from parshall_studies.chains.markov import chain
     >>> exact = exact_probability_below(chain(Bernoulli(0.02)), 7, scale=200)
     >>> round(exact, 5), round(spectrum(Bernoulli(0.02)).probability_below(7, scale=200).value, 5)
     (0.01609, 0.0172)

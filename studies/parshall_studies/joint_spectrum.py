@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.spectrum import interval_means
+from parshall_studies.spectrum import interval_means
 
 FloatArray = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def joint_spectrum(one: ArrayLike, two: ArrayLike, scale: int, classes: int = 10
     Raises
     ------
     StatisticsError
-        The series are not as long as each other, as `parshall.analysis.stats.spectrum.interval_means`, or the means of
+        The series are not as long as each other, as `parshall_studies.spectrum.interval_means`, or the means of
         one do not vary, or both vary as one.
 
     Examples

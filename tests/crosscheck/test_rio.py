@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.analysis.models.diffserv.chain import chain_rates
 from parshall.instruments.prediction.predict import predict
+from parshall_studies.diffserv.chain import chain_rates
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 

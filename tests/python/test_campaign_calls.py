@@ -14,13 +14,13 @@ from types import ModuleType
 import pytest
 
 from parshall.analysis.models.inputs import ModelInputError
-from parshall.analysis.models.loss import Bernoulli
 from parshall.campaign.call import Call, Function
 from parshall.campaign.calls import run_calls
 from parshall.foundations.errors import InputError, ScenarioError, SimulationError
 from parshall.scenario import Scenario
 from parshall.studies.running import Execution, run
 from parshall.studies.study import Findings, Study
+from parshall_studies.chains.loss import Bernoulli
 from parshall_studies.large_deviations import on_off, part, theory
 
 

@@ -40,8 +40,8 @@ def swept(tmp_path: Path, parameters: dict[str, Any], *metrics: str) -> Sweep:
 
 def test_a_metric_that_goes_one_way_is_told_from_end_to_end(tmp_path: Path) -> None:
     limits = ["0.5 BDP", "2 BDP", "8 BDP"]
-    sweep = swept(tmp_path, {"bottleneck.queue.limit": limits}, "mean_queueing_delay_s")
-    values = [sweep.interval("mean_queueing_delay_s", number) for number in range(3)]
+    sweep = swept(tmp_path, {"bottleneck.queue.limit": limits}, "queueing_delay_s")
+    values = [sweep.interval("queueing_delay_s", number) for number in range(3)]
     low, high = (quantity(each.mean, "s") for each in (values[0], values[2]) if each is not None)
     assert f"rises from {low} at limit = 0.5 BDP to {high} at limit = 8 BDP." in finding(sweep)
     page = document(sweep)
@@ -65,9 +65,7 @@ def test_values_of_a_grid_have_two_digits_where_these_tell_them_apart(values: li
 
 
 def test_names_have_a_highest_and_a_lowest(tmp_path: Path) -> None:
-    sweep = swept(
-        tmp_path, {"bottleneck.queue.name": ["drop_tail", "fq_codel"]}, "mean_queueing_delay_s", "goodput_bps"
-    )
+    sweep = swept(tmp_path, {"bottleneck.queue.name": ["drop_tail", "fq_codel"]}, "queueing_delay_s", "goodput_bps")
     text = finding(sweep)
     assert "Mean queueing delay" in text
     assert " is highest, " in text
@@ -97,7 +95,7 @@ def estimated(*values: float, resolution: float = 0.0) -> Pooled:
 @pytest.fixture(name="three", scope="module")
 def _three(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
     limits = ["0.5 BDP", "2 BDP", "8 BDP"]
-    return swept(tmp_path_factory.mktemp("three"), {"bottleneck.queue.limit": limits}, "mean_queueing_delay_s")
+    return swept(tmp_path_factory.mktemp("three"), {"bottleneck.queue.limit": limits}, "queueing_delay_s")
 
 
 def test_one_bucket_of_a_histogram_is_no_rise(three: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:

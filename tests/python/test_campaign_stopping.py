@@ -130,7 +130,7 @@ def test_a_fixed_number_is_that_number(number: int, count: int, most: int | None
 
 
 def test_failures_and_missing_values_do_not_stop_the_rest() -> None:
-    rule = Stopping(metric="mean_completion_s", relative_half_width=0.1, minimum=4, maximum=9)
+    rule = Stopping(metric="completion_s", relative_half_width=0.1, minimum=4, maximum=9)
     planner = Planner(single(2), rule)
     finish(planner, lambda point, repetition: None if point == 0 else 1.0 + repetition * 1e-6)
     assert (planner.repetitions(0), planner.reason(0)) == (9, "maximum")

@@ -27,8 +27,8 @@ RUN_KEYS = {
     "packets_dropped": int,
     "loss_rate": float,
     "utilisation": float,
-    "mean_queue_pkts": float,
-    "mean_queueing_delay_s": float,
+    "queue_packets": float,
+    "queueing_delay_s": float,
     "goodput_bps": float,
     "jain": float,
     "flows": int,
@@ -166,7 +166,7 @@ def test_compare_tells_what_differs(cli: Cli, toml: Path) -> None:
     done = cli("compare", "a", "b", "--json")
     assert done.exit_code == 0, done.stderr
     metrics = {metric["key"]: metric for metric in json.loads(done.stdout)["metrics"]}
-    queue = metrics["mean_queue_pkts"]
+    queue = metrics["queue_packets"]
     assert queue["b"]["mean"] < queue["a"]["mean"]
     assert queue["difference"]["mean"] == pytest.approx(queue["b"]["mean"] - queue["a"]["mean"])
     assert queue["paired"]
@@ -274,7 +274,7 @@ QUICKSTART = str(Path(__file__).parents[2] / "scenarios" / "quickstart.toml")
         (["list", "controls"], {"numpy", "polars", "scipy", "matplotlib", "duckdb"}),
         (
             ["run", QUICKSTART, "--no-page"],
-            {"matplotlib", "scipy.stats", "plotly", "numpy.ma", "parshall.analysis.models.diffserv"},
+            {"matplotlib", "scipy.stats", "plotly", "numpy.ma", "parshall_studies.diffserv"},
         ),
         (["run", QUICKSTART], {"matplotlib", "scipy.stats", "scipy.optimize"}),
     ],
@@ -314,7 +314,7 @@ PREDICT_KEYS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("control", ["reno", "bic", "highspeed", "cubic", "scalable"])
 def test_predict_answers_for_each_control_as_python_does(control: str, cli: Cli) -> None:
-    from parshall.analysis.models import variants
+    from parshall_studies.chains import variants
 
     options = ["--loss", "0.001", "--cc", control, *(("--rtt", "100 ms") if control == "cubic" else ())]
     done = cli("predict", "throughput", *options, "--over", 500, "--json")

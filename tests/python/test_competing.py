@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.analysis.models.competing import pair
 from parshall.analysis.models.inputs import ModelInputError
+from parshall_studies.chains.competing import pair
 
 
 def test_fairness_at_each_scale_against_realisations() -> None:

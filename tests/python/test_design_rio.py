@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from parshall.analysis.models.diffserv import Sessions, fixed_point
 from parshall.cli.app import VERBS, application
-from parshall.design.agreement import Agreement
-from parshall.design.page import page, region_figure
-from parshall.design.recommendation import answer as answered
-from parshall.design.recommendation import recommend
-from parshall.design.rio import RioDesign, rio, sentences
-from parshall.design.simulated import Setting
 from parshall.foundations.errors import InputError
 from parshall.report.document import document_html
+from parshall_studies.diffserv import Sessions, fixed_point
+from parshall_studies.routers.agreement import Agreement
+from parshall_studies.routers.page import page, region_figure
+from parshall_studies.routers.recommendation import answer as answered
+from parshall_studies.routers.recommendation import recommend
+from parshall_studies.routers.rio import RioDesign, rio, sentences
+from parshall_studies.routers.simulated import Setting
 
 RTT_S = (100 + 2 * np.arange(100)) / 1000
 HUNDRED = Sessions(RTT_S, 40, 20)

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import parshall as ps
-from parshall.analysis.stats.time_scale import time_scale
 from parshall.cli.app import VERBS, application
+from parshall_studies.time_scale import time_scale
 
 
 def design(*arguments: str) -> tuple[int, str]:

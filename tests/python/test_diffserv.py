@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import parshall.analysis.models.diffserv.solver as solver_module
-from parshall.analysis.models.diffserv import (
+import parshall_studies.diffserv.solver as solver_module
+from parshall.analysis.models.inputs import ModelInputError
+from parshall.analysis.models.pftk import send_rate
+from parshall.analysis.models.queues import mm1k
+from parshall_studies.diffserv import (
     PRINTED,
     TABLES,
     Datagrams,
@@ -21,10 +24,7 @@ from parshall.analysis.models.diffserv import (
     router_state,
     session_rates,
 )
-from parshall.analysis.models.diffserv.response import _periods
-from parshall.analysis.models.inputs import ModelInputError
-from parshall.analysis.models.pftk import send_rate
-from parshall.analysis.models.queues import mm1k
+from parshall_studies.diffserv.response import _periods
 
 # Malouch & Liu 2002, tables 1 (full), 2 (no), 3 (partial overlap): T, T_in, p_in, p_out, q.
 PUBLISHED = {

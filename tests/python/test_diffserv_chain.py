@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from parshall.analysis.models.diffserv import REFINED, Datagrams, Router, Sessions, chain, fixed_point
-from parshall.analysis.models.diffserv.response import SessionRates
 from parshall.analysis.models.inputs import FloatArray
+from parshall_studies.diffserv import REFINED, Datagrams, Router, Sessions, chain, fixed_point
+from parshall_studies.diffserv.response import SessionRates
 
 NONE = 1e-9
 """Tokens of a session without a bucket."""

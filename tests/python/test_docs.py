@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -121,9 +122,11 @@ def is_slow(path: Path) -> bool:
     "path",
     [pytest.param(path, id=path.name, marks=pytest.mark.slow if is_slow(path) else ()) for path in with_code()],
 )
-def test_code_blocks(path: Path, folder: Path) -> None:
+def test_code_blocks(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (BIN / "parshall").exists(), "make setup"
-    names: dict[str, Any] = {"__name__": "__guide__"}
+    module = ModuleType("__guide__")
+    monkeypatch.setitem(sys.modules, "__guide__", module)  # dataclasses look their module up
+    names = vars(module)
     tried = 0
     for block in blocks(read(path)):
         if block.language in RUN:
@@ -220,8 +223,12 @@ def test_json_of_a_comparison_is_what_the_guide_says() -> None:
 def test_json_of_a_check_is_what_the_guide_says() -> None:
     from parshall.analysis.stats.claim_rules import at_most, equal
     from parshall.analysis.stats.region import exactly
+    from parshall.studies.joint import Judged, Judgement
 
-    assert keys_of("parshall study") == set(equal("table1", "mean, s", 1.0, exactly(1.0)).as_json())
+    claim = equal("table1", "mean, s", 1.0, exactly(1.0))
+    joint = Judgement((), [None], [Judged([claim])]).as_json()
+    parts = set(joint["settings"][0]) | {"carried", "decided_by", "share"}
+    assert keys_of("parshall study") == set(claim.as_json()) | set(joint) | parts
     assert keys_of("parshall suite") == set(at_most("§1", "mean, s", 1.0, exactly(1.0)).as_json())
 
 

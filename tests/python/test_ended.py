@@ -35,11 +35,11 @@ from parshall.report.tables import transfers_table
 from parshall.report.uncertainty import interval_text
 from parshall.results.quantities.definition import Quantity
 from parshall.results.quantities.tables import Tables
-from parshall.results.quantities.transport import MEASURES
 from parshall.suites import rfc9743
 from parshall.suites.rfc9743 import _over_standard
+from parshall_studies.transport import MEASURES
 
-DURATIONS = ("mean_completion_s", "completion_p50_s", "completion_p95_s")
+DURATIONS = ("completion_s", "completion_p50_s", "completion_p95_s")
 
 
 def scenario(rate: str, sizes: Any = ("100 kB", "1 MB"), **more: Any) -> dict[str, Any]:
@@ -92,11 +92,11 @@ def test_no_mean_and_no_percentile_are_given_beyond_what_ended(fast: ps.Run) -> 
     assert why.reason == f"{round(100 * ended / begun)} % ended: no 95th percentile"
     with pytest.raises(InputError, match=r"completion_p95_s: .* ended: no 95th percentile \("):
         fast.quantity("completion_p95_s")
-    entry = fast.summary["intervals"]["mean_completion_s"]
+    entry = fast.summary["intervals"]["completion_s"]
     assert entry["mean"] is None
     assert (entry["n"], entry["of"]) == (ended, begun)
     assert entry["how"].endswith("ended: no mean")
-    assert fast.summary["mean_completion_s"] is None
+    assert fast.summary["completion_s"] is None
     assert (fast.summary["transfers"], fast.summary["transfers_begun"]) == (ended, begun)
     json.dumps(fast.summary, allow_nan=False)
 
@@ -120,7 +120,7 @@ def test_tiles_and_tables_say_how_many_ended(fast: ps.Run) -> None:
     assert tile.remark == f"{ended} of {begun}\xa0transfers ended"
     table = transfers_table(fast)
     assert table is not None
-    texts = [cell.text for column in table.columns for cell in column.cells]
+    texts = [cell.text for row in table.rows for cell in row]
     assert any("ended: no 95th percentile (more than" in text for text in texts)
     assert "Kaplan and Meier" in table.note
     assert "independent" not in table.note, "the end is fixed"
@@ -191,7 +191,7 @@ def test_what_has_no_value_but_is_above_the_other_is_worse(whole: ps.Run) -> Non
     assert "ended: no median (more than" in texts[2]
     assert texts[4] == "higher, better for A"
     assert all(each.matters for each in comparison.rows[: comparison.rows.index(row)])
-    (mean,) = comparison.of("mean_completion_s").differences
+    (mean,) = comparison.of("completion_s").differences
     assert mean is not None
     assert (mean.verdict, mean.better, mean.matters) == (Verdict.NO_VALUE, None, False)
     assert mean.reason.startswith("B: ")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,6 +88,22 @@ def test_without_extras(arguments: list[str], folder: Path) -> None:
         (["query", "SELECT 1"], 'query: duckdb is not installed; pip install "parshall[query]"'),
         (["study", "rio"], 'study rio: parshall-studies is not installed; pip install "parshall[studies]"'),
         (["itb", "--class", "A"], 'itb: parshall-studies is not installed; pip install "parshall[studies]"'),
+        (
+            ["design", "rio", "--capacity", "48 Mbit/s"],
+            'design rio: parshall-studies is not installed; pip install "parshall[studies]"',
+        ),
+        (
+            ["design", "time-scale", "run", "--rtt", "30 ms"],
+            'design time-scale: parshall-studies is not installed; pip install "parshall[studies]"',
+        ),
+        (
+            ["predict", "throughput", "--loss", "0.02"],
+            'predict throughput: parshall-studies is not installed; pip install "parshall[studies]"',
+        ),
+        (
+            ["observe", "trace.pcap.gz", "--cc", "cubic"],
+            'the chain of cubic: parshall-studies is not installed; pip install "parshall[studies]"',
+        ),
         (["explore"], 'explore: uvicorn is not installed; pip install "parshall[explore]"'),
         (
             ["sweep", "sweep.toml", "--scheduler", "tcp://localhost:1"],
@@ -104,3 +124,57 @@ def test_what_is_missing_is_said_with_the_command_that_installs_it(
         assert parshall(folder, ["run", "small.toml", "-o", "run", "--no-page"]).returncode == 0
     done = parshall(folder, arguments)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"parshall: {message}")
+
+
+TO_INSTALL = 'parshall-studies is not installed; pip install "parshall[studies]"'
+
+
+def observed(folder: Path, without: Collection[str]) -> tuple[str, dict[str, Any]]:
+    """The page of a capture, and the value that ``--json`` prints."""
+    done = parshall(folder, ["observe", "trace.pcap.gz", "--json"], without)
+    assert done.returncode == 0, done.stderr
+    return html.unescape((folder / "observe.html").read_text(encoding="utf-8")), json.loads(done.stdout)
+
+
+def test_without_the_studies_a_capture_has_its_page(folder: Path) -> None:
+    """In the place of what the studies know of it, one line each says what to install."""
+    page, values = observed(folder, {OWN})
+    assert f"How throughput varies, beside a chain of the control: {TO_INSTALL}." in page
+    assert f"Arrivals: how they depend on each other over time: {TO_INSTALL}." in page
+    assert "Losses by window" in page
+    assert (values["arrivals"], {flow["variability"] for flow in values["flows"]}) == (None, {None})
+
+
+def test_with_the_studies_a_capture_has_their_sections(folder: Path) -> None:
+    page, values = observed(folder, ())
+    assert TO_INSTALL not in page
+    assert "How throughput varies" in page
+    assert values["arrivals"][0][0]["quantity"] == "packets"
+    assert values["flows"][0]["variability"] is not None
+
+
+def test_without_the_studies_a_capture_has_its_page_but_for_arrivals_that_nobody_asks_for(folder: Path) -> None:
+    done = parshall(folder, ["observe", "trace.pcap.gz", "--no-arrivals"], {OWN})
+    assert done.returncode == 0, done.stderr
+    assert "Arrivals" not in (folder / "observe.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("without", [{OWN}, set()], ids=["without", "with"])
+def test_a_prediction_of_a_rio_queue_needs_the_studies(without: set[str], folder: Path) -> None:
+    shutil.copy(ROOT / "scenarios" / "rio.toml", folder)
+    done = parshall(folder, ["predict", "rio.toml", "--json"], without)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["predicted"]
+    queues = [row for row in rows if row["quantity"] == "mean_queue_packets" and row["model"] == "diffserv"]
+    reason = f"the model of rio queues: {TO_INSTALL}" if without else None
+    assert {row["reason"] for row in queues} == {reason}
+    assert all((row["predicted"] is None) == bool(without) for row in queues)
+
+
+def test_without_the_studies_their_models_are_not_listed(folder: Path) -> None:
+    names = [
+        {each["name"] for each in json.loads(parshall(folder, ["list", "models", "--json"], without).stdout)}
+        for without in ({OWN}, set())
+    ]
+    assert names[1] - names[0] == {"competing", "diffserv", "large_deviations", "variants"}
+    assert "pftk" in names[0]

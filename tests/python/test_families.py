@@ -238,7 +238,7 @@ def test_differences_to_a_baseline_are_one_family(tmp_path: Path) -> None:
         scenario=scenario(1, 3, duration="4 s", warm_up="1 s"),
         parameters={"bottleneck.queue.limit": ["100 packets", "20 packets", "90 packets"]},
         repetitions=3,
-        metrics=["goodput_bps", "mean_queueing_delay_s"],
+        metrics=["goodput_bps", "queueing_delay_s"],
         compare={"parameter": "bottleneck.queue.limit", "baseline": "100 packets"},
     )
     sweep = ps.sweep(plan, tmp_path, workers=1)

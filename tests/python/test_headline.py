@@ -130,7 +130,7 @@ def test_a_comparison_speaks_of_one_link() -> None:
     """A's busiest is the first, B's the second: both would be compared as the bottleneck."""
     a = run([[1e6]] * 3, links(first=[(0.9, 0.1)] * 3, second=[(0.5, 0.2)] * 3))
     b = run([[1e6]] * 3, links(first=[(0.2, 0.3)] * 3, second=[(0.8, 0.4)] * 3))
-    found = {each.key: each for each in compare(a, b).differences}["mean_queueing_delay_s"]
+    found = {each.key: each for each in compare(a, b).differences}["queueing_delay_s"]
     assert found.a is not None
     assert found.b is not None
     assert [found.a.mean, found.b.mean] == pytest.approx([0.2, 0.4])

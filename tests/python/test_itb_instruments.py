@@ -167,7 +167,7 @@ def test_pairs_over_mpi_stand_beside_the_benchmarks_own() -> None:
 
 def test_without_a_library_of_mpi_that_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("parshall.instruments.emulation.abilities", lambda: ABLE)
-    monkeypatch.setattr("parshall_studies.verb._each", lambda *_, **__: [replace(EMULATED, cases=())])
+    monkeypatch.setattr("parshall_studies.verbs.benchmark._each", lambda *_, **__: [replace(EMULATED, cases=())])
     monkeypatch.setattr("parshall_studies.benchmark.mpi.missing", lambda: "there is no mpirun here")
     done = cli("itb", "--instrument", "emulate", "--cc", "reno", "--app", "PA", "--class", "B", "--quiet")
     assert done.exit_code == 0

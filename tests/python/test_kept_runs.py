@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 
 import parshall as ps
-from parshall.analysis.models.diffserv import Sessions
 from parshall.campaign.shard import Shard
 from parshall.design import buffer, repetitions
 from parshall.design.queueing import Demand, place
-from parshall.design.recommendation import recommend
-from parshall.design.rio import rio
-from parshall.design.simulated import Setting, simulate
 from parshall.foundations.errors import InputError
 from parshall.suites.control_check import check
+from parshall_studies.diffserv import Sessions
+from parshall_studies.routers.agreement import Agreement
+from parshall_studies.routers.recommendation import recommend
+from parshall_studies.routers.rio import rio
+from parshall_studies.routers.simulated import Setting, simulate
 
 OFFICE: dict[str, Any] = {
     "name": "an office",
@@ -82,7 +83,7 @@ def test_more_repetitions_add_to_those_that_are_there(tmp_path: Path) -> None:
 
 def test_routers_are_what_a_simulation_says(tmp_path: Path) -> None:
     sessions = Sessions(rtt_s=[0.05, 0.1], reserved_per_s=20, burst_packets=10)
-    found = rio(sessions, capacity_per_s=200, agreement=ps.design.Agreement(loss_in=0.5), limit_packets=30)
+    found = rio(sessions, capacity_per_s=200, agreement=Agreement(loss_in=0.5), limit_packets=30)
     setting = Setting(8.0, 2.0, 2)
     by = ps.Execution(tmp_path / "store", workers=1)
     recommended = recommend(found, setting, most=3, execution=by)

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-import parshall as ps
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import ModelInputError
-from parshall.analysis.models.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
-from parshall.analysis.models.markov import Rule, WindowChain, aimd, chain
-from parshall.analysis.models.measured_loss import measured
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli, CrossTraffic, Deterministic, GaussianCrossTraffic, empirical
+from parshall_studies.chains.markov import Rule, WindowChain, aimd, chain
+from parshall_studies.chains.measured_loss import measured
 from parshall_studies.finite_scale import exact_probability_below
 
 Array = NDArray[np.float64]
@@ -344,12 +343,9 @@ def test_measured_losses_recover_the_function() -> None:
         measured(w, lost, smoothing="wavelet")  # type: ignore[arg-type]
 
 
-def test_the_face_is_reached_lazily() -> None:
-    found = ps.models.large_deviations.spectrum(ps.models.loss.Bernoulli(0.1), w_max=30)
-    axes = found.plot()
+def test_a_spectrum_draws_itself() -> None:
+    axes = ld.spectrum(Bernoulli(0.1), w_max=30).plot()
     assert axes.get_xlabel().startswith("mean throughput")
-    with pytest.raises(AttributeError):
-        _ = ps.models.nothing
 
 
 def test_large_chains() -> None:

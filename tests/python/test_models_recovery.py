@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.analysis.models import variants
-from parshall.analysis.models.growth import growth
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
-from parshall.analysis.models.measured_loss import measured
-from parshall.analysis.models.recovery import (
+from parshall_studies.chains import variants
+from parshall_studies.chains.growth import growth
+from parshall_studies.chains.measured_loss import measured
+from parshall_studies.chains.recovery import (
     IndependentLosses,
     MeasuredClass,
     MeasuredRepairs,

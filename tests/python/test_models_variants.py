@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models import variants
-from parshall.analysis.models.growth import CONTROLS, growth
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.loss_epochs import _perron
-from parshall.analysis.models.persistent_loss import Persistent, measured_persistent
 from parshall.analysis.models.throughput import cubic_independent_window
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains import variants
+from parshall_studies.chains.growth import CONTROLS, growth
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.loss_epochs import _perron
+from parshall_studies.chains.persistent_loss import Persistent, measured_persistent
 
 
 def test_reno_from_loss_to_loss_is_the_exact_chain() -> None:

@@ -16,15 +16,16 @@ import polars as pl
 import pytest
 
 import parshall as ps
-from parshall.analysis.models.growth import growth
-from parshall.analysis.models.large_deviations import spectrum
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.stats import synthesis
 from parshall.foundations.errors import InputError, OutputExistsError
 from parshall.instruments.observation import Observation, observe
 from parshall.instruments.observation.flow import TracedFlow, clopper_pearson
-from parshall.instruments.observation.spectra import variability
 from parshall.report.observation.page import document, write_page
+from parshall_studies import synthesis
+from parshall_studies.chains.growth import growth
+from parshall_studies.chains.large_deviations import spectrum
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.observed.arrivals import arrivals
+from parshall_studies.observed.spectra import variability
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("PARSHALL_DATA", ROOT.parent / "shared" / "data"))
@@ -602,7 +603,7 @@ def test_arrivals_have_the_verdict_of_what_they_were_made_of(h: float, label: st
     """fGn of a known H as packets a bin: each estimator is within 0.1 of it, some five standard errors of 2^14 bins."""
     counts = np.maximum(np.round(8 + 2 * synthesis.fgn(2**14, h, np.random.default_rng(5))), 0)
     observation = ps.observe(arriving(tmp_path / "fgn.pcap", counts, 0.0064))
-    packets, octets, connections = observation.arrivals()
+    packets, octets, connections = arrivals(observation)
     # Bins of 0.1 ms are joined to 6.4 ms: those of the series, but for the first packet's place in them.
     assert packets.bin_s == pytest.approx(0.0064)
     assert packets.series.sum() >= 0.99 * counts.sum()
@@ -619,7 +620,7 @@ def test_arrivals_have_the_verdict_of_what_they_were_made_of(h: float, label: st
 def test_new_connections_are_an_arrival_series_too(tmp_path: Path) -> None:
     counts = np.random.default_rng(6).poisson(3, 1024)
     path = arriving(tmp_path / "flows.pcap", counts, 0.01, flags=0x02, ports=60_000)
-    (connections,) = [each for each in ps.observe(path).arrivals() if each.quantity == "connections"]
+    (connections,) = [each for each in arrivals(ps.observe(path)) if each.quantity == "connections"]
     assert connections.series.sum() == pytest.approx(counts.sum(), abs=20)
     assert connections.verdict is not None
     assert connections.verdict.label == "too short to tell"

@@ -24,8 +24,9 @@ from parshall.campaign.page import document
 from parshall.foundations.errors import InputError, QuantityError
 from parshall.instruments.simulation.summary import of_this_code
 from parshall.report import compare, write_page
-from parshall.results.quantities import catalog, digest, naming, own, transport
+from parshall.results.quantities import catalog, digest, naming, own
 from parshall.results.quantities.tables import Tables
+from parshall_studies import transport
 
 ROOT = Path(__file__).parents[2]
 
@@ -82,19 +83,13 @@ def test_every_quantity_says_what_it_is() -> None:
 
 
 def test_names_of_the_guide_are_names_of_quantities() -> None:
-    """docs/json.md says which keys a run has; each means something, and old names mean what the new ones do."""
+    """docs/json.md says which keys a run has; each is the name of a quantity."""
     for name in catalog.SUMMARY:
         assert naming.named(name).name == name
-    for old, new in catalog.ALIASES.items():
-        assert naming.named(old).quantity is naming.named(new).quantity
-        assert naming.find(new) is not None
-    assert naming.named("mean_queue_pkts").quantity is naming.named("link/x/queue_packets").quantity
+    assert naming.named("queue_packets").quantity is naming.named("link/x/queue_packets").quantity
 
 
-def test_both_names_of_a_quantity_have_one_value(run: ps.Run) -> None:
-    for old, new in catalog.ALIASES.items():
-        if new != "completion_s":
-            assert run.quantity(old).interval == run.quantity(new).interval
+def test_the_busiest_link_has_one_value_under_both_names(run: ps.Run) -> None:
     assert run.quantity("queue_packets").interval == run.quantity("link/bottleneck/queue_packets").interval
 
 
@@ -206,7 +201,7 @@ def test_a_repetition_without_a_value_is_left_out(run: ps.Run) -> None:
     [
         ("goodput_bps", {}, "there is one of that key already, Parshall's own"),
         ("loss_rate", {}, "there is one of that key already"),
-        ("mean_queue_pkts", {}, "there is one of that key already"),
+        ("queue_packets", {}, "there is one of that key already"),
         ("jain", {"per": "group"}, "there is one of that key already"),
         ("most_bps", {}, r"there is one of that key already, the one of test_quantities.py:\d+"),
         ("most_bps", {"per": "link"}, "there is one of that key already"),

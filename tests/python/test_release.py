@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 import zipfile
 from collections.abc import Callable
@@ -18,8 +18,6 @@ from built import ROOT, is_current
 from needs import need
 
 import parshall
-from parshall.campaign import store
-from parshall.results.records import storage
 
 
 @pytest.fixture
@@ -77,17 +75,12 @@ def test_both_distributions_have_the_version(problems: Callable[[Path], list[str
     assert not [each for each in problems(ROOT) if "pyproject" in each]
 
 
-def test_the_formats_have_the_versions_that_are_promised() -> None:
-    text = (ROOT / "docs/project.md").read_text(encoding="utf-8")
-    rows = dict(
-        re.findall(r"^\| ([a-z]+)[^|]* \| ([^|]+) \|", text.split("## Formats")[1].split("## ")[0], re.MULTILINE)
-    )
-    header = (ROOT / "python/parshall/scenario/templates/control/parshall_control.h").read_text(encoding="utf-8")
-    abi = re.search(r"#define PARSHALL_CONTROL_ABI (\d+)", header)
-    assert abi is not None
-    assert rows["results"] == str(storage.FORMAT)
-    assert rows["store"] == str(store.FORMAT)
-    assert rows["controls"] == abi[1]
+def test_both_distributions_have_the_licence(studies: Path) -> None:
+    licence = (ROOT / "LICENSE").read_bytes()
+    assert (ROOT / "studies/LICENSE").read_bytes() == licence
+    with zipfile.ZipFile(studies) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith("licenses/LICENSE"))
+        assert archive.read(name) == licence
 
 
 def test_the_version_that_is_cited_is_that_of_the_package(problems: Callable[[Path], list[str]]) -> None:
@@ -131,6 +124,20 @@ def test_no_file_of_the_studies_is_where_the_wheel_takes_its_files_from() -> Non
     assert named == {"itb", "large_deviations", "multiple_time_scale", "rio", "tail_index"}
     assert not [path for path in package.rglob("*") if path.is_dir() and path.name in named | {"documentation"}]
     assert not list(package.rglob("published.toml"))
+
+
+@pytest.mark.slow
+def test_the_sources_have_what_a_build_reads(tmp_path: Path) -> None:
+    """Beside the crates: a build without the BPF programs succeeds, and has none."""
+    need("cargo")
+    command = [sys.executable, "-m", "maturin", "sdist", "--out", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, timeout=300, check=True)
+    (made,) = tmp_path.glob("parshall-*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    crates = [path for path in ROOT.glob("crates/*/src/**/*.rs") if path.relative_to(ROOT).parts[1] != "web"]
+    read = [*ROOT.glob("bpf/*.[ch]"), *crates, *ROOT.glob("python/parshall/**/*.rs")]
+    assert {str(path.relative_to(ROOT)) for path in read} <= names
 
 
 @pytest.mark.slow

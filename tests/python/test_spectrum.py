@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.markov import chain
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.spectrum import empirical_spectra, empirical_spectrum, interval_means, superimpose
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.markov import chain
+from parshall_studies.spectrum import empirical_spectra, empirical_spectrum, interval_means, superimpose
 
 
 def test_independent_normal_values() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.loss import Bernoulli, Deterministic, GaussianCrossTraffic, LossFunction
-from parshall.analysis.models.markov import aimd, chain
-from parshall.analysis.models.measured_loss import measured
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli, Deterministic, GaussianCrossTraffic, LossFunction
+from parshall_studies.chains.markov import aimd, chain
+from parshall_studies.chains.measured_loss import measured
 
 Array = NDArray[np.float64]
 

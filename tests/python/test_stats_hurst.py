@@ -18,10 +18,9 @@ from scipy.integrate import quad
 from scipy.signal import lfilter
 from scipy.stats import binom
 
-import parshall as ps
-from parshall.analysis.stats import long_memory
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.hurst import (
+from parshall_studies import hurst, long_memory
+from parshall_studies.hurst import (
     ESTIMATORS,
     Estimator,
     all_estimates,
@@ -34,9 +33,9 @@ from parshall.analysis.stats.hurst import (
     wavelet,
     whittle_fgn,
 )
-from parshall.analysis.stats.hurst.catalog import Estimating
-from parshall.analysis.stats.hurst.verdict import detectable_h
-from parshall.analysis.stats.synthesis import farima, fgn
+from parshall_studies.hurst.catalog import Estimating
+from parshall_studies.hurst.verdict import detectable_h
+from parshall_studies.synthesis import farima, fgn
 
 FloatArray = NDArray[np.float64]
 
@@ -86,8 +85,8 @@ def test_nile_minima() -> None:
     """Beran 1994, §6.1 and §10: 0.837 as fGn; 0.899 as fARIMA(0, d, 0) (longmemo's documentation)."""
     x = np.loadtxt(shared("lrd/NileMin.csv"), skiprows=1)
     assert x.size == 663
-    assert ps.stats.hurst.whittle_fgn(x).h == pytest.approx(0.837, abs=0.001)
-    assert ps.stats.hurst.whittle_farima(x).h == pytest.approx(0.899, abs=0.001)
+    assert hurst.whittle_fgn(x).h == pytest.approx(0.837, abs=0.001)
+    assert hurst.whittle_farima(x).h == pytest.approx(0.899, abs=0.001)
 
 
 def test_bellcore_ethernet() -> None:
@@ -405,7 +404,7 @@ def test_bad_ranges_are_refused() -> None:
     with pytest.raises(StatisticsError, match="octaves: found 3 to 30"):
         wavelet(x, octaves=(3, 30))
     with pytest.raises(StatisticsError, match="scales: found 10 to 400 bins; accepted are 8 to 125"):
-        ps.stats.hurst.dfa(x, scales=(10, 400))
+        hurst.dfa(x, scales=(10, 400))
     with pytest.raises(StatisticsError, match="bin_s: found 0"):
         verdict(x, 0)
     with pytest.raises(StatisticsError, match=r"level: found 0.001, accepted with 199 surrogates is 0.01 or more"):
@@ -436,22 +435,22 @@ def test_whittle_says_whether_its_model_fits() -> None:
     for seed in range(10):
         noise, arima = (make(2**14, 0.9, np.random.default_rng(seed)) for make in (fgn, farima))
         right += [
-            ps.stats.hurst.whittle_fgn(noise, diagnose=False),
-            ps.stats.hurst.whittle_farima(arima, diagnose=False),
+            hurst.whittle_fgn(noise, diagnose=False),
+            hurst.whittle_farima(arima, diagnose=False),
         ]
         wrong += [
-            ps.stats.hurst.whittle_fgn(arima, diagnose=False),
-            ps.stats.hurst.whittle_farima(noise, diagnose=False),
+            hurst.whittle_fgn(arima, diagnose=False),
+            hurst.whittle_farima(noise, diagnose=False),
         ]
     assert not any(each.contains(0.9) for each in wrong)
     assert sum("does not fit" in " ".join(each.warnings) for each in wrong) >= 18
     # 1 % each: three or more of twenty in 0.1 % of cases.
     assert sum("does not fit" in " ".join(each.warnings) for each in right) <= 2
-    assert ps.stats.hurst.local_whittle(noise, diagnose=False).fit_p_value is None
+    assert hurst.local_whittle(noise, diagnose=False).fit_p_value is None
 
 
 def test_intervals_of_whittle_stay_in_the_range_of_h() -> None:
     walk = np.cumsum(np.random.default_rng(1).standard_normal(512))
-    for estimate in (ps.stats.hurst.whittle_fgn, ps.stats.hurst.whittle_farima):
+    for estimate in (hurst.whittle_fgn, hurst.whittle_farima):
         low, high = estimate(walk, diagnose=False).ci
         assert 0.01 <= low < high <= 0.999

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import kstest
 
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.hurst import whittle_farima, whittle_fgn
-from parshall.analysis.stats.long_memory import farima_autocovariance, fgn_autocovariance
-from parshall.analysis.stats.synthesis import farima, fgn, mg_infinity, on_off, pareto
 from parshall_studies.closed_loop import long_memory_mean, verify
+from parshall_studies.hurst import whittle_farima, whittle_fgn
+from parshall_studies.long_memory import farima_autocovariance, fgn_autocovariance
+from parshall_studies.synthesis import farima, fgn, mg_infinity, on_off, pareto
 
 
 @pytest.mark.parametrize(("make", "r"), [(fgn, fgn_autocovariance), (farima, farima_autocovariance)])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.synthesis import fgn
-from parshall.analysis.stats.time_scale import FEWEST_BLOCKS, time_scale
+from parshall_studies.synthesis import fgn
+from parshall_studies.time_scale import FEWEST_BLOCKS, time_scale
 
 
 def first_order(n: int, rho: float, seed: int) -> np.ndarray:

@@ -11,18 +11,17 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import ks_2samp
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models import variants
-from parshall.analysis.models.competing import pair
-from parshall.analysis.models.growth import growth
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.markov import chain
-from parshall.analysis.models.measured_loss import measured
-from parshall.analysis.models.recovery import IndependentLosses
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.simulation import run
 from parshall.report.plot import Points
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains import variants
+from parshall_studies.chains.competing import pair
+from parshall_studies.chains.growth import growth
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.markov import chain
+from parshall_studies.chains.measured_loss import measured
+from parshall_studies.chains.recovery import IndependentLosses
 from parshall_studies.large_deviations import (
     constant,
     cross_traffic,
@@ -35,6 +34,7 @@ from parshall_studies.large_deviations import (
     theory,
 )
 from parshall_studies.large_deviations.network import PAPER
+from parshall_studies.spectrum import interval_means
 
 
 def test_packets_are_counted_per_rtt() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from parshall.analysis.stats.synthesis import fgn
 from parshall.instruments.simulation.single import Recorded
 from parshall.report.document import Document, document_html
 from parshall.scenario import Scenario
@@ -51,6 +50,7 @@ from parshall_studies.multiple_time_scale.network import (
 )
 from parshall_studies.multiple_time_scale.readings import BASE
 from parshall_studies.rio import network as rio
+from parshall_studies.synthesis import fgn
 
 TINY = replace(
     grid.SIZES["quick"],

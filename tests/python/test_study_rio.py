@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import parshall as ps
-from parshall.analysis.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import mean_interval
-from parshall.design.simulated import Setting
+from parshall_studies.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall_studies.rio import analytic, beyond, comparison, configurations, queue, statements
 from parshall_studies.rio import errors as study_errors
 from parshall_studies.rio.simulated import PUBLISHED, ROUTERS, LongSessions, Measured, Simulated
+from parshall_studies.routers.simulated import Setting
 
 
 @pytest.fixture(scope="module")

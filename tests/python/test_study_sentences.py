@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.markov import chain
-from parshall.analysis.stats.spectrum import empirical_spectrum
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.markov import chain
 from parshall_studies.large_deviations import sentences
 from parshall_studies.large_deviations.network import PAPER
+from parshall_studies.spectrum import empirical_spectrum
 
 DEPTH = PAPER.within("depth").value
 

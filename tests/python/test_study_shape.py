@@ -17,7 +17,6 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from parshall.analysis.models.loss import Bernoulli
 from parshall.campaign import maintenance
 from parshall.campaign.answers import Answers
 from parshall.campaign.calls import run_calls
@@ -31,6 +30,7 @@ from parshall.studies.running import Execution, run
 from parshall.studies.study import Case, Findings, Instruments, Part, Study
 from parshall_studies import rio
 from parshall_studies.catalog import STUDIES
+from parshall_studies.chains.loss import Bernoulli
 from tools.documentation.markdown import blocks
 
 PLUGIN = """
@@ -168,8 +168,12 @@ def test_the_study_of_the_guide_can_be_installed(tmp_path: Path, site: Path, beg
     (site / "my_study.py").write_text(code.text)
     (site / "plugged-1.0.dist-info" / "entry_points.txt").write_text("[parshall.studies]\nmine = my_study:STUDY\n")
     checks = json.loads(ended(begun("study", "my_study", "--json", "--store", str(tmp_path / "store"))))
-    assert [check["artefact"] for check in checks] == ["table1", "table1"]
+    assert [check["reading"] for check in checks] == ["", "", "small buffer", "small buffer"]
     assert all(5 < check["ours"] < 10 for check in checks)
+    store = str(tmp_path / "store")
+    joint = json.loads(ended(begun("study", "my_study", "--joint", "4", "--json", "--store", store)))
+    assert [sorted(each["outcomes"]) for each in joint["settings"]] == [sorted(joint["claims"])] * 4
+    assert joint["settings"][0]["values"] == {"buffer_packets": 50}
     # What measures a run belongs to the package as well.
     (site / "my_study.py").write_text(code.text.replace("/ 1e6", "/ 2e6"))
     halved = json.loads(ended(begun("study", "my_study", "--json", "--store", str(tmp_path / "store"))))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.markov import chain
 from parshall.analysis.stats.claims import Claim
+from parshall_studies.chains.markov import chain
 from parshall_studies.large_deviations import small_windows
 from parshall_studies.large_deviations.on_off import BY_MODEL
 from parshall_studies.large_deviations.record import Record

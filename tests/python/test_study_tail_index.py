@@ -15,7 +15,6 @@ import pytest
 from scipy.integrate import quad
 
 from parshall.analysis.stats.confidence import Interval
-from parshall.analysis.stats.hurst import ESTIMATORS
 from parshall.report.document import document_html
 from parshall.scenario import Scenario
 from parshall.studies.catalog import find
@@ -23,6 +22,7 @@ from parshall.studies.page import document
 from parshall.studies.running import run
 from parshall.studies.study import Case, Findings, Part, Scale, Study
 from parshall_studies import tail_index
+from parshall_studies.hurst import ESTIMATORS
 from parshall_studies.tail_index import (
     beyond,
     claims,

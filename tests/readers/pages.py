@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import parshall as ps
-from parshall.analysis.models.diffserv import Sessions
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Tolerance
 from parshall.analysis.stats.confidence import Interval
@@ -19,13 +18,8 @@ from parshall.analysis.stats.region import single
 from parshall.campaign import Execution
 from parshall.campaign.page import document as of_sweep
 from parshall.design import aqm, buffer, repetitions
-from parshall.design.agreement import Agreement
 from parshall.design.network_page import aqm_page, buffer_page, repetitions_page
-from parshall.design.page import page as of_rio
 from parshall.design.queueing import Demand, place
-from parshall.design.recommendation import recommend
-from parshall.design.rio import rio
-from parshall.design.simulated import Setting
 from parshall.instruments.observation import observe
 from parshall.report.comparison_page import document as of_comparison
 from parshall.report.document import Document, Section, Table
@@ -41,6 +35,12 @@ from parshall_studies.benchmark.building import case
 from parshall_studies.benchmark.classes import classes
 from parshall_studies.benchmark.page import page as of_itb
 from parshall_studies.benchmark.scale import SCALES
+from parshall_studies.diffserv import Sessions
+from parshall_studies.routers.agreement import Agreement
+from parshall_studies.routers.page import page as of_rio
+from parshall_studies.routers.recommendation import recommend
+from parshall_studies.routers.rio import rio
+from parshall_studies.routers.simulated import Setting
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"duration": "8 s", "warm_up": "2 s", "repetitions": 2}

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from saying import State
 
@@ -15,8 +15,9 @@ from parshall.analysis.stats.claim_rules import at_most, equal, reported
 from parshall.analysis.stats.claims import Claim, Tolerance
 from parshall.analysis.stats.confidence import Interval
 from parshall.cli import study as verb
-from parshall.cli.pages import Files
-from parshall.studies import running
+from parshall.cli.groups import PageOptions, Printed
+from parshall.studies import joint_page, running
+from parshall.studies.joint import Judged, Judgement, Open
 from parshall.studies.page import document
 from parshall.studies.register import Entry, Register
 from parshall.studies.study import Findings, Study
@@ -43,7 +44,7 @@ def says(study: Study, claims: Sequence[Claim], register: Register | None = None
     terminal = io.StringIO()
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(terminal), redirect_stderr(io.StringIO()):
         patched.setattr(running, "run", lambda *_: findings)
-        verb.carry_out(study, "quick", running.Execution(), None, Files((), 6.0), as_json=False, quiet=False)
+        verb.carry_out(study, "quick", running.Execution(), PageOptions(), Printed())
     texts = [text for section in page.sections for text in section.paragraphs]
     return "\n".join([*texts, " ".join(terminal.getvalue().split())])
 
@@ -120,7 +121,41 @@ HOLDS, FAILS, WIDE, ONCE = (1.98, 2.02), (2.4, 2.6), (1.8, 2.2), (None, None)
 THEORY = replace(claim("p", *HOLDS), basis="theory")
 WRONG = replace(claim("q", *FAILS), basis="theory")
 
+OPENED = (Open("buffer", "buffer, packets", "not said", values=(10, 20)),)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is left unsaid."""
+
+    buffer: int
+
+
+def joint(*by_setting: Sequence[Claim], templates: Sequence[str]) -> State:
+    """A joint design with so many settings; of their claims those within the tolerance are counted by hand."""
+    settings = [Setting(10 + 10 * (number % 2)) for number in range(len(by_setting))]
+    judgement = Judgement(OPENED, settings, [Judged(claims) for claims in by_setting])
+    names = [{each.quantity for each in claims if each.value == Interval(2.0, *HOLDS, 4)} for claims in by_setting]
+
+    def oracle(text: str) -> None:
+        most, some = max(map(len, names)), len(set().union(*names))
+        if some:
+            assert re.search(rf"best of \d+\ssettings reproduces {most}, .* {len(names[0])}, .* {some}\.", text)
+
+    def says_page() -> str:
+        page = joint_page.document(STUDY, "quick", judgement)
+        return "\n".join(text for section in page.sections for text in section.paragraphs)
+
+    return State(says_page, {f"joint.{each}" for each in templates}, oracle)
+
+
 STATES: dict[str, State] = {
+    "a joint design": joint(
+        [claim("a", *FAILS), claim("b", *FAILS)],
+        [claim("a", *HOLDS), claim("b", *FAILS)],
+        templates=("best", "none"),
+    ),
+    "a joint design without a claim": joint([], [], templates=("nothing",)),
     "claims with each verdict": state(
         [claim("a", *HOLDS), claim("b", *FAILS), claim("c", *WIDE), claim("d", *ONCE, artefact="fig2")],
         "one_reading",

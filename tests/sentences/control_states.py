@@ -36,7 +36,7 @@ def beside(rival: str, shares: tuple[float, ...]) -> CardRow:
 
 def card(used: float | None, shares: Shares, *, cubic: float | None = None, finding: Finding = PASSED) -> Card:
     rows = [] if used is None else [alone("utilisation", "ratio", used, None)]
-    rows += [] if used is None else [alone("mean_queueing_delay_s", "s", 0.01, cubic)]
+    rows += [] if used is None else [alone("queueing_delay_s", "s", 0.01, cubic)]
     rows += [beside(rival, own) for rival, own in shares.items()]
     return Card("mine", "mine.py:Mine", 1, 5, [finding], rows, not_measured=None if rows else "it fails")
 

@@ -13,13 +13,14 @@ import polars as pl
 from saying import State, folder, number
 
 import parshall as ps
-from parshall.analysis.stats.spectrum import Superposition
 from parshall.instruments.observation import Observation
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.observation.limits import FlowLimits
-from parshall.instruments.observation.spectra import Variability, variability
 from parshall.report.observation import limited, overview, trust
-from parshall.report.observation.page import LISTED, SUMMED, _listing, _spread, document
+from parshall.report.observation.page import LISTED, SUMMED, _listing, document
+from parshall_studies.observed.spectra import Variability, variability
+from parshall_studies.observed.variability import in_words
+from parshall_studies.spectrum import Superposition
 
 CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 
@@ -188,7 +189,7 @@ def spread(*templates: str, differ: bool = False, reason: str = "", windows: flo
         test = Superposition(1.1, 0.001 if differ else 0.6, differ)
         grown = flow.rounds.with_columns(window_packets=pl.col("window_packets") * 0 + 50) if windows else flow.rounds
         made = TracedFlow(flow.row, {}, grown, flow.samples, {})
-        return _spread(made, replace(found, superposition=test, reason=reason))
+        return in_words(made, replace(found, superposition=test, reason=reason))
 
     def oracle(text: str) -> None:
         mean = f"{chain()[0].windows.mean():.3g}"

@@ -8,10 +8,11 @@ from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from typing import Any
 
-from saying import State, folder
+from saying import State
 
 import parshall as ps
 from parshall.cli import predict as verb
+from parshall.cli.groups import Printed
 from parshall.instruments.prediction.predict import flatten
 from parshall.report.predicted import View, view
 
@@ -22,11 +23,9 @@ def scenario(*flows: Mapping[str, Any], **more: Any) -> ps.Scenario:
 
 
 def printed(made: ps.Scenario) -> str:
-    path = folder() / "scenario.toml"
-    path.write_text(made.toml(), encoding="utf-8")
     terminal = io.StringIO()
     with redirect_stdout(terminal), redirect_stderr(terminal):
-        verb._predict_scenario(path, [], None, force=False, as_json=False, quiet=False)
+        verb._predict_scenario(made, None, Printed(), force=False)
     return terminal.getvalue()
 
 

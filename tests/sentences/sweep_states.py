@@ -27,7 +27,7 @@ from parshall.cli import sweep as verb
 
 LIMITS = ("0.5 BDP", "2 BDP", "8 BDP")
 KEY = "bottleneck.queue.limit"
-DELAY = "mean_queueing_delay_s"
+DELAY = "queueing_delay_s"
 Point = Sequence[float] | NoValue | None
 """A value a repetition, or why there is none; None: no run."""
 

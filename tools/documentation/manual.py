@@ -10,6 +10,7 @@ from typing import Any
 
 from typer.main import get_command
 
+from parshall.cli.added import WithVerbs
 from parshall.cli.app import VERBS, application
 from tools.documentation.markdown import table
 
@@ -27,7 +28,8 @@ def _described(path: str, command: Any) -> Iterator[str]:
             records = [parameter.get_help_record(context) for parameter in command.params]
         if rows := [(f"`{written}`", _clean(text)) for written, text in records if written]:
             yield table(("argument or option", "what"), rows) + "\n"
-    for name, child in children.items():
+    below = command.below() if isinstance(command, WithVerbs) else {}
+    for name, child in {**children, **below}.items():
         yield from _described(f"{path} {name}", child)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from parshall.analysis.models.catalog import CATALOG
+from parshall.analysis.models.catalog import known
 from parshall.foundations import debian
 from parshall.foundations.files import READERS
 from parshall.results.quantities.catalog import OURS
@@ -100,7 +100,7 @@ def _range(parameter: Parameter) -> str:
 
 def models() -> str:
     """The analytic models."""
-    rows = [(f"`{each.name}`", each.summary, ", ".join(each.controls) or "-", each.validity) for each in CATALOG]
+    rows = [(f"`{each.name}`", each.summary, ", ".join(each.controls) or "-", each.validity) for each in known()]
     return table(("name", "what", "congestion controls", "valid for"), rows)
 
 
@@ -262,6 +262,13 @@ def exercises_of(lab: str) -> str:
     return labs.section(lab)
 
 
+def verdicts_of_studies() -> str:
+    """How many claims of each source are reproduced, as stored in docs/verdicts."""
+    from tools.documentation import verdicts  # noqa: PLC0415 - it needs this module's ROOT
+
+    return verdicts.verdicts()
+
+
 SECTIONS: Mapping[str, Callable[[], str]] = {
     "layers": layers,
     **{f"lab-{lab}": partial(exercises_of, lab) for lab in ("aimd", "buffers", "bbr")},
@@ -285,5 +292,6 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "debian-build": debian_build,
     "kernel-keys": keys.kernel_keys,
     "probe-keys": keys.probe_keys,
+    "verdicts": verdicts_of_studies,
 }
 """Every generated section, by the name that its comment gives."""

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Bytes for calls that nobody has taken yet: some seconds of 100 flows at 1 Gbit/s, as the thread that takes them may wait for a CPU.
 const ROOM: u32 = 64 << 20;
 
-/// Whether a control's calls are recorded.
+/// The recording of a control's calls, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording {
     /// They are not.

@@ -1,8 +1,8 @@
 //! Congestion controls for the Linux kernel as BPF programs (struct_ops): loaded for a time, and recorded.
 //!
-//! A control is registered under a name of its own, which has the process's number, so that runs do not meet. It is held by a BPF link, which
-//! the kernel drops with the process, however that ends. Programs come from `bpf/`, whose objects are part of this library where
-//! there was clang when it was built, or from a file of the user.
+//! A control is registered under a name of its own, which has the process's number, so that runs do not meet. It is
+//! held by a BPF link, which the kernel drops with the process, however that ends. Programs come from `bpf/`, whose
+//! objects are part of this library where there was clang when it was built, or from a file of the user.
 //!
 //! | file | what |
 //! | --- | --- |

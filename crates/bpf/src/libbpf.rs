@@ -272,7 +272,7 @@ impl Drop for Program {
     }
 }
 
-/// What keeps a control registered.
+/// The registration of a control, which ends with this value.
 pub(crate) struct Link(Held);
 
 enum Held {

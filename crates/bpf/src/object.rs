@@ -1,4 +1,4 @@
-//! What an object says of itself, and its name for this process.
+//! The name of an object, and its declarations about itself.
 
 use crate::error::BpfError;
 use crate::BUILT;
@@ -9,13 +9,13 @@ use std::path::Path;
 /// A compiled control.
 #[derive(Clone, Debug)]
 pub struct Object {
-    /// What it is, for messages.
+    /// Its description, for messages.
     pub(crate) what: String,
     /// Its name in the kernel.
     pub(crate) name: String,
     /// The names of its inner variables; `None`: it records nothing.
     pub(crate) inner: Option<Vec<String>>,
-    /// What its section `.rodata.parameters` has instead of its defaults.
+    /// The content of its section `.rodata.parameters`, in place of its defaults.
     pub(crate) parameters: Option<Vec<u8>>,
     /// The ELF file, in which it has that name.
     pub(crate) elf: Vec<u8>,
@@ -36,7 +36,8 @@ impl Object {
         Self::of(built(name)?.to_vec(), format!("the BPF program of {name}"), 1)
     }
 
-    /// The control of that name which this library has, with parameters, as the `number`-th one of this process: each has a name of its own.
+    /// The control of that name which this library has, with parameters, as the `number`-th one of this process: each
+    /// has a name of its own.
     ///
     /// # Errors
     /// It has none of that name.
@@ -113,8 +114,8 @@ fn built(name: &str) -> Result<&'static [u8], BpfError> {
     })
 }
 
-/// Where the name begins in a `struct tcp_congestion_ops` of an object. Its other members are pointers, which are zero until the object is loaded,
-/// and flags, which are no letters: the kernel has no more than four.
+/// Where the name begins in a `struct tcp_congestion_ops` of an object. Its other members are pointers, which are zero
+/// until the object is loaded, and flags, which are no letters: the kernel has no more than four.
 fn name_in(section: &[u8]) -> Option<usize> {
     let place = section.iter().position(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')?;
     (place + MAX_NAME < section.len()).then_some(place)

@@ -1,4 +1,4 @@
-//! What recorded controls write, into a file.
+//! The writer of recorded controls into a file.
 //!
 //! While the run lasts, calls are taken from the kernel's buffers as they are, into temporary files: to make text of them then would make
 //! packets late.

@@ -127,15 +127,15 @@ pub struct Marks {
     factor: f64,
     threshold: f64,
     max_rtt: Duration,
-    /// Whether the smallest RTT was short enough once.
+    /// True if the smallest RTT was short enough once.
     eligible: bool,
     alpha: f64,
     /// Packets of the round trip under way.
     delivered: f64,
     marked: f64,
-    /// Whether there were marks since the last answer to some.
+    /// True if there were marks since the last answer to some.
     in_round: bool,
-    /// Whether the ACK at hand ends a round trip with too many.
+    /// True if the ACK at hand ends a round trip with too many.
     too_many: bool,
     rounds_in_a_row: u32,
 }

@@ -28,11 +28,11 @@ pub struct Rules {
     pub(crate) up: f64,
     /// ACKs with losses in a round trip that end Startup, at least.
     pub(crate) startup_losses: u32,
-    /// What ends Up, if losses do not.
+    /// The end of Up, if losses do not end it.
     pub(crate) up_ends: UpEnds,
 }
 
-/// Whether Up ends for another reason than losses and the rate at which the last probing lost too much
+/// The further ends of Up, besides losses and the rate at which the last probing lost too much
 /// ([`BoundedBbr::is_at_risk`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UpEnds {
@@ -42,7 +42,7 @@ pub(crate) enum UpEnds {
     AtQueue,
 }
 
-/// What a scenario can set in each version.
+/// The parameters that a scenario can set in each version.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub(crate) loss_threshold: f64,
@@ -74,9 +74,9 @@ pub trait Version: Clone + Debug {
     fn ecn(config: &Self::Config) -> Self::Ecn;
 }
 
-/// How a version answers marks; not at all by default.
+/// The answer of a version to marks; none by default.
 pub trait EcnResponse: Clone + Debug {
-    /// Whether receivers are to echo the marks of each ACK's own packets.
+    /// True if receivers are to echo the marks of each ACK's own packets.
     fn is_on(&self) -> bool {
         false
     }
@@ -89,12 +89,12 @@ pub trait EcnResponse: Clone + Debug {
         None
     }
 
-    /// Whether the ACK ends a round trip with too many marks for probing.
+    /// True if the ACK ends a round trip with too many marks for probing.
     fn too_many(&self) -> bool {
         false
     }
 
-    /// Whether so many round trips had too many marks that Startup ends.
+    /// True if so many round trips had too many marks that Startup ends.
     fn fills(&self) -> bool {
         false
     }
@@ -203,10 +203,11 @@ pub struct BoundedBbr<V: Version> {
     pub(crate) cycle_start: Instant,
     pub(crate) probe_wait: Duration,
     pub(crate) rounds_since_probe: u64,
-    /// Whether what arrives was sent while probing.
+    /// True if what arrives was sent while probing.
     pub(crate) probing_samples: bool,
-    /// Whether the last probing lost too much, and whether this one stopped where that one did.
+    /// True if the last probing lost too much.
     pub(crate) lost_probing: bool,
+    /// True if this one stopped where that one did.
     pub(crate) stopped_at_bound: bool,
     pub(crate) up_rounds: u32,
     pub(crate) up_acks: f64,
@@ -491,7 +492,7 @@ impl<V: Version> BoundedBbr<V> {
         in_flight_before(sample) as f64 + 1.0 > self.window
     }
 
-    /// Whether it is time to probe for bandwidth; then probing begins.
+    /// True if it is time to probe for bandwidth; then probing begins.
     fn check_probe(&mut self, now: Instant) -> bool {
         let reno_rounds = self.target_inflight().min(MOST_ROUNDS);
         let waited = now > self.cycle_start + self.probe_wait;
@@ -539,7 +540,7 @@ impl<V: Version> BoundedBbr<V> {
         (self.pacing_gain, self.cwnd_gain) = (V::RULES.down, CWND_GAIN);
     }
 
-    /// Whether the next state is decided with that.
+    /// True if the next state is decided with that.
     fn adapt_upper_bounds(&mut self, now: Instant, sample: &RateSample) -> bool {
         if self.rounds.started {
             match self.feedback {

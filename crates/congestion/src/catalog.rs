@@ -312,7 +312,7 @@ impl ControlConfig {
         }
     }
 
-    /// What its controls need of the endpoint.
+    /// Returns the needs of its controls from the endpoint.
     pub fn needs(&self) -> Needs {
         match self.innermost() {
             Self::External(config) => config.needs(), // known without making one

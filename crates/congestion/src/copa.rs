@@ -73,12 +73,11 @@ pub struct CopaRule {
     upwards: bool,
     same: u32,
     window_before: f64,
-    /// Whether the queue was nearly empty in this round trip, and how many whole ones have passed since one in which it
-    /// was.
+    /// True if the queue was nearly empty in this round trip, and how many whole ones have passed since one in which it was.
     emptied: bool,
     filled_rounds: u64,
     competing: bool,
-    /// Whether a loss was seen in this round trip.
+    /// True if a loss was seen in this round trip.
     lost: bool,
 }
 

@@ -49,7 +49,7 @@ pub struct CubicRule {
     beta_ecn: f64,
     fast_convergence: bool,
     reno_friendly: bool,
-    /// Whether the last reduction was a timeout: then growth restarts from the plateau (§4.8).
+    /// True if the last reduction was a timeout: then growth restarts from the plateau (§4.8).
     timed_out: bool,
     w_max: f64,
     prior: f64,

@@ -43,7 +43,7 @@ impl Epoch {
         runs
     }
 
-    /// Whether there is an epoch, which began less than this ago.
+    /// True if there is an epoch, which began less than this ago.
     pub(crate) fn is_within(&self, now: Instant, time: Duration) -> bool {
         self.start != Instant::MAX && now.since(self.start) < time
     }

@@ -2,14 +2,14 @@
 
 use parshall_units::{Duration, Instant};
 
-/// How a connection begins.
+/// The beginning of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
     /// Initial window in packets.
     pub window: f64,
     /// Slow-start threshold in packets, infinite if nothing is known about the path.
     pub ssthresh: f64,
-    /// What the control's own random choices follow from: another word for each connection, seed and repetition.
+    /// The seed of the control's own random choices: another word for each connection, seed and repetition.
     pub random: u64,
     /// Number of the flow in the records.
     pub flow: u32,
@@ -59,13 +59,13 @@ pub struct AckEvent {
     pub min_rtt: Duration,
     /// Packets in flight when the ACK arrived, those it acknowledges included.
     pub in_flight: u64,
-    /// Whether the window may grow: not in fast recovery; not if the application or the receiver limited the sender,
-    /// because a window that was not used has not been tested (RFC 7661); nor if the ACK echoes a mark, or belongs to
-    /// the round trip in which the window was reduced for one (RFC 3168 §6.1.2; the CWR state of Linux).
+    /// True if the window may grow: not in fast recovery; not if the application or the receiver limited the sender, because
+    /// a window that was not used has not been tested (RFC 7661); nor if the ACK echoes a mark, or belongs to the round trip
+    /// in which the window was reduced for one (RFC 3168 §6.1.2; the CWR state of Linux).
     pub may_grow: bool,
-    /// Whether this ACK covers the first packet sent after the previous such ACK: one a round trip.
+    /// True if this ACK covers the first packet sent after the previous such ACK: one a round trip.
     pub round_ended: bool,
-    /// Whether it echoes a mark: of its own packets, if the receiver echoes accurately (RFC 8257 §3.2).
+    /// True if it echoes a mark: of its own packets, if the receiver echoes accurately (RFC 8257 §3.2).
     pub ecn_echo: bool,
     /// A sample of the delivery rate, for controls that [need](crate::Needs::rate_samples) that.
     pub sample: Option<RateSample>,
@@ -94,7 +94,7 @@ pub struct RateSample {
     pub sent_in_flight: u64,
     /// For how long pacing holds the next packet back.
     pub next_send: Duration,
-    /// Whether the sender ran out of data while the packets of the sample were sent.
+    /// True if the sender ran out of data while the packets of the sample were sent.
     pub app_limited: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct RateSample {
 pub struct TransmissionStart {
     /// When.
     pub now: Instant,
-    /// Whether the sender had run out of data; known of controls that [need](crate::Needs::rate_samples) samples.
+    /// True if the sender had run out of data; known of controls that [need](crate::Needs::rate_samples) samples.
     pub app_limited: bool,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
@@ -111,7 +111,7 @@ pub struct TransmissionStart {
     pub min_rtt: Duration,
 }
 
-/// How congestion was noticed.
+/// The signal of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A packet was lost.
@@ -125,7 +125,7 @@ pub enum Signal {
 pub struct CongestionEvent {
     /// When it was noticed.
     pub now: Instant,
-    /// How it was noticed.
+    /// The signal.
     pub signal: Signal,
     /// Packets sent and not yet acknowledged (FlightSize), lost ones included.
     pub in_flight: u64,

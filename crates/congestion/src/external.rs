@@ -45,7 +45,7 @@ pub trait External: Debug + Send {
     fn read_variables(&self, reader: &mut Reader<'_>);
 }
 
-/// How a control can be steered by [`MultipleTimeScale`](crate::MultipleTimeScale): which calls it answers to.
+/// The calls to which a control answers if [`MultipleTimeScale`](crate::MultipleTimeScale) steers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Steering {
@@ -106,9 +106,9 @@ pub struct Fault {
     pub flow: u32,
     /// When, in simulated time.
     pub at: Instant,
-    /// What it did.
+    /// Its wrong action.
     pub what: String,
-    /// Whether a call failed; else its answer was one that no control may give.
+    /// True if a call failed; else its answer was one that no control may give.
     pub in_call: bool,
 }
 
@@ -147,7 +147,7 @@ impl ControlConfig {
         config
     }
 
-    /// How its controls can be steered by another.
+    /// Returns the calls to which its controls answer if another steers them.
     pub(crate) fn steering(&self) -> Steering {
         if let Self::External(config) = self {
             return config.steering;
@@ -156,7 +156,7 @@ impl ControlConfig {
         Steering { slope, ssthresh: slope && self.has_standard_slow_start() }
     }
 
-    /// What went wrong first in a control from outside, if anything did.
+    /// Returns the first fault of a control from outside, if there was one.
     pub fn fault(&self) -> Option<Fault> {
         let Self::External(ExternalConfig { bound: Some(bound), .. }) = self.innermost() else { return None };
         bound.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -87,8 +87,9 @@ enum State {
 pub struct Gcc {
     decrease: f64,
     detector: OveruseDetector,
-    /// Whether a group had over-use since the last report, and whether the receiver reports arrivals.
+    /// True if a group had over-use since the last report.
     over_used: bool,
+    /// True if the receiver reports arrivals.
     has_arrivals: bool,
     arrivals: ArrivalRate,
     state: State,

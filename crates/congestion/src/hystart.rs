@@ -22,7 +22,7 @@ use crate::{AckEvent, CongestionControl, Kind};
 use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Duration;
 
-/// What it adds to the inner variables of the control behind it.
+/// The variables that it adds to those of the control behind it.
 pub const VARIABLES: &[Variable] =
     &[Variable::new("hystart_stage", "", "0 slow start, 1 conservative slow start, 2 over")];
 

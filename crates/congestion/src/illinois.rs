@@ -69,7 +69,7 @@ pub struct IllinoisRule {
     /// RTTs of the round trip under way: their sum and number.
     sum_s: f64,
     samples: f64,
-    /// Whether d_a was beyond d_1, and how many round trips since were below.
+    /// True if d_a was beyond d_1, and how many round trips since were below.
     queued: bool,
     short_rounds: u64,
 }

@@ -64,7 +64,7 @@ pub struct LedbatRule {
     base: SmallestRtt,
     recent_s: [f64; FILTER],
     next_recent: usize,
-    /// Whether no slow start has ended yet.
+    /// True if no slow start has ended yet.
     first: bool,
     /// When the next slowdown is due; [`Instant::MAX`]: none is.
     slowdown_at: Instant,

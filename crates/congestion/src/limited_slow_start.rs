@@ -16,7 +16,7 @@ use crate::{AckEvent, CongestionControl, Kind};
 /// A control whose slow start is limited.
 pub type LimitedSlowStart = Behind<LimitedRule>;
 
-/// What an ACK counts for in slow start.
+/// The count of an ACK in slow start.
 #[derive(Debug)]
 pub struct LimitedRule {
     pub(crate) max_ssthresh: f64,

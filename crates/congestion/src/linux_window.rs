@@ -1,4 +1,4 @@
-//! How Linux counts towards the next packet of a window (`tcp_cong_avoid_ai`): windows are whole packets there, and
+//! Linux's count towards the next packet of a window (`tcp_cong_avoid_ai`): windows are whole packets there, and
 //! what was acknowledged towards one more, `snd_cwnd_cnt`, begins anew with each reduction (`tcp_init_cwnd_reduction`,
 //! `tcp_enter_loss`).
 //!

@@ -50,7 +50,7 @@ pub type Lp = WindowBased<LpRule>;
 pub struct LpRule {
     threshold: f64,
     inference: f64,
-    /// Whether a loss has shown the range of delays.
+    /// True if a loss has shown the range of delays.
     range_known: bool,
     /// 0 before the first sample.
     average_s: f64,
@@ -61,7 +61,7 @@ pub struct LpRule {
 }
 
 impl LpRule {
-    /// Whether the delay is beyond the threshold.
+    /// True if the delay is beyond the threshold.
     fn sees_congestion(&self) -> bool {
         let (least_s, largest_s) = self.range_s;
         self.range_known && self.average_s > least_s + self.threshold * (largest_s - least_s)

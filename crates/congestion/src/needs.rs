@@ -54,7 +54,7 @@ impl Needs {
     pub(crate) const MODEL_OF_THE_PATH: Self =
         Self { rate_samples: true, pacing: true, recovery_window: true, ..Self::NONE };
 
-    /// Whether it does not work without timestamps.
+    /// True if it does not work without timestamps.
     pub fn takes_timestamps(&self) -> bool {
         self.timestamps || self.one_way_delay
     }

@@ -22,7 +22,7 @@ pub(crate) mod variables {
 pub(crate) struct Rounds {
     pub(crate) count: u64,
     end: u64,
-    /// Whether the ACK at hand starts a round.
+    /// True if the ACK at hand starts a round.
     pub(crate) started: bool,
 }
 
@@ -54,7 +54,7 @@ impl WindowedMax {
         Self { length, best: [(0, 0.0); 3] }
     }
 
-    /// How long values count from now on.
+    /// Sets the time for which values count from now on.
     pub(crate) fn set_length(&mut self, length: u64) {
         self.length = length;
     }
@@ -88,7 +88,7 @@ impl WindowedMax {
     }
 }
 
-/// Whether a rate has stopped growing: three rounds that bring less than a quarter more.
+/// The end of a rate's growth: three rounds that bring less than a quarter more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plateau {
     /// Packets/s, when it last grew by a quarter.
@@ -144,7 +144,7 @@ impl PriorWindow {
     }
 }
 
-/// What ProbeRTT holds back: packets sent in it count as limited by the application, so that the low rates which they
+/// The marks of packets sent in ProbeRTT: they count as limited by the application, so that the low rates which they
 /// measure are not taken for the path's (`MarkConnectionAppLimited` of the drafts). In counts of deliveries.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBack {

@@ -1,4 +1,4 @@
-//! What arrived in a round trip, for controls that set a rate once a round trip: over datagrams one report of the
+//! The arrivals of a round trip, for controls that set a rate once a round trip: over datagrams one report of the
 //! receiver, over TCP the ACKs of a round.
 
 use crate::AckEvent;
@@ -22,7 +22,7 @@ pub(crate) struct Report {
     pub(crate) delivered: f64,
     /// Packets that came to count as lost.
     pub(crate) lost: f64,
-    /// Whether the rate was not used: then it was not tested.
+    /// True if the rate was not used: then it was not tested.
     unused: bool,
 }
 

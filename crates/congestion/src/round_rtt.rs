@@ -1,4 +1,4 @@
-//! How many packets are queued, by the RTTs of the last packets (Brakmo & Peterson, IEEE JSAC 13(8), 1995).
+//! The number of queued packets, by the RTTs of the last packets (Brakmo & Peterson, IEEE JSAC 13(8), 1995).
 //!
 //! A round trip begins with an ACK, and what is sent from then on is acknowledged from the ACK on that ends it. So the
 //! first samples after a round trip's end are those of packets that were sent since it began, while all samples before
@@ -64,13 +64,13 @@ impl RoundRtt {
         }
     }
 
-    /// Whether the ACK at hand is the one, once a round trip, with which [`smallest`](Self::smallest) is of the first
-    /// packets that were sent since the round trip began.
+    /// True if the ACK at hand is the one, once a round trip, with which [`smallest`](Self::smallest) is of the first packets
+    /// that were sent since the round trip began.
     pub(crate) fn is_known(&self) -> bool {
         self.at == Moment::Known
     }
 
-    /// Whether the ACK at hand ends a round trip that had too few samples to be known.
+    /// True if the ACK at hand ends a round trip that had too few samples to be known.
     pub(crate) fn had_too_few(&self) -> bool {
         self.at == Moment::TooFew
     }

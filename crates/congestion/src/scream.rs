@@ -93,7 +93,7 @@ pub struct Scream {
     congested_at: Instant,
     reacted_at: Instant,
     report: Report,
-    /// Whether a loss was not answered yet.
+    /// True if a loss was not answered yet.
     lost: bool,
     /// Largest number of packets in flight in the round trip before and in this one, which began at `round_at`.
     in_flight: [f64; 2],

@@ -9,7 +9,7 @@ use parshall_units::parameters::Reader;
 use std::fmt::Debug;
 
 parshall_units::choice! {
-    /// How a connection looks for its first window.
+    /// A connection's search for its first window.
     pub enum SlowStart {
         /// Until a loss, or ssthresh (RFC 5681).
         Standard = "standard",
@@ -27,12 +27,12 @@ pub struct SlowStartChoice {
     pub kind: SlowStart,
     /// Of [`SlowStart::Limited`]: the window in packets from which on steps are bounded.
     pub max_ssthresh: f64,
-    /// Whether packets are spaced, which lets [`SlowStart::HyStart`] take long ACKs as they are.
+    /// True if packets are spaced, which lets [`SlowStart::HyStart`] take long ACKs as they are.
     pub paced: bool,
 }
 
 impl SlowStart {
-    /// Whether it needs an RTT sample of every ACK.
+    /// True if it needs an RTT sample of every ACK.
     pub fn needs_timestamps(self) -> bool {
         self == Self::HyStart
     }
@@ -48,7 +48,7 @@ impl ControlConfig {
         }
     }
 
-    /// Whether its slow start is the standard one, which another can replace.
+    /// True if its slow start is the standard one, which another can replace.
     pub fn has_standard_slow_start(&self) -> bool {
         match self {
             Self::External(config) => config.has_standard_slow_start(), // known without making one

@@ -25,7 +25,7 @@ use parshall_units::parameters::{Reader, Variable};
 use parshall_units::Instant;
 
 parshall_units::choice! {
-    /// What takes the whole decrease b.
+    /// The unit that takes the whole decrease b.
     pub enum DecreasePer {
         /// A round trip, as the increase.
         RoundTrip = "round_trip",

@@ -1,4 +1,4 @@
-//! What controls of a window have in common: slow start, the window in use, ssthresh, timeouts, restarts (RFC 5681).
+//! The common parts of controls of a window: slow start, the window in use, ssthresh, timeouts, restarts (RFC 5681).
 //!
 //! A control of this kind is a [`WindowRule`]: how the window grows in congestion avoidance, and which part of it a
 //! congestion event leaves. The rest stands here once.
@@ -25,7 +25,7 @@ impl Windows {
         Self { window: control.window(), ssthresh: control.ssthresh() }
     }
 
-    /// Whether the window is below ssthresh.
+    /// True if the window is below ssthresh.
     #[inline]
     pub(crate) fn in_slow_start(&self) -> bool {
         self.window < self.ssthresh
@@ -57,7 +57,7 @@ pub(crate) fn window_in_use(window: f64, event: &CongestionEvent) -> f64 {
     }
 }
 
-/// What distinguishes a control of a window from the others.
+/// The rule that distinguishes a control of a window from the others.
 pub trait WindowRule: Clone + Debug {
     /// Its parameters.
     type Config;
@@ -66,10 +66,10 @@ pub trait WindowRule: Clone + Debug {
     const SUMMARY: &'static str;
     /// Where it is specified.
     const REFERENCE: &'static str;
-    /// Whether [`MultipleTimeScale`](crate::MultipleTimeScale) can steer it: what it adds is an increase, which a slope
+    /// True if [`MultipleTimeScale`](crate::MultipleTimeScale) can steer it: what it adds is an increase, which a slope
     /// multiplies.
     const STEERABLE: bool = false;
-    /// Whether its slow start is the standard one, which another can replace.
+    /// True if its slow start is the standard one, which another can replace.
     const STANDARD_SLOW_START: bool = true;
 
     /// Its inner variables.
@@ -80,7 +80,7 @@ pub trait WindowRule: Clone + Debug {
     /// The rule at the start of a connection.
     fn new(config: &Self::Config, start: &Start) -> Self;
 
-    /// Whether the slow start of this one is the standard one: no other, if its parameters say so.
+    /// True if the slow start of this one is the standard one: no other, if its parameters say so.
     fn has_standard_slow_start(&self) -> bool {
         Self::STANDARD_SLOW_START
     }

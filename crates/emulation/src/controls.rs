@@ -13,7 +13,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a run asks for.
+/// The controls that a run asks for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Controls {
@@ -58,7 +58,7 @@ impl Loaded {
         Ok(Self { controls, recording: asked.recording.clone() })
     }
 
-    /// Whether the kernel has all controls by itself.
+    /// True if the kernel has all controls by itself.
     pub(crate) fn is_empty(&self) -> bool {
         self.controls.is_empty()
     }

@@ -62,7 +62,7 @@ pub enum EmulationError {
 }
 
 impl EmulationError {
-    /// Whether the machine does not permit what the emulation needs, so that nothing was run: somebody can change that.
+    /// True if the machine does not permit what the emulation needs, so that nothing was run: somebody can change that.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::Hosts(error) => matches!(error, HostsError::Refused { remedy, .. } if !remedy.is_empty()),

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A group's program.
 #[derive(Clone)]
 pub(crate) struct Program {
-    /// What its calls are recorded under, and the plan has for it.
+    /// The name in the recording of its calls, and in the plan.
     pub(crate) name: Arc<str>,
     /// Which one it is, in `bpf/`.
     pub(crate) of: String,
@@ -68,7 +68,7 @@ fn parameters(control: &ControlConfig) -> Option<Result<Vec<u8>, Refusal>> {
     }
 }
 
-/// Whether all connections of the group share what they learn.
+/// True if all connections of the group share what they learn.
 fn learns_as_one(control: &ControlConfig) -> bool {
     matches!(control, ControlConfig::MultipleTimeScale(config) if config.shared == Sharing::Group)
 }

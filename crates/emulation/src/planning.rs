@@ -1,4 +1,4 @@
-//! What the hosts are to do, from the scenario's groups.
+//! The plan of the hosts, from the scenario's groups.
 //!
 //! | key of a group | at the kernel |
 //! | --- | --- |
@@ -165,7 +165,7 @@ fn sysctls(group: &FlowGroup) -> Option<Sysctls> {
     (!all.is_empty()).then(|| all.into_iter().collect())
 }
 
-/// Whether the scenario itself limits what a connection may hold, for each flow by its place.
+/// The scenario's own limits on the data of a connection, for each flow by its place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OwnLimits {
     /// Send buffers: `kernel.send_buffer`, or less in the sysctl tcp_wmem than hosts have anyway.
@@ -192,7 +192,7 @@ impl OwnLimits {
     }
 }
 
-/// Whether the hosts of each flow have a sysctl below its usual value, or its sockets have an option.
+/// True if the hosts of each flow have a sysctl below its usual value, or its sockets have an option.
 fn limited(plan: &Plan, sysctl: &str, option: fn(&TcpOptions) -> bool) -> Vec<bool> {
     let less = |value: &str| is_less(value, usual_sysctl(sysctl).unwrap_or_default());
     let lowered = |flow: &FlowPlan| {
@@ -202,8 +202,8 @@ fn limited(plan: &Plan, sysctl: &str, option: fn(&TcpOptions) -> bool) -> Vec<bo
     plan.flows.iter().map(|flow| has(flow) || lowered(flow)).collect()
 }
 
-/// Whether one of the sizes of a sysctl of buffers (the smallest, the first, the largest) is smaller than usual, or
-/// none that can be read.
+/// True if one of the sizes of a sysctl of buffers (the smallest, the first, the largest) is smaller than usual, or none
+/// that can be read.
 fn is_less(value: &str, usual: &str) -> bool {
     let mut pairs = value.split_whitespace().zip(usual.split_whitespace());
     pairs.any(|(given, usual)| match (given.parse::<u64>(), usual.parse::<u64>()) {

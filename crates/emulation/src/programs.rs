@@ -5,7 +5,7 @@ use parshall_hosts::plan::{address, RECEIVERS, SENDERS};
 use parshall_hosts::{Begins, Ended, Hosts, HostsError, Program, Running, Side};
 use serde::{Deserialize, Serialize};
 
-/// What runs at the hosts.
+/// The programs at the hosts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
@@ -15,12 +15,11 @@ pub struct Programs {
     pub client: Vec<String>,
     /// The server, which listens before the client starts, and is killed at the end.
     pub server: Option<Vec<String>>,
-    /// Whether the client is the one who receives: what it downloads takes the path of data, what it sends the way
-    /// back.
+    /// True if the client is the one who receives: what it downloads takes the path of data, what it sends the way back.
     pub download: bool,
 }
 
-/// How the programs ended.
+/// The ends of the programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramsEnded {
     /// Exit status of the client; `None`: it was killed when the scenario's duration was over.

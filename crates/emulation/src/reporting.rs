@@ -1,4 +1,4 @@
-//! What the hosts know of the flows, into the records.
+//! The hosts' knowledge of the flows, as records.
 
 use parshall_hosts::{FlowOutcome, Outcome};
 use parshall_sim::{HostTotals, Simulation};

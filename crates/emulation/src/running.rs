@@ -21,23 +21,23 @@ use std::sync::mpsc;
 /// Time until the start, for both hosts to see it coming.
 const START_IN_NS: u64 = 20_000_000;
 
-/// What comes of an emulation.
+/// The results of an emulation.
 #[derive(Debug, Serialize)]
 pub struct Emulated {
     /// The totals, as of a simulation.
     #[serde(flatten)]
     pub summary: Summary,
-    /// How far it can be believed.
+    /// Its validity.
     pub emulation: Validity,
-    /// How the programs ended, if there were any.
+    /// The ends of the programs, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub programs: Option<ProgramsEnded>,
-    /// How the recording of the kernel's controls ended, if there was one.
+    /// The end of the recording of the kernel's controls, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<End>,
 }
 
-/// What a run has beside its scenario.
+/// The inputs of a run beside its scenario.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extras {

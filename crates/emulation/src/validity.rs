@@ -1,4 +1,4 @@
-//! What was measured of the emulation itself, and how far it can be believed.
+//! The measurements of the emulation itself, and its validity.
 //!
 //! The emulator judges the network between the hosts ([`Measured::verdict`]); what limited the hosts is added here:
 //!
@@ -23,15 +23,15 @@ use serde::Serialize;
 /// Packets of 64 bytes in 256 MB: a window that is in use grows to twice what the buffers hold at most.
 const LARGEST_WINDOW: f64 = 4_194_304.0;
 
-/// How far an emulation can be believed, and what of.
+/// The validity of an emulation, with the reasons.
 #[derive(Clone, Debug, Serialize)]
 pub struct Validity {
     /// Valid, doubtful or invalid, with the reasons.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// What was measured of the network between the hosts.
+    /// Measurements of the network between the hosts.
     pub emulator: Measured,
-    /// What was measured of the hosts.
+    /// Measurements of the hosts.
     pub hosts: HostsMeasured,
     /// Packets that captures of links lack, because they could not be written in time.
     pub captures_left_out: u64,
@@ -39,7 +39,7 @@ pub struct Validity {
     pub set_up_s: f64,
 }
 
-/// What was measured of the hosts.
+/// Measurements of the hosts.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct HostsMeasured {
     /// CPU time of the senders' hosts, s.

@@ -1,4 +1,4 @@
-//! What the endpoints of a network share.
+//! The common state of a network's endpoints.
 
 use crate::event::Entity;
 use crate::event_queue::EventQueue;
@@ -6,9 +6,9 @@ use crate::jitter::{End, Jittered, JitteredPath, Leaves};
 use crate::packet::Transit;
 use parshall_units::Instant;
 
-/// What all flows share: the event queue, the limits of time, and the sink.
+/// The common state of all flows: the event queue, the limits of time, and the sink.
 pub struct Core<S> {
-    /// What happens next.
+    /// The events to come.
     pub queue: EventQueue,
     /// Packets that others may overtake, on paths with jitter.
     pub jittered: Jittered,
@@ -16,7 +16,7 @@ pub struct Core<S> {
     pub warm_up: Instant,
     /// Nothing happens from here on. Whoever runs the network may bring it forward between two runs.
     pub end: Instant,
-    /// What is told of events.
+    /// The sink that is told of events.
     pub sink: S,
 }
 

@@ -1,6 +1,6 @@
-//! What events happen to: a number of 30 bits in the event queue.
+//! The targets of events: a number of 30 bits in the event queue.
 
-/// What an event happens to.
+/// The target of an event.
 ///
 /// Kinds of endpoints and their transit queues have codes, which are their places in a list ([`codes!`](crate::codes)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

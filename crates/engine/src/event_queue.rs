@@ -35,7 +35,7 @@ const MOST_SEQUENCE: u64 = 1 << (SEQUENCE_BITS - 1);
 /// Events from which on a heap's lower levels are in no near cache.
 const MANY: usize = 1 << 14;
 
-/// What happens next.
+/// The events to come.
 pub struct EventQueue {
     /// The first packets of the first two transit queues of each flow, if there are few flows.
     transits: Tournament,
@@ -115,7 +115,7 @@ impl EventQueue {
         (key != EMPTY).then(|| (Instant::from_ps(time_of(key)), entity_of(key)))
     }
 
-    /// Whether this is the earliest event.
+    /// True if this is the earliest event.
     fn is_top(&self, entity: Entity) -> bool {
         self.peek().is_some_and(|(_, top)| top == entity)
     }

@@ -1,4 +1,4 @@
-//! How a packet comes to the first link of its path.
+//! The way of a packet to the first link of its path.
 
 use crate::core::Core;
 use crate::event::Entity;

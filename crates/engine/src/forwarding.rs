@@ -1,4 +1,4 @@
-//! How packets go from link to link, from the first one of a transit queue to that queue, which hears what became of
+//! The way of packets from link to link, from the first one of a transit queue to that queue, which hears what became of
 //! them.
 
 use crate::event::Entity;

@@ -41,11 +41,11 @@ pub struct Datagram<P> {
     pub bytes: u32,
     /// Its ECN codepoint: CE once a queue has marked it.
     pub ecn: Ecn,
-    /// What it carries.
+    /// Its content.
     pub payload: P,
 }
 
-/// What a host sends, in this order.
+/// The packets that a host sends, in this order.
 #[derive(Debug)]
 pub struct Outbox<P>(Vec<Datagram<P>>);
 

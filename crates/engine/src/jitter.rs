@@ -62,7 +62,7 @@ impl JitteredPath {
     }
 }
 
-/// What a packet reaches at its time.
+/// The destination of a packet at its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The end of a link of its path.
@@ -117,7 +117,7 @@ impl Jittered {
         self.places.len()
     }
 
-    /// Whether there were more at a time than numbers: those are lost.
+    /// True if there were more at a time than numbers: those are lost.
     pub fn too_many(&self) -> bool {
         self.too_many
     }

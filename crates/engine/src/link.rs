@@ -16,11 +16,11 @@ use std::collections::VecDeque;
 pub struct LinkState<S: Sink> {
     /// Its transmitter, queue, medium and propagation.
     pub link: Link,
-    /// What its queue and its medium draw from.
+    /// The random stream of its queue and its medium.
     pub random: Stream,
-    /// What each packet takes behind the link, beside its delay.
+    /// The time of each packet behind the link, beside its delay.
     pub jitter: Option<Box<JitteredPath>>,
-    /// What the sink notes of it.
+    /// The sink's notes on it.
     pub notes: S::OfLink,
     /// Packets that propagate towards another contended link.
     pub(super) in_transit: VecDeque<Transit>,

@@ -11,7 +11,7 @@ use parshall_units::Instant;
 
 /// A running network.
 pub struct Network<E: Endpoints> {
-    /// What all flows share.
+    /// The common state of all flows.
     pub core: Core<E::Sink>,
     /// The links, by which paths name them.
     pub links: Vec<LinkState<E::Sink>>,

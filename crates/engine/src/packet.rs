@@ -52,7 +52,7 @@ pub struct Owner {
     pub transit: u8,
     /// The flow, by its place among those of its kind.
     pub flow: u32,
-    /// What else the transit queue must know of this packet.
+    /// A word that the transit queue keeps with this packet.
     pub tag: u32,
 }
 
@@ -78,7 +78,7 @@ impl Flags {
     /// Four that mean what the packet's endpoint says.
     pub const OWN: [Self; 4] = [Self(1), Self(2), Self(4), Self(16)];
 
-    /// Whether one of `other` is set.
+    /// True if one of `other` is set.
     #[inline]
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -124,8 +124,8 @@ impl Packet {
         self.word |= u64::from(Flags::CONGESTION_EXPERIENCED.0);
     }
 
-    /// What it says about ECN if its flow's packets say `codepoint`: nothing if it is of those that do not, and CE once
-    /// it is marked.
+    /// Returns its ECN codepoint if its flow's packets have `codepoint`: none if it is of those without, and CE once it is
+    /// marked.
     #[inline]
     pub fn ecn(&self, codepoint: Ecn) -> Ecn {
         if codepoint == Ecn::NotCapable || self.flags().has(Flags::NOT_ECN_CAPABLE) {
@@ -137,7 +137,7 @@ impl Packet {
         }
     }
 
-    /// Whether it is within its flow's profile.
+    /// Returns its class: within its flow's profile, or not.
     #[inline]
     pub fn class(&self) -> Class {
         Class::within(self.flags().has(Flags::WITHIN))

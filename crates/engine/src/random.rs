@@ -28,7 +28,7 @@ impl Streams {
         Stream::seed_from_u64(self.seed(entity, purpose, index))
     }
 
-    /// What [`Self::stream`] begins from: of whoever has the same generator, the same stream.
+    /// Returns the seed of [`Self::stream`]: equal generators have the same stream.
     pub fn seed(self, entity: &str, purpose: &str, index: u64) -> u64 {
         let name = fnv(fnv(FNV_BASIS, entity.as_bytes()) ^ 0xff, purpose.as_bytes());
         mix(self.root ^ mix(name ^ mix(index)))

@@ -39,7 +39,7 @@ pub trait Sink {
     #[inline]
     fn delivered(&mut self, _at: Instant, _owner: Owner, _packet: &Packet) {}
 
-    /// Whether [`TransitQueue::crossed`](crate::TransitQueue::crossed) is to be told of each link that a packet has
+    /// True if [`TransitQueue::crossed`](crate::TransitQueue::crossed) is to be told of each link that a packet has
     /// crossed. It is asked often, and must not change while the network runs.
     #[inline]
     fn watches_crossings(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What a flow's packets of one direction are to the network.
+//! A flow's packets of one direction, as the network sees them.
 
 use crate::core::Core;
 use crate::packet::{Packet, Transit};
@@ -59,9 +59,9 @@ pub trait TransitQueue<S> {
 pub struct Hop {
     /// The link.
     pub link: u32,
-    /// Whether it is the last one.
+    /// True if it is the last one.
     pub is_last: bool,
-    /// What the packet says about ECN there.
+    /// The packet's ECN codepoint there.
     pub ecn: Ecn,
 }
 
@@ -75,7 +75,7 @@ impl Hop {
     }
 }
 
-/// What is left to do with a packet that came to its first link, where that is more than usual.
+/// The further work on a packet that came to its first link, where there is any.
 #[derive(Clone, Copy)]
 pub enum Rest {
     /// The packet will be at the end of the link at this time, and the sink watches crossings, the link has jitter, or

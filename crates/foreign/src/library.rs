@@ -110,7 +110,7 @@ impl Library {
         }
     }
 
-    /// What its controls need of the endpoint.
+    /// Returns the needs of its controls from the endpoint.
     pub fn needs(&self) -> Needs {
         let table = self.0.table();
         let needs = |bit| table.needs & bit != 0;
@@ -128,12 +128,12 @@ impl Library {
         }
     }
 
-    /// Whether their slow start is the standard one, which another can replace.
+    /// True if their slow start is the standard one, which another can replace.
     pub fn has_standard_slow_start(&self) -> bool {
         self.0.table().standard_slow_start != 0
     }
 
-    /// How they can be steered by another control.
+    /// Returns the calls to which they answer if another control steers them.
     pub fn steering(&self) -> Steering {
         let Table { set_slope, set_ssthresh, .. } = self.0.table();
         Steering { slope: set_slope.is_some(), ssthresh: set_ssthresh.is_some() }

@@ -1,4 +1,4 @@
-//! What this machine permits, for those who want to know before they try.
+//! The permissions of this machine, for those who want to know before they try.
 
 use crate::namespace::{available_controls, is_administrator, open_tun_file};
 use parshall_reading::of_kernel;
@@ -8,10 +8,10 @@ use rustix::thread::{capabilities, CapabilitySet};
 /// The abilities that were found. Nothing is changed by looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// Whether this process is the machine's administrator as far as networks are concerned, and needs no user
+    /// True if this process is the machine's administrator as far as networks are concerned, and needs no user
     /// namespace.
     pub administrator: bool,
-    /// Whether the kernel lets ordinary users make user namespaces; `None`: it does not report it.
+    /// True if the kernel lets ordinary users make user namespaces; `None`: it does not report it.
     pub user_namespaces: Option<bool>,
     /// Why `/dev/net/tun` cannot be opened; `None`: it can.
     pub tun_problem: Option<String>,
@@ -19,7 +19,7 @@ pub struct Abilities {
     pub congestion_controls: Vec<String>,
     /// Highest real-time priority that a thread of this process may have; 0: none.
     pub real_time_priority: u64,
-    /// Whether this process may load BPF programs.
+    /// True if this process may load BPF programs.
     pub bpf: bool,
     /// Most files that this process may have open; `None`: no limit.
     pub open_files: Option<u64>,
@@ -39,7 +39,7 @@ impl Abilities {
         }
     }
 
-    /// Whether hosts can begin here, as far as can be known without trying.
+    /// True if hosts can begin here, as far as can be known without trying.
     pub fn may_begin(&self) -> bool {
         self.tun_problem.is_none() && (self.administrator || self.user_namespaces != Some(false))
     }

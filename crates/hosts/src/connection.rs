@@ -1,4 +1,4 @@
-//! What the TCP connections of both hosts have in common.
+//! The common parts of the TCP connections of both hosts.
 
 use crate::error::{HostsError, Tried};
 use crate::plan::{FlowPlan, TcpOptions};

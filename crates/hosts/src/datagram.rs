@@ -28,7 +28,7 @@ impl Stamp {
     }
 }
 
-/// What became of a flow's datagrams since the warm-up.
+/// The arrivals of a flow's datagrams since the warm-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrived {
     pub(crate) packets: u64,

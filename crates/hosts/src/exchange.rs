@@ -1,4 +1,4 @@
-//! What clients of exchanges report to the host of their servers, which writes the records.
+//! The reports of clients of exchanges to the host of their servers, which writes the records.
 
 use crate::clock::Nanos;
 

@@ -19,7 +19,8 @@ use std::sync::{mpsc, Arc};
 /// which may be one of many segments and without a checksum.
 #[derive(Debug)]
 pub struct Tuns {
-    /// What is written to it arrives at the senders' host, and what that host sends is read from it.
+    /// The device of the senders' host: packets written to it arrive there, and those that the host sends
+    /// are read from it.
     pub senders: OwnedFd,
     /// That of the receivers' host.
     pub receivers: OwnedFd,
@@ -34,7 +35,7 @@ pub struct Outcome {
     pub senders_cpu_s: Vec<f64>,
     /// CPU time of the receivers' hosts, in seconds.
     pub receivers_cpu_s: Vec<f64>,
-    /// How late a senders' host did what was due since the warm-up (transfers, datagrams, readings), at most, in
+    /// The largest delay of a senders' host behind due work since the warm-up (transfers, datagrams, readings), in
     /// seconds.
     pub senders_latest_s: f64,
     /// Payload that the receivers' hosts took from their TCP sockets since the warm-up, in bytes.
@@ -127,17 +128,17 @@ impl Hosts {
         self.pairs.iter().for_each(|pair| pair.senders.start(clock));
     }
 
-    /// How many flows have sent all that they had to send.
+    /// Returns the number of flows that have sent all that they had to send.
     pub fn done(&self) -> u32 {
         self.shared.done()
     }
 
-    /// Whether a flow, by its place in the plan, has sent all that it had to send.
+    /// True if a flow, by its place in the plan, has sent all that it had to send.
     pub fn is_done(&self, flow: u32) -> bool {
         self.shared.is_done(flow)
     }
 
-    /// Whether the run was stopped before the plan's end: by [`stop`](Self::stop), or by a host that could not go on.
+    /// True if the run was stopped before the plan's end: by [`stop`](Self::stop), or by a host that could not go on.
     pub fn is_stopped(&self) -> bool {
         self.shared.is_stopped()
     }

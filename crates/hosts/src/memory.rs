@@ -6,7 +6,7 @@
 
 use parshall_reading::of_kernel;
 
-/// What may be used of it.
+/// The limits of its use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TcpMemory {
     /// From so many pages on the kernel saves.
@@ -26,7 +26,8 @@ impl TcpMemory {
         Some(Self { saves_from })
     }
 
-    /// What is in use now, by whomever, of what may be before the kernel saves; `None`: it does not report it.
+    /// Returns the memory in use now, by all, as a share of the limit at which the kernel saves; `None`: it does not
+    /// report it.
     pub(crate) fn share(self) -> Option<f64> {
         Some(used(&of_kernel("/proc/net/sockstat").ok()?)? as f64 / self.saves_from as f64)
     }

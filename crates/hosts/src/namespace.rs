@@ -111,7 +111,7 @@ impl Device {
 const ALLOW_USERS: &str =
     "; allow it (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or be root";
 
-/// Whether this process may make network namespaces as it is.
+/// True if this process may make network namespaces as it is.
 pub(crate) fn is_administrator() -> bool {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
@@ -231,7 +231,7 @@ pub(crate) fn available_controls() -> Result<Vec<String>, HostsError> {
     Ok(names.split_whitespace().map(String::from).collect())
 }
 
-/// Whether this kernel has a sysctl of that name, with dots.
+/// True if this kernel has a sysctl of that name, with dots.
 pub fn has_sysctl(name: &str) -> bool {
     sysctl_path(name).exists()
 }

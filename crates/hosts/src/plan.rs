@@ -1,4 +1,4 @@
-//! What the hosts are to do.
+//! The plan of the hosts.
 //!
 //! Flow n of the plan, from 0, has an address pair of its own: 10.1.0.0 + n + 1 at the sender, 10.2.0.0 + n + 1 at the
 //! receiver. So the emulated network knows the flow of a packet by its addresses, and each flow can have its own path,
@@ -86,7 +86,7 @@ pub struct FlowPlan {
     pub rtt_base: Duration,
     /// Its largest packet on the wire, in bytes; at most the MTU.
     pub packet_bytes: u32,
-    /// What its application does.
+    /// The source of its application.
     pub source: Source,
     /// Where the random numbers of its source start.
     pub seed: u64,
@@ -97,7 +97,7 @@ pub struct FlowPlan {
     pub transport: Transport,
     /// When it has rows in `flow_samples`; `None`: it has none.
     pub samples: Option<Sampling>,
-    /// Whether it has rows in `rounds`.
+    /// True if it has rows in `rounds`.
     pub rounds: bool,
 }
 
@@ -151,9 +151,9 @@ impl Transport {
 pub struct TcpOptions {
     /// The kernel's name of the congestion control.
     pub congestion_control: Arc<str>,
-    /// Whether it sets a rate of its own, which samples record then.
+    /// True if it sets a rate of its own, which samples record then.
     pub sets_rate: bool,
-    /// Whether all transfers of the flow are sent on one connection, or each on its own.
+    /// True if all transfers of the flow are sent on one connection; else each has its own.
     pub persistent: bool,
     /// Connections side by side, each with a source of its own; of an open loop 1.
     pub streams: u32,

@@ -1,4 +1,4 @@
-//! What hosts need of the process that they live in.
+//! The settings of the process in which hosts live.
 
 use crate::error::{HostsError, Tried};
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};

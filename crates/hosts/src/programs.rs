@@ -20,14 +20,14 @@ use std::sync::{mpsc, Arc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// What is to run.
+/// The program to run.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Its name and its arguments; at least the name.
     pub command: Vec<String>,
     /// Environment variables beside those of this process.
     pub environment: Vec<(String, String)>,
-    /// Whether it is a client or a server.
+    /// Its role: client or server.
     pub begins: Begins,
 }
 
@@ -42,7 +42,7 @@ pub enum Begins {
     Listening,
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// By itself, with this exit status; 128 and its number: by a signal, as shells say it.
@@ -89,7 +89,7 @@ impl Running {
         Err(running.join().map_or_else(|error| error, early)).tried(format!("run {name}"))
     }
 
-    /// Whether it has ended.
+    /// True if it has ended.
     pub fn has_ended(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

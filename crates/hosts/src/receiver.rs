@@ -55,7 +55,7 @@ fn rest(plan: &Plan, pair: u32) -> Nanos {
     shortest.map_or(0, |rtt| (rtt / LOOKS_IN_RTT).min(LONGEST_REST))
 }
 
-/// What the host knows in the end.
+/// The host's knowledge at the end.
 #[derive(Debug)]
 pub(crate) struct Received {
     /// Of each flow of the plan.

@@ -1,4 +1,4 @@
-//! What hosts record while they run.
+//! The rows that hosts record while they run.
 
 use parshall_records::{FlowSampleRow, RoundRow, TransferRow};
 

@@ -65,7 +65,7 @@ struct ArrivalProcess {
     arrived: u32,
 }
 
-/// What the host knows in the end.
+/// The host's knowledge at the end.
 #[derive(Debug)]
 pub(crate) struct Sent {
     /// The connections of a flow in the order in which they opened.

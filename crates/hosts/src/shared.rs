@@ -7,7 +7,7 @@ use rustix::event::{eventfd, EventfdFlags};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Whether the run is stopped, and how many flows have sent all they had.
+/// The stop of the run, and the number of flows that have sent all they had.
 #[derive(Debug)]
 pub(crate) struct Shared {
     stop: AtomicBool,
@@ -48,7 +48,7 @@ impl Shared {
         }
     }
 
-    /// Whether all sources of a flow have nothing more to send.
+    /// True if all sources of a flow have nothing more to send.
     pub(crate) fn is_done(&self, flow: u32) -> bool {
         self.left[flow as usize].load(Ordering::Acquire) == 0
     }

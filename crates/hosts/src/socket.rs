@@ -43,10 +43,10 @@ pub(crate) fn open(
     open().tried(format!("make a socket at {address}, port {port}"))
 }
 
-/// What becomes of a connection whose socket is closed, also because its process was killed. `now`: it is gone at once,
-/// with all that it has not sent (SO_LINGER of 0 s, socket(7)). Else the kernel goes on sending for minutes, to a host
-/// that is gone, and the data stays in the memory that all TCP of the machine shares, and the network namespace with
-/// it. Sockets that a listening one accepts have the same.
+/// Sets the end of a connection whose socket is closed, also because its process was killed. `now`: it is gone at once, with
+/// all that it has not sent (SO_LINGER of 0 s, socket(7)). Else the kernel goes on sending for minutes, to a host that is gone,
+/// and the data stays in the memory that all TCP of the machine shares, and the network namespace with it. Sockets that a
+/// listening one accepts have the same.
 pub(crate) fn end_when_closed(socket: &OwnedFd, now: bool) -> std::result::Result<(), HostsError> {
     set_socket_linger(socket, now.then_some(Duration::ZERO)).tried("set SO_LINGER")
 }

@@ -18,13 +18,13 @@ impl Ecn {
     /// Every value.
     pub const ALL: [Self; 4] = [Self::NotCapable, Self::Ect0, Self::Ect1, Self::Ce];
 
-    /// Whether it may be marked instead of dropped.
+    /// True if it may be marked instead of dropped.
     #[inline]
     pub fn is_capable(self) -> bool {
         self != Self::NotCapable
     }
 
-    /// Whether a queue that knows L4S treats it so: ECT(1), and CE, which may have been ECT(1). RFC 9331 §5.1
+    /// True if a queue that knows L4S treats it so: ECT(1), and CE, which may have been ECT(1). RFC 9331 §5.1
     #[inline]
     pub fn is_l4s(self) -> bool {
         matches!(self, Self::Ect1 | Self::Ce)

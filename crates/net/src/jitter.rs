@@ -20,7 +20,7 @@
 use parshall_units::{Duration, Instant};
 
 parshall_units::choice! {
-    /// Whether packets overtake each other.
+    /// The order of packets: they overtake each other, or not.
     pub enum Order {
         /// None does: a packet waits for the one before.
         Kept = "kept",
@@ -43,7 +43,7 @@ impl Jitter {
         Self { order, latest: Instant::ZERO }
     }
 
-    /// Whether packets overtake each other.
+    /// Returns the order of packets: they overtake each other, or not.
     #[inline]
     pub fn order(&self) -> Order {
         self.order

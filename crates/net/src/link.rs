@@ -39,7 +39,7 @@ pub struct Offered {
     pub bytes: u32,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// Whether it is within its flow's profile.
+    /// Its class: within its flow's profile, or not.
     pub class: Class,
 }
 
@@ -50,7 +50,7 @@ impl Offered {
     }
 }
 
-/// What becomes of a packet that is offered to a link.
+/// The fate of a packet that is offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is queued and leaves.
@@ -59,7 +59,7 @@ pub enum Outcome {
         departure: Instant,
         /// How long it waits before its transmission begins (on a trace: before it leaves).
         waiting: Duration,
-        /// Whether the queue marked it.
+        /// True if the queue marked it.
         marked: bool,
     },
     /// The queue dropped it.
@@ -290,7 +290,7 @@ impl Link {
         self.backlog_in
     }
 
-    /// Whether its queue treats packets within their flow's profile differently.
+    /// True if its queue treats packets within their flow's profile differently.
     pub fn differentiates(&self) -> bool {
         matches!(&self.service, Service::Known(queue) if queue.differentiates())
     }

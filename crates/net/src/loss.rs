@@ -55,7 +55,7 @@ pub enum LossConfig {
     GilbertElliott(GilbertElliottConfig),
 }
 
-/// How losses follow each other.
+/// The pattern of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossPattern {
@@ -69,12 +69,12 @@ pub enum LossPattern {
     Bursts,
 }
 
-/// What formulas need to know of losses.
+/// The properties of losses that formulas need.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LossTraits {
     /// The share of packets that is lost in the long run.
     pub mean: f64,
-    /// How they follow each other.
+    /// Their pattern.
     pub pattern: LossPattern,
 }
 
@@ -146,7 +146,7 @@ pub enum Loss {
     GilbertElliott {
         /// Its parameters.
         config: GilbertElliottConfig,
-        /// Whether it is in the bad state.
+        /// True if it is in the bad state.
         bad: bool,
     },
 }
@@ -165,7 +165,7 @@ impl LossConfig {
         }
     }
 
-    /// What formulas need to know of it.
+    /// Returns the properties that formulas need.
     pub fn traits(&self) -> LossTraits {
         let (mean, pattern) = match self {
             Self::None(_) => (0.0, LossPattern::None),
@@ -189,7 +189,7 @@ impl LossConfig {
 }
 
 impl Loss {
-    /// Whether the next packet is lost.
+    /// True if the next packet is lost.
     pub fn next<R: RngCore>(&mut self, random: &mut R) -> bool {
         match self {
             Self::Bernoulli { log_survival, passing } => {

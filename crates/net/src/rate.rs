@@ -1,4 +1,4 @@
-//! How fast a link transmits: at a constant rate, or when a recorded trace lets it.
+//! The speed of a link: a constant rate, or the times of a recorded trace.
 //!
 //! A trace is the packet-delivery format of cellular recordings: a line of text holds the milliseconds since the
 //! start at which one 1500-byte packet could be delivered; equal lines are several packets; after the last line the
@@ -139,7 +139,7 @@ impl Transmitter {
         }
     }
 
-    /// How long a packet takes (for a trace: on average).
+    /// Returns the time of a packet (for a trace: on average).
     #[inline]
     pub fn transmission(&mut self, bytes: u32) -> Duration {
         match self {

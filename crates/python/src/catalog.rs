@@ -69,8 +69,8 @@ pub fn catalog() -> PyResult<String> {
     serde_json::to_string(&catalog).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// What formulas and pages need to know of entries beyond their parameters, as JSON: the traits of queues and workloads, and the names of
-/// congestion controls in text.
+/// Returns properties of entries beyond their parameters, for formulas and pages, as JSON: the traits of queues and
+/// workloads, and the names of congestion controls in text.
 #[pyfunction]
 pub fn properties() -> PyResult<String> {
     let properties = Properties {

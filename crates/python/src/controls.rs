@@ -1,7 +1,8 @@
 //! Congestion controls from outside: Python classes, and shared libraries that Python names.
 //!
 //! Each event calls a method of the class's object, and then reads what the object says: `cwnd`, and `ssthresh` and `pacing_rate`
-//! if it has them. The simulation runs without the GIL, which is taken for each call. `python/parshall/scenario/controls.py` says what such a class looks like.
+//! if it has them. The simulation runs without the GIL, which is taken for each call.
+//! `python/parshall/scenario/controls.py` says what such a class looks like.
 
 use crate::foreign::PyPage;
 use crate::inputs::{read, refused};
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How a connection begins.
+/// The beginning of a connection.
 #[pyclass(name = "Start", frozen, get_all, module = "parshall.scenario.controls")]
 pub struct PyStart {
     cwnd: f64,
@@ -102,7 +103,7 @@ impl From<&CongestionEvent> for PyCongestion {
     }
 }
 
-/// What makes the controls that Python names.
+/// Returns the makers of the controls that Python names.
 pub(crate) fn makers(controls: Option<&Bound<'_, PyDict>>) -> PyResult<Makers> {
     let mut makers = Makers::new();
     for (name, made_by) in controls.into_iter().flatten() {
@@ -120,8 +121,8 @@ pub(crate) fn watched(makers: &Makers, page: Option<&PyPage>, group: Option<u32>
     page.map_or_else(|| makers.clone(), |page| page.watched(makers, group))
 }
 
-/// What a resolved congestion control keeps of the conformance kit, as JSON: so many random series of events, so many events each.
-/// `controls` and `page` as in [`simulate`](crate::simulation::simulate).
+/// Returns the rules of the conformance kit that a resolved congestion control keeps, as JSON: so many random series of events, so many
+/// events each. `controls` and `page` as in [`simulate`](crate::simulation::simulate).
 #[pyfunction]
 #[pyo3(signature = (config, seed, series, events, controls = None, page = None))]
 #[allow(clippy::too_many_arguments)] // named ones, in Python
@@ -172,7 +173,7 @@ impl PyControlLibrary {
         named.into_iter().filter_map(|(name, needed)| needed.then_some(name)).collect()
     }
 
-    /// Whether its slow start is the standard one, which another can replace.
+    /// True if its slow start is the standard one, which another can replace.
     #[getter]
     fn standard_slow_start(&self) -> bool {
         self.0.has_standard_slow_start()

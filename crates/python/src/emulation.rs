@@ -42,8 +42,9 @@ pub fn emulate(
     py.detach(|| whole(guarded(EMULATION, run)))
 }
 
-/// Emulates one repetition of a resolved scenario as [`emulate`], without records, and hands what came from the hosts once more into its network;
-/// how the fates of the packets compare, and how far the emulation can be believed, as JSON.
+/// Emulates one repetition of a resolved scenario as [`emulate`], without records, and hands what came from the hosts
+/// once more into its network; how the fates of the packets compare, and how far the emulation can be believed, as
+/// JSON.
 #[pyfunction]
 pub fn emulate_and_replay(
     py: Python<'_>,
@@ -63,7 +64,7 @@ fn whole(done: PyResult<PyResult<String>>) -> PyResult<String> {
     done?.map_err(|error| of_another_thread(EMULATION).unwrap_or(error))
 }
 
-/// What this machine permits of emulation, as JSON.
+/// Returns this machine's permissions for emulation, as JSON.
 #[pyfunction]
 pub fn emulation_abilities() -> PyResult<String> {
     linux::abilities()

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
-/// The content of a regular file, within the limits of that reader. An `OSError` if the system does not give it; a `ValueError` says what else
-/// was found there.
+/// The content of a regular file, within the limits of that reader. An `OSError` if the system does not give it; a
+/// `ValueError` says what else was found there.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // what Python hands over
 pub fn read_file<'py>(py: Python<'py>, path: PathBuf, reader: &str) -> PyResult<Bound<'py, PyBytes>> {

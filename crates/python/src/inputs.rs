@@ -55,7 +55,8 @@ pub fn distribution_quantiles(config: &str, probabilities: Vec<f64>) -> PyResult
     probabilities.into_iter().map(quantile).collect()
 }
 
-/// What formulas need to know of a resolved loss, as JSON: its mean and its pattern. Errors as [`check_distribution`].
+/// Returns the properties of a resolved loss that formulas need, as JSON: its mean and its pattern. Errors as
+/// [`check_distribution`].
 #[pyfunction]
 pub fn loss_traits(config: &str) -> PyResult<String> {
     let config: LossConfig = read(config)?;
@@ -63,8 +64,8 @@ pub fn loss_traits(config: &str) -> PyResult<String> {
     serde_json::to_string(&config.traits()).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Whether a resolved workload sends datagrams, whether a congestion control sets the rate of these, and whether its packets
-/// are sent at random times. Errors as [`check_distribution`].
+/// Returns three properties of a resolved workload: it sends datagrams, a congestion control sets their rate, and packets are
+/// sent at random times. Errors as [`check_distribution`].
 #[pyfunction]
 pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<(bool, bool, bool)> {
     let config: WorkloadConfig = read(config)?;
@@ -72,14 +73,14 @@ pub fn check_workload(config: &str, packet_bytes: NonZeroU32) -> PyResult<(bool,
     Ok((config.is_datagram(), config.is_controlled(), config.has_random_times()))
 }
 
-/// Whether a resolved queue contradicts itself. Errors as [`check_distribution`].
+/// Checks that a resolved queue does not contradict itself. Errors as [`check_distribution`].
 #[pyfunction]
 pub fn check_queue(config: &str) -> PyResult<()> {
     let config: QueueConfig = read(config)?;
     config.check().map_err(|error| refused(&error))
 }
 
-/// Whether a resolved marker fits packets of a size and an access link (bit/s). Errors as [`check_distribution`].
+/// Checks that a resolved marker fits packets of a size and an access link (bit/s). Errors as [`check_distribution`].
 #[pyfunction]
 pub fn check_marker(config: &str, packet_bytes: u32, access_bps: Option<u64>) -> PyResult<()> {
     let config: MarkerConfig = read(config)?;
@@ -87,7 +88,7 @@ pub fn check_marker(config: &str, packet_bytes: u32, access_bps: Option<u64>) ->
     config.check(edge).map_err(|error| refused(&error))
 }
 
-/// Whether a resolved congestion control contradicts itself, or does not fit the longest RTT, or the datagrams that it is to
+/// Checks that a resolved congestion control does not contradict itself, and fits the longest RTT, or the datagrams that it is to
 /// steer. Errors as [`check_distribution`].
 #[pyfunction]
 pub fn check_control(config: &str, rtt_ps: u64, datagrams: bool) -> PyResult<()> {
@@ -97,14 +98,14 @@ pub fn check_control(config: &str, rtt_ps: u64, datagrams: bool) -> PyResult<()>
     checked.map_err(|error| refused(&error))
 }
 
-/// Whether a resolved congestion control has the standard slow start, which another can replace.
+/// True if a resolved congestion control has the standard slow start, which another can replace.
 #[pyfunction]
 pub fn has_standard_slow_start(config: &str) -> PyResult<bool> {
     let config: ControlConfig = read(config)?;
     Ok(config.has_standard_slow_start())
 }
 
-/// Whether a resolved congestion control does not work without timestamps.
+/// True if a resolved congestion control does not work without timestamps.
 #[pyfunction]
 pub fn needs_timestamps(config: &str) -> PyResult<bool> {
     let config: ControlConfig = read(config)?;

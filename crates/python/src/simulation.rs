@@ -45,7 +45,7 @@ impl PyMonitor {
         self.0.cancel.store(true, Relaxed);
     }
 
-    /// Whether [`cancel`](Self::cancel) was called.
+    /// True if [`cancel`](Self::cancel) was called.
     #[getter]
     fn cancelled(&self) -> bool {
         self.0.cancel.load(Relaxed)

@@ -22,7 +22,7 @@ impl Budget {
         left.is_some()
     }
 
-    /// How many there were.
+    /// Returns the largest number so far.
     pub fn most(&self) -> u64 {
         self.most
     }

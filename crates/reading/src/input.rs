@@ -60,7 +60,7 @@ impl Line {
     }
 }
 
-/// What a reader that stopped early had to say.
+/// The error of a reader that stopped early.
 #[derive(Clone, Debug, Default)]
 pub struct Problem(Rc<RefCell<Option<io::Error>>>);
 
@@ -151,7 +151,7 @@ impl Input {
         Ok(head)
     }
 
-    /// How the file is compressed, outermost first.
+    /// Returns the compressions of the file, outermost first.
     pub fn compression(&self) -> &[&'static str] {
         &self.compression
     }
@@ -161,13 +161,13 @@ impl Input {
         self.given
     }
 
-    /// Whether the last byte read ends a line; one within quotes does not.
+    /// True if the last byte read ends a line; one within quotes does not.
     pub fn at_line_end(&self) -> bool {
         let quoted = self.line.is_some_and(|line| line.quoted);
         !quoted && self.last.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))
     }
 
-    /// What will be known when the stream has ended.
+    /// Returns the error that will be known when the stream has ended.
     pub fn problem(&self) -> Problem {
         self.problem.clone()
     }

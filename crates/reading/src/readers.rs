@@ -10,7 +10,7 @@ pub struct Limits {
     pub document: Option<u64>,
     /// Bytes of a line, without its end; `None`: no limit but that of the document.
     pub line: Option<usize>,
-    /// Whether a file may be compressed, with gzip or zstd.
+    /// True if a file may be compressed, with gzip or zstd.
     pub compressed: bool,
     /// Bytes of memory that reading takes at most, whatever the file; what is made of it afterwards is not counted.
     pub memory: u64,

@@ -19,7 +19,7 @@ use parshall_units::{Duration, Instant};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-/// How time is kept.
+/// The keeping of time.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The shortest time between two looks at the devices: 1 us to 10 ms.
@@ -31,9 +31,9 @@ pub struct Settings {
     /// The CPU that the thread has for itself, so that it rests little while something is due: nothing else may have to
     /// run there. `None`: it runs where the kernel puts it, and leaves a part of each tick to others.
     pub cpu: Option<usize>,
-    /// Whether to keep what came from the hosts, 64 bytes a packet.
+    /// True if packets from the hosts are kept, 64 bytes each.
     pub journal: bool,
-    /// Whether to ask the hosts now and then for an echo, to know how long they take to answer
+    /// True if the hosts are now and then asked for an echo, to know how long they take to answer
     /// ([`Measured::answer_p99_s`]).
     pub echo: bool,
 }
@@ -82,19 +82,19 @@ pub struct Emulator {
     looked: Instant,
     /// What is read of a host, and by which of the reads.
     came: Vec<(u64, Arrival)>,
-    /// Whether links are captured.
+    /// True if links are captured.
     captured: bool,
 }
 
-/// What is left of an emulation.
+/// The results of an emulation.
 pub struct Ran {
     /// The network, which is to be [finished](Simulation::finish).
     pub simulation: Simulation,
-    /// What was measured of the emulation itself.
+    /// Measurements of the emulation itself.
     pub measured: Measured,
     /// Why it ended.
     pub stopped: Stopped,
-    /// What came from the hosts, if [`Settings::journal`] asks for it.
+    /// The packets from the hosts, if [`Settings::journal`] asks for them.
     pub journal: Option<Journal>,
     /// The devices of the hosts: they exist as long as these are open, and hosts that have not ended fail without them.
     pub devices: Vec<Pair>,

@@ -1,4 +1,4 @@
-//! How long the hosts take to answer: an ICMP echo (RFC 792), now and then, to one host after the other.
+//! The hosts' time to answer: an ICMP echo (RFC 792), now and then, to one host after the other.
 //!
 //! The lateness of packets shows how well the network keeps its times. It does not see a host whose kernel lets packets
 //! wait: because another process has its CPU, because `ksoftirqd` has taken over what a write would do at once, or
@@ -78,7 +78,7 @@ impl Echo {
         Some((flow, direction, bytes))
     }
 
-    /// Whether a packet that a host sent is the answer that is awaited, or a late one; then it is nobody else's.
+    /// True if a packet that a host sent is the answer that is awaited, or a late one; then it is nobody else's.
     pub(crate) fn takes(&mut self, packet: &[u8], headers: &Headers, now: Instant) -> bool {
         let Some(icmp) = packet.get(headers.ip..headers.total).filter(|_| headers.protocol == ICMP) else {
             return false;

@@ -1,4 +1,4 @@
-//! What must be known of a packet: IPv4 (RFC 791), TCP (RFC 9293), UDP (RFC 768).
+//! The headers of a packet: IPv4 (RFC 791), TCP (RFC 9293), UDP (RFC 768).
 
 use parshall_net::ecn::Ecn;
 

@@ -1,5 +1,5 @@
-//! What came from the hosts, when, and what the network did with it: so that the same packets can be handed into the
-//! network once more.
+//! The packets from the hosts with their times and their fate in the network: so that the same packets can be handed into
+//! the network once more.
 //!
 //! An emulation steps its network by the wall clock, a look at a time; a simulation goes from event to event. The
 //! packets that the journal of an emulation holds, handed at their times into a simulation of the same scenario, meet
@@ -43,7 +43,7 @@ pub struct Journal {
     ended: Instant,
 }
 
-/// How the decisions of a replay compare to those of the emulation.
+/// The decisions of a replay beside those of the emulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Replayed {
     /// Packets that came from the hosts, and whose fate the emulation knew.

@@ -1,4 +1,4 @@
-//! What a run kept of what it was to keep.
+//! The promises that a run kept.
 
 use crate::clock::thread_cpu_s;
 use crate::scheduling::Priority;
@@ -7,14 +7,14 @@ use parshall_sim::Direction;
 use parshall_units::{Duration, Instant};
 use serde::Serialize;
 
-/// What was measured of an emulation itself, while it ran. [`verdict`](Self::verdict) judges it.
+/// Measurements of an emulation itself, while it ran. [`verdict`](Self::verdict) judges it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measured {
-    /// How long it ran, s.
+    /// Its duration, s.
     pub wall_s: f64,
     /// CPU time of its thread, s.
     pub cpu_s: f64,
-    /// Whether the thread had real-time priority.
+    /// True if the thread had real-time priority.
     pub real_time: bool,
     /// The shortest time between two looks at the devices, a tick, s.
     pub tick_s: f64,

@@ -23,7 +23,7 @@ const MOST_HEADERS: usize = 120;
 
 const ECE: u8 = 64;
 
-/// What is written at once: packets of one flow, by their slots.
+/// Packets of one flow that are written at once, by their slots.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) flow: u32,
@@ -116,13 +116,13 @@ impl Next {
     }
 }
 
-/// Whether the checksum of TCP is still to be completed, so that no byte of the payload need be read.
+/// True if the checksum of TCP is still to be completed, so that no byte of the payload need be read.
 fn is_partial(stored: &Stored, headers: &Headers) -> bool {
     stored.partial == Some(Partial { start: headers.ip as u16, offset: TCP_CHECKSUM })
 }
 
 impl Batch {
-    /// Whether a packet continues it, which then is noted.
+    /// True if a packet continues it, which then is noted.
     fn accept(&mut self, pool: &Pool, stored: &Stored) -> bool {
         let (Some(next), Some(&(first, _))) = (&mut self.open, self.packets.first()) else { return false };
         let (before, bytes) = (&pool.get(first).bytes, &stored.bytes);

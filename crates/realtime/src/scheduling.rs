@@ -8,7 +8,7 @@ use rustix::thread::{
 use std::io;
 use std::num::NonZeroU64;
 
-/// How the thread was scheduled.
+/// The scheduling of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// `SCHED_FIFO`: before all usual threads.

@@ -44,7 +44,7 @@ impl Default for SuperPacket {
     }
 }
 
-/// What a host answers to an echo request, the device's header included (RFC 792: the same, with the addresses
+/// Returns a host's answer to an echo request, the device's header included (RFC 792: the same, with the addresses
 /// exchanged and type 0).
 pub(crate) fn echo_answer(request: &[u8]) -> Vec<u8> {
     let mut bytes = request.to_vec();
@@ -93,7 +93,7 @@ pub(crate) fn super_packet(packet: &SuperPacket) -> Vec<u8> {
     [virtio.write().as_slice(), &bytes].concat()
 }
 
-/// What a driver reads of a packet.
+/// Returns the parts of a packet that a driver reads.
 pub(crate) fn read(bytes: &[u8]) -> (VirtioHeader, Headers, &[u8]) {
     let (virtio, packet) = VirtioHeader::read(bytes).unwrap();
     (virtio, Headers::read(packet).unwrap(), &bytes[virtio::BYTES..])

@@ -1,4 +1,4 @@
-//! Whether an emulation can be believed: a bottleneck in the test bed that nobody notices is how emulation misleads.
+//! The validity of an emulation: a bottleneck in the test bed that nobody notices is how emulation misleads.
 //!
 //! | what | doubtful above | invalid above | why there |
 //! | --- | --- | --- | --- |
@@ -14,7 +14,7 @@
 use crate::measured::Measured;
 use serde::Serialize;
 
-/// How far an emulation can be believed.
+/// The validity of an emulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
@@ -29,15 +29,15 @@ pub enum Level {
 /// Something that was not as in the scenario, or is worth knowing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What follows from it alone.
+    /// The level that follows from it alone.
     pub level: Level,
-    /// What was measured, and what is accepted.
+    /// The measurement, and the accepted range.
     pub reason: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: &'static str,
 }
 
-/// What the measurements mean.
+/// The meaning of the measurements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// The worst of the findings.
@@ -49,7 +49,7 @@ pub struct Verdict {
 const FASTER: &str = "let nothing else run, or take lower rates, fewer flows or a faster machine";
 
 impl Finding {
-    /// What follows from a value, if it is above the limits of what is valid and what is doubtful.
+    /// Returns the finding for a value, if it is above the limits of what is valid and what is doubtful.
     pub fn above(
         value: f64,
         (doubtful, invalid): (f64, f64),
@@ -62,7 +62,7 @@ impl Finding {
 }
 
 impl Measured {
-    /// Whether the run can be believed. An emulation that wrote nothing kept everything.
+    /// Returns the validity of the run. An emulation that wrote nothing kept everything.
     pub fn verdict(&self) -> Verdict {
         let mut findings = Vec::new();
         let mut check = |value, limits, reason, remedy| {
@@ -146,7 +146,7 @@ impl Measured {
 }
 
 impl Verdict {
-    /// What these findings mean together.
+    /// Returns the common verdict of these findings.
     pub fn of(mut findings: Vec<Finding>) -> Self {
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
         Self { level: findings.first().map_or(Level::Valid, |worst| worst.level), findings }

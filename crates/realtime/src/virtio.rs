@@ -15,7 +15,7 @@ const GSO_UDP: u8 = 5;
 /// TCP with CWR: only the first segment has it.
 const GSO_ECN: u8 = 0x80;
 
-/// What of a super-packet is to become segments.
+/// The part of a super-packet that is to become segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Segmentation {
     /// Nothing: it is a packet.

@@ -19,11 +19,11 @@ pub struct Column {
     /// Its type.
     #[serde(rename = "type")]
     pub column_type: ColumnType,
-    /// Whether it can be null.
+    /// True if it can be null.
     pub nullable: bool,
     /// Its unit; empty for names, indices and flags, 1 for ratios.
     pub unit: &'static str,
-    /// What it holds.
+    /// Its meaning.
     pub description: &'static str,
 }
 
@@ -44,7 +44,8 @@ pub enum ColumnType {
 }
 
 impl Column {
-    /// How a column of numbers is encoded; `None` for others, which keep the writer's choice.
+    /// Returns the encoding of a column of numbers; `None` for others, which keep the writer's
+    /// choice.
     pub(crate) fn encoding(&self) -> Option<Encoding> {
         match self.column_type {
             ColumnType::Uint32 | ColumnType::Uint64 => Some(Encoding::DELTA_BINARY_PACKED),
@@ -100,7 +101,7 @@ pub(crate) trait Cell {
     type Builder: ArrayBuilder + Default;
     /// The column's type.
     const TYPE: ColumnType;
-    /// Whether it can be null.
+    /// True if it can be null.
     const NULLABLE: bool = false;
 
     /// The number in it that is not finite, if there is one.

@@ -52,7 +52,7 @@ impl DelayHistogram {
         self.max_ps = self.max_ps.max(other.max_ps);
     }
 
-    /// How many delays were counted.
+    /// Returns the number of counted delays.
     pub fn count(&self) -> u64 {
         self.count
     }

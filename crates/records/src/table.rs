@@ -68,7 +68,7 @@ impl<R: Row> Table<R> {
         Self(State::InMemory(Vec::new()))
     }
 
-    /// Whether rows are kept: where not, the caller need not make them.
+    /// True if rows are kept: where not, the caller need not make them.
     #[inline]
     pub fn is_active(&self) -> bool {
         matches!(self.0, State::Open(_) | State::InMemory(_))

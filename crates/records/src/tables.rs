@@ -54,7 +54,7 @@ impl TableSelection {
 pub struct TableDescription {
     /// Its name, and its file's without the extension.
     pub name: &'static str,
-    /// What a row is.
+    /// The meaning of a row.
     pub description: &'static str,
     /// Its columns, in order.
     pub columns: Vec<Column>,

@@ -49,7 +49,7 @@ impl Kind {
     ];
 }
 
-/// How many inner variables of a control a call can carry.
+/// The number of inner variables of a control that a call can carry.
 pub const INNER: usize = 16;
 
 /// Declares [`Call`] once: its fields, their order in memory and in recordings.

@@ -1,4 +1,4 @@
-//! What a control of ours is told of the calls of a kernel's control.
+//! The events for our control, from the calls of a kernel's control.
 //!
 //! | the kernel calls | ours is told |
 //! | --- | --- |
@@ -45,7 +45,7 @@ pub(crate) fn threshold(ssthresh: u32) -> f64 {
     }
 }
 
-/// How the connection begins.
+/// Returns the beginning of the connection.
 pub(crate) fn start(call: &Call) -> Start {
     Start {
         window: f64::from(call.cwnd),
@@ -75,7 +75,7 @@ fn min_rtt(call: &Call) -> Duration {
 /// Tells a control what the kernel's was told.
 #[derive(Debug, Default)]
 pub(crate) struct Teller {
-    /// Whether the kernel's control sets window and rate itself (`cong_control`).
+    /// True if the kernel's control sets window and rate itself (`cong_control`).
     rates: bool,
     /// Of the ACK at hand.
     rtt: Option<Duration>,

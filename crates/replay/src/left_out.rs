@@ -9,9 +9,11 @@
 //! | data was sent, and the last call before it was not `min_tso_segs`, which comes before each transmission of new data | `min_tso_segs` |
 //! | the threshold has become 0, which is what a program returns that is left out | `ssthresh` |
 //!
-//! What stood on the stack takes the place of what a call left out would return; of `min_tso_segs` it lets the whole window go as one burst.
+//! What stood on the stack takes the place of what a call left out would return; of `min_tso_segs` it lets the whole
+//! window go as one burst.
 //!
-//! Others leave no trace: what is counted is the least that is missing. The kernel may tell of an ACK (`in_ack_event`) before it tells of its packets.
+//! Others leave no trace: what is counted is the least that is missing. The kernel may tell of an ACK (`in_ack_event`)
+//! before it tells of its packets.
 
 use crate::call::{Call, Kind};
 use std::ops::AddAssign;
@@ -54,7 +56,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// How many calls were left out before this one.
+    /// Returns the number of calls that were left out before this one.
     pub(crate) fn count(&mut self, call: &Call) -> u64 {
         let kind = call.kind();
         if kind == Some(Kind::Init) {
@@ -104,7 +106,7 @@ impl Watch {
     }
 }
 
-/// What was left out of the calls of a connection.
+/// Returns the calls of a connection that were left out.
 pub(crate) fn of(calls: &[Call]) -> LeftOut {
     let mut watch = Watch::default();
     let mut found = LeftOut::default();

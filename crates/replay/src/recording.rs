@@ -1,8 +1,8 @@
 //! The file of a recording: text of comma-separated values, compressed with zstd.
 //!
 //! The first line is `# ` and the [`Header`] as JSON, the second has the names of the columns, and each line after these is a call. The
-//! last line is `# ` and the [`End`] as JSON; a file without it was cut off, and what is whole of it can be read. Any reader of CSV that skips comments
-//! reads such a file. It may also be uncompressed, or compressed with gzip.
+//! last line is `# ` and the [`End`] as JSON; a file without it was cut off, and what is whole of it can be read. Any
+//! reader of CSV that skips comments reads such a file. It may also be uncompressed, or compressed with gzip.
 //!
 //! Calls are kept in memory, up to [`MEMORY`]: a small file may have gigabytes of them in it.
 
@@ -28,7 +28,7 @@ const CONNECTION_MEMORY: u64 = 256 + 4 * size_of::<Call>() as u64;
 /// A longer name is none: a control of Linux has 15 letters (TCP_CA_NAME_MAX), and its recorded name is that of a scenario.
 const LONGEST_NAME: usize = 64;
 
-/// What is known of a recording when it begins.
+/// The facts on a recording that are known when it begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The version of the format.
@@ -46,7 +46,7 @@ impl Header {
     }
 }
 
-/// What is known when it ends.
+/// The facts that are known when it ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// Calls that it has.
@@ -137,11 +137,11 @@ pub enum RecordingError {
 /// A recording that was read.
 #[derive(Debug)]
 pub struct Recording {
-    /// What it says of itself.
+    /// Its header.
     pub header: Header,
     /// The connections, each with its calls in their order.
     pub connections: Vec<Connection>,
-    /// How it ends; `None`: it was cut off.
+    /// Its end; `None`: it was cut off.
     pub end: Option<End>,
     /// Lines that are no calls, such as the one in which it was cut off.
     pub broken: u64,

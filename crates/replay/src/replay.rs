@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// What is compared.
+/// The quantity that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -60,7 +60,7 @@ pub struct Difference {
     pub time_s: f64,
     /// The function that was called.
     pub function: &'static str,
-    /// What differs.
+    /// The quantity that differs.
     pub quantity: Quantity,
     /// The kernel's value.
     pub kernel: f64,
@@ -70,7 +70,7 @@ pub struct Difference {
     pub cause: &'static str,
 }
 
-/// How often a quantity was compared.
+/// The comparisons of a quantity.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// Which.
@@ -83,7 +83,7 @@ pub struct Compared {
     pub largest: f64,
 }
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Clone, Debug, Serialize)]
 pub struct Replayed {
     /// Calls that were replayed.
@@ -92,7 +92,7 @@ pub struct Replayed {
     pub connections: usize,
     /// Calls that the kernel left out of them, at least.
     pub left_out: u64,
-    /// How often the endpoint set the window, so that ours was set too.
+    /// The number of times that the endpoint set the window, so that ours was set too.
     pub set_by_endpoint: u64,
     /// The quantities.
     pub compared: Vec<Compared>,
@@ -154,15 +154,15 @@ struct Run<'a> {
     /// The places of its first call and of the next one.
     begin: usize,
     place: usize,
-    /// Whether the kernel's is one that sets window and rate itself.
+    /// True if the kernel's is one that sets window and rate itself.
     rates: bool,
     /// Of the kernel's inner variables.
     names: &'a [String],
     teller: Teller,
-    /// Whether losses were repaired at the last call.
+    /// True if losses were repaired at the last call.
     repaired: bool,
     differed: bool,
-    /// Whether a cycle of gains is under way, in the kernel's and in ours.
+    /// True if a cycle of gains is under way, in the kernel's and in ours.
     cycles: bool,
 }
 
@@ -381,14 +381,14 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether the first of these calls tells of an ACK that a later one lets the window grow by: ours hears of both at once then.
+/// True if the first of these calls tells of an ACK that a later one lets the window grow by: ours hears of both at once then.
 fn is_first_of_ack(calls: &[Call]) -> bool {
     let mut kinds = calls.iter().map(Call::kind);
     kinds.next() == Some(Some(Kind::PktsAcked))
         && kinds.find(|kind| *kind != Some(Kind::InAckEvent)) == Some(Some(Kind::CongAvoid))
 }
 
-/// Whether the window may grow by the ACK of this call at a later one, perhaps in another state of the connection.
+/// True if the window may grow by the ACK of this call at a later one, perhaps in another state of the connection.
 fn grows_later(calls: &[Call]) -> bool {
     let between = [Kind::InAckEvent, Kind::SetState, Kind::CwndEvent].map(Some);
     let mut kinds = calls[1..].iter().map(Call::kind);

@@ -22,14 +22,14 @@ use parshall_net::link::Link;
 use parshall_net::rate::Transmitter;
 use parshall_units::{Duration, Instant, Rate};
 
-/// How much memory a scenario takes when it begins.
+/// The memory that a scenario takes when it begins.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Estimate {
     /// Flows that are there from the beginning; those of open loops come later.
     pub flows: u64,
-    /// What these take, about.
+    /// Memory of these, about.
     pub bytes: u64,
-    /// What each flow takes that an open loop adds, about.
+    /// Memory of each flow that an open loop adds, about.
     pub bytes_each: u64,
 }
 

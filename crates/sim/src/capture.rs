@@ -10,12 +10,12 @@
 //! shorter way back, the one that is farthest), and packets come in as they reach that link's end. Where the way back is not
 //! contended it is as long as the way there, and ACKs come in as they pass.
 //!
-//! Only headers are kept. Those of packets from outside are their own ([`external`]). Of simulated packets [`frame`] says how they are made,
-//! [`numbering`] how packets become bytes. A packet is as long as in
-//! the simulation, but no shorter than its headers and its data: with the timestamps option, headers have 52 bytes, so packets
-//! whose `header_size` is 40 are 12 bytes longer here. SYNs and ACKs are as long as their options make them, and at least as in
-//! the simulation. There are no FINs, as the simulator has none, and SYNs only with `handshake`. Windows of more than
-//! 65,535 bytes are scaled (RFC 7323 §2).
+//! Only headers are kept. Those of packets from outside are their own ([`external`]). Of simulated packets [`frame`]
+//! says how they are made, [`numbering`] how packets become bytes. A packet is as long as in the simulation, but no
+//! shorter than its headers and its data: with the timestamps option, headers have 52 bytes, so packets whose
+//! `header_size` is 40 are 12 bytes longer here. SYNs and ACKs are as long as their options make them, and at least as
+//! in the simulation. There are no FINs, as the simulator has none, and SYNs only with `handshake`. Windows of more
+//! than 65,535 bytes are scaled (RFC 7323 §2).
 //!
 //! Flows run ahead of the event queue, so a frame waits until nothing earlier can come: memory holds what is under way.
 //!

@@ -28,7 +28,7 @@ codes! {
 pub(crate) trait EndpointKind: Flows<Shared> {
     // --- being built ---
 
-    /// Whether the flows of such a group are of this kind. The kinds are asked from the last of the list to the first.
+    /// True if the flows of such a group are of this kind. The kinds are asked from the last of the list to the first.
     fn takes(&self, spec: &FlowGroup) -> bool;
 
     /// Memory of a flow, beside what it points to.

@@ -1,4 +1,4 @@
-//! How long packets are under way from end to end, and how long round trips take, as a flow sees it.
+//! The times of packets from end to end, and of round trips, as a flow sees them.
 //!
 //! The one-way delay of a packet runs from its sending (the access link is part of it) to its arrival at the receiver, of each
 //! packet that carries data and arrives after the warm-up, sent again or not. Round-trip times are the samples that the
@@ -13,13 +13,13 @@ use std::sync::Arc;
 /// Flows that have histograms of their own: with more, the memory for them would be more than that of the flows.
 const MOST_FLOWS: u64 = 1000;
 
-/// What was measured of all flows.
+/// The measured delays of all flows.
 #[derive(Debug)]
 pub(crate) struct Latency {
     groups: Vec<(Arc<str>, Jitter)>,
     /// The delays of each group's packets; then those of single flows, if they are few.
     histograms: Vec<Histograms>,
-    /// Whether the flows are so few that each has its own.
+    /// True if the flows are so few that each has its own.
     by_flow: bool,
     /// By the flows' numbers in the records.
     flows: Vec<FlowLatency>,
@@ -46,7 +46,7 @@ pub(crate) struct FlowLatency {
     histograms: u32,
 }
 
-/// What half, 95 % and 99 % of the delays did not exceed, s; `None` without any.
+/// The delays that half, 95 % and 99 % of them did not exceed, s; `None` without any.
 pub(crate) type Percentiles = [Option<f64>; 3];
 
 fn percentiles(histogram: &DelayHistogram) -> Percentiles {
@@ -127,7 +127,7 @@ impl Latency {
         self.flows.push(FlowLatency::of_group(group));
     }
 
-    /// What was measured of a flow.
+    /// Returns the measured delays of a flow.
     pub(crate) fn of(&self, flow: u32) -> &FlowLatency {
         &self.flows[flow as usize]
     }

@@ -1,4 +1,4 @@
-//! What the totals of all flows refer to, and have in common.
+//! The common reference of the totals of all flows.
 
 use crate::edge::Edge;
 use crate::latency::{FlowLatency, Latency};
@@ -7,7 +7,7 @@ use parshall_engine::path_delay;
 use parshall_records::FlowRow;
 use parshall_units::{Duration, Instant};
 
-/// What the totals of flows refer to.
+/// The reference of the totals of flows.
 pub(crate) struct Measured<'a> {
     links: &'a [LinkState],
     latency: Option<&'a Latency>,
@@ -40,8 +40,8 @@ impl<'a> Measured<'a> {
         bytes as f64 * 8.0 / self.span_s
     }
 
-    /// What is written of every flow alike: what became of its packets by class, if it has a marker, and their delays,
-    /// if they were measured.
+    /// Returns the values of every flow: the fate of its packets by class, if it has a marker, and their delays, if they were
+    /// measured.
     pub(crate) fn common_row(&self, flow: u32, edge: Option<&Edge>) -> FlowRow {
         let (within, beyond) = (edge.map(|edge| edge.within), edge.map(|edge| edge.beyond));
         let latency = self.latency.map(|all| all.of(flow));

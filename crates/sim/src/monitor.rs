@@ -1,4 +1,4 @@
-//! How another thread watches a simulation, and stops it.
+//! The means by which another thread watches a simulation, and stops it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 

@@ -1,4 +1,5 @@
-//! What is sampled while a simulation runs. Entities without a probe pay one test for a null pointer.
+//! The samples that are taken while a simulation runs. Entities without a probe pay one test for a null
+//! pointer.
 //!
 //! What is sampled of a flow is its kind's business (`endpoints/*/probe.rs`); how samples are kept and written is here.
 

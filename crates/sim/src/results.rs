@@ -1,4 +1,4 @@
-//! What is written when a simulation ends: the rows of `flows`, `links` and `delay_histogram`, and a summary.
+//! The rows that are written when a simulation ends: those of `flows`, `links` and `delay_histogram`, and a summary.
 
 use crate::measured::Measured;
 use crate::network::Network;

@@ -33,7 +33,7 @@ pub struct Scenario {
     pub links: Vec<LinkSpec>,
     /// Groups of flows.
     pub flows: Vec<FlowGroup>,
-    /// What is recorded beyond the totals.
+    /// The records beyond the totals.
     pub probes: Probes,
 }
 
@@ -43,15 +43,15 @@ pub struct Scenario {
 pub struct LinkSpec {
     /// Its name in the records.
     pub name: String,
-    /// How fast it transmits.
+    /// Its speed.
     pub rate: RateSpec,
     /// One-way propagation delay.
     pub delay_ps: u64,
-    /// What happens to packets that find it busy.
+    /// The queue for packets that find it busy.
     pub queue: QueueConfig,
     /// Losses on the medium, before the queue.
     pub loss: LossConfig,
-    /// What each packet takes beside the delay; `None`: nothing.
+    /// The time of each packet beside the delay; `None`: nothing.
     pub jitter: Option<JitterSpec>,
 }
 
@@ -59,9 +59,9 @@ pub struct LinkSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JitterSpec {
-    /// What to draw from, in seconds.
+    /// The distribution of the times, in seconds.
     pub distribution: DistributionConfig,
-    /// Whether packets overtake each other.
+    /// The order of packets: they overtake each other, or not.
     pub order: Order,
 }
 
@@ -93,9 +93,9 @@ impl Scenario {
 pub struct FlowGroup {
     /// Its name in the records.
     pub name: String,
-    /// How many flows.
+    /// The number of flows.
     pub count: u32,
-    /// Whether its packets come from outside, of real hosts: these do what `tcp`, `congestion_control` and `workload` say.
+    /// True if its packets come from outside, of real hosts: these do what `tcp`, `congestion_control` and `workload` say.
     pub external: bool,
     /// Indices of the links that data crosses, in order; not empty.
     pub path: Vec<u32>,
@@ -103,13 +103,13 @@ pub struct FlowGroup {
     pub reverse_path: Vec<u32>,
     /// Two-way propagation delay, links of both paths included.
     pub rtt_ps: Spread,
-    /// What each data packet takes on its flow's own part of the path, beside the delay; `None`: nothing.
+    /// The time of each data packet on its flow's own part of the path, beside the delay; `None`: nothing.
     pub jitter: Option<JitterSpec>,
     /// The same of the packets of the way back.
     pub reverse_jitter: Option<JitterSpec>,
     /// The rate of each flow's own access link; `None`: unlimited.
     pub access_bps: Option<u64>,
-    /// How many packets the queue of the access link holds, the one in transmission included; `None`: all.
+    /// The packets that the queue of the access link holds, the one in transmission included; `None`: all.
     pub access_packets: Option<u32>,
     /// Which packets are within the flow's profile, decided where its access link ends.
     pub marker: MarkerConfig,
@@ -127,13 +127,13 @@ pub struct FlowGroup {
     pub tcp: Option<TcpConfig>,
     /// The congestion control, of TCP or of datagrams at a controlled rate; else `None`.
     pub congestion_control: Option<ControlConfig>,
-    /// What the application does.
+    /// The application.
     pub workload: WorkloadConfig,
-    /// What real hosts are told beside this; `None`: nothing. The network does not read it.
+    /// The further settings of real hosts; `None`: none. The network does not read it.
     pub kernel: Option<KernelOptions>,
 }
 
-/// What the kernel at the ends of a group's flows is told, where it has these. An emulation reads it.
+/// The settings of the kernel at the ends of a group's flows, where it has these. An emulation reads it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelOptions {
@@ -150,7 +150,7 @@ pub struct KernelOptions {
 }
 
 impl FlowGroup {
-    /// What drives each flow.
+    /// Returns the source of each flow.
     ///
     /// # Errors
     /// The key, and what is wrong there.
@@ -192,27 +192,27 @@ pub enum Spread {
     },
 }
 
-/// What is recorded beyond the totals; nothing here costs anything when off.
+/// The records beyond the totals; nothing here costs anything when off.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Probes {
     /// Spacing of `flow_samples`; `None`: no such table.
     pub flow_samples: Option<Sampling>,
-    /// How many flows of each group are sampled (the first ones).
+    /// The number of flows of each group that are sampled (the first ones).
     pub flows_sampled: u32,
-    /// How many flows of each group write `rounds`.
+    /// The number of flows of each group that write `rounds`.
     pub rounds_flows: u32,
-    /// Whether delays from end to end are measured: `groups`, `latency_histogram`, and the delays of `flows`.
+    /// True if delays from end to end are measured: `groups`, `latency_histogram`, and the delays of `flows`.
     pub latency: bool,
-    /// Whether the samples of flows and links come with the inner variables of controls, markers and queues: `internals`.
+    /// True if the samples of flows and links come with the inner variables of controls, markers and queues: `internals`.
     pub internals: bool,
     /// Indices of the links that are captured.
     pub pcap: Vec<u32>,
-    /// Whether the TCP flows that are sampled are logged in qlog.
+    /// True if the TCP flows that are sampled are logged in qlog.
     pub qlog: bool,
     /// Bin width of `link_samples`, and the least of `group_samples`; `None`: no such tables.
     pub link_samples: Option<Sampling>,
-    /// Whether each finished transfer is a row of `transfers`.
+    /// True if each finished transfer is a row of `transfers`.
     pub transfers: bool,
 }
 

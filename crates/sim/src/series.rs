@@ -14,14 +14,14 @@ pub(crate) const FULL: usize = 2 * LONGEST;
 /// The most values that are written.
 pub(crate) const LONGEST: usize = 1000;
 
-/// How much wider the values of a series get when it is full, and when it ends.
+/// The factors by which the values of a series get wider when it is full, and when it ends.
 ///
 /// Widths are the finest width, a power of ten, times 1, 2, 10, 20, 100, ... while it is recorded; the last step, by 2,
 /// may make 4 of 2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Widths {
     width: Duration,
-    /// Whether the next step is by five, not by two.
+    /// True if the next step is by five, not by two.
     by_five: bool,
 }
 
@@ -49,7 +49,7 @@ impl Widths {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interval {
     pub(crate) width: Duration,
-    /// Whether that is only the finest, and grows with the run.
+    /// True if that is only the finest, and grows with the run.
     pub(crate) fitted: bool,
 }
 
@@ -101,7 +101,7 @@ impl<T> Sampled<T> {
     }
 }
 
-/// How many neighbours become one when a series of `length` has ended.
+/// Returns the number of neighbours that become one when a series of `length` has ended.
 pub(crate) fn last_factor(length: usize) -> usize {
     if length > LONGEST {
         2

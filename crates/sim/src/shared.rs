@@ -1,4 +1,4 @@
-//! What the flows of a simulation share, and what is told of events: the sinks.
+//! The common state of a simulation's flows, and the sinks that are told of events.
 
 use crate::capture::Captures;
 use crate::delivered::Delivered;
@@ -26,7 +26,7 @@ pub(crate) const BIN: Entity = Entity::Boundary(1);
 /// The transfers that the end waits for are done.
 pub(crate) const ALL_DONE: Entity = Entity::Notice(0);
 
-/// What the flows of a simulation share beside the event queue.
+/// The common state of a simulation's flows beside the event queue.
 pub(crate) struct Shared {
     pub(crate) recorder: Recorder,
     /// Delays from end to end, if they are measured.
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
     pub(crate) captures: Option<Box<Captures>>,
     /// Logs of flows.
     pub(crate) logs: Option<Box<Logs>>,
-    /// What few ACKs carry that are under way on contended links.
+    /// The options of the few ACKs with any, under way on contended links.
     pub(crate) acks: AckSlots,
     /// Connections of open loops that finished: arrival process, when, flow.
     pub(crate) freed: Vec<(u32, Instant, u32)>,

@@ -1,4 +1,4 @@
-//! How captures and logs begin. Without captures nothing of them is reached: flags of a group (`TcpGroup::one_link` and
+//! The beginning of captures and logs. Without captures nothing of them is reached: flags of a group (`TcpGroup::one_link` and
 //! its like) stand in the place of comparisons that are made anyway.
 
 use crate::capture::{Captures, Wires};

@@ -82,7 +82,7 @@ parshall_units::configuration! {
 }
 
 impl TcpConfig {
-    /// How a connection's control begins.
+    /// Returns the beginning of a connection's control.
     pub fn slow_start(&self) -> SlowStartChoice {
         SlowStartChoice {
             kind: self.slow_start,

@@ -37,7 +37,7 @@ pub enum Phase {
     Loss,
 }
 
-/// What a sender knows of its connection.
+/// A sender's knowledge of its connection.
 ///
 /// The order of the fields is the order of memory, as [`Sender`](crate::Sender) says: what follows
 /// [`HOT_BYTES`](Self::HOT_BYTES) is for special events.
@@ -54,18 +54,18 @@ pub(crate) struct Connection {
     /// When the earliest of its timers expires; [`Instant::MAX`]: none is running.
     pub(crate) deadline: Instant,
     pub(crate) phase: Phase,
-    /// Whether the window was what stopped the last transmission.
+    /// True if the window was what stopped the last transmission.
     pub(crate) window_limited: bool,
     /// Congestion window reduced: an ECN reduction covers what is in flight, and the window does not grow meanwhile.
     pub(crate) reduced: bool,
-    /// Whether its ends have agreed on ECN.
+    /// True if its ends have agreed on ECN.
     pub(crate) ecn: bool,
     pub(crate) send_cwr: bool,
-    /// Whether packets are paced at all.
+    /// True if packets are paced at all.
     pub(crate) paces: bool,
-    /// Whether pacing was what stopped the last transmission.
+    /// True if pacing was what stopped the last transmission.
     pub(crate) paced: bool,
-    /// Whether each transmission is noted: for pacing, rate samples or RACK.
+    /// True if each transmission is noted: for pacing, rate samples or RACK.
     pub(crate) noted: bool,
     /// For controls that need rate samples.
     pub(crate) sampler: Option<Box<RateSampler>>,
@@ -79,9 +79,9 @@ pub(crate) struct Connection {
     send_syn: bool,
     /// The timer had the first unacknowledged packet sent again.
     timer_retransmitted: bool,
-    /// Whether `reduced_until` is of a reduction for a loss.
+    /// True if `reduced_until` is of a reduction for a loss.
     reduced_for_loss: bool,
-    /// What happened so far.
+    /// The counts so far.
     pub(crate) statistics: Statistics,
     /// Without timestamps: the packet being timed (none is number 0), and when it was sent.
     timed: Option<(NonZeroU64, Instant)>,
@@ -108,7 +108,7 @@ struct OfLinux {
 }
 
 impl OfLinux {
-    /// Whether a policy of these has Linux's form.
+    /// True if a policy of these has Linux's form.
     fn is_needed(rules: &Rules) -> bool {
         rules.window_growth.is_linux()
             || rules.rtt_estimate.is_linux()
@@ -185,8 +185,8 @@ impl Connection {
         self.nxt - self.una
     }
 
-    /// Whether the window is being reduced, by a recovery or for an ECN echo: without that, nothing need be asked of
-    /// what reduces it.
+    /// True if the window is being reduced, by a recovery or for an ECN echo: without that, nothing need be asked of what
+    /// reduces it.
     #[inline]
     pub(crate) fn reduces(&self) -> bool {
         self.phase == Phase::Recovery || self.reduced
@@ -309,9 +309,9 @@ impl Connection {
 
     // --- what a recovery tells ---
 
-    /// Whether the window was reduced for this round trip by as much as a loss asks: by a loss, or by a mark that
-    /// counts as one (RFC 3168 §6.1.2). One that DCTCP or Prague has answered by its share does not (RFC 8257 §3.5, RFC
-    /// 9331 §4.3); Linux halves then too (`dctcp_state`).
+    /// True if the window was reduced for this round trip by as much as a loss asks: by a loss, or by a mark that counts as one
+    /// (RFC 3168 §6.1.2). One that DCTCP or Prague has answered by its share does not (RFC 8257 §3.5, RFC 9331 §4.3); Linux
+    /// halves then too (`dctcp_state`).
     fn has_answered_loss(&self) -> bool {
         self.una < self.reduced_until && (self.reduced_for_loss || !self.control.needs().accurate_ecn)
     }
@@ -354,7 +354,7 @@ impl Connection {
         self.send_cwr = self.ecn;
     }
 
-    /// Whether the retransmission timer has expired since an ACK of new data.
+    /// True if the retransmission timer has expired since an ACK of new data.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.timer_retransmitted
     }
@@ -439,8 +439,8 @@ impl Connection {
         self.linux.as_ref().is_some_and(|linux| linux.window_use.may_grow(window, window < ssthresh))
     }
 
-    /// Whether the window may grow by an ACK: if it is used (RFC 5681 §3.1), and not reduced in this round trip (RFC
-    /// 3168 §6.1.2).
+    /// True if the window may grow by an ACK: if it is used (RFC 5681 §3.1), and not reduced in this round trip (RFC 3168
+    /// §6.1.2).
     #[inline]
     pub(crate) fn may_grow(&self, config: &TcpConfig, ack: &Ack) -> bool {
         let used = match config.rules.window_growth {

@@ -1,5 +1,5 @@
-//! What a sender knows of its connection at a moment, in the terms of Linux's `TCP_INFO`: for tests and tools, not for
-//! every packet.
+//! A sender's knowledge of its connection at a moment, in the terms of Linux's `TCP_INFO`: for tests and tools, not for every
+//! packet.
 
 use crate::connection::Connection;
 use crate::recovery::{Account, Repair};
@@ -34,7 +34,7 @@ pub struct Info {
     pub min_rtt: Duration,
     /// Timeouts since the last sample.
     pub backoff: u32,
-    /// Whether a reduction answers an ECN echo in this round trip.
+    /// True if a reduction answers an ECN echo in this round trip.
     pub reduced: bool,
 }
 

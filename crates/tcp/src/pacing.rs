@@ -32,12 +32,12 @@ impl Pacing {
         self.next
     }
 
-    /// Whether no packet may go at `now`.
+    /// True if no packet may go at `now`.
     pub(crate) fn holds_back(&self, now: Instant) -> bool {
         self.burst_left == 0 && now < self.next
     }
 
-    /// Whether the next packet is not the first one of a burst, or is not spaced.
+    /// True if the next packet is not the first one of a burst, or is not spaced.
     pub(crate) fn is_in_burst(&self) -> bool {
         self.burst_left > 0 || self.unpaced > 0
     }

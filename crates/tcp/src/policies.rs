@@ -57,20 +57,20 @@ use serde::{Deserialize, Serialize};
 pub struct Policy {
     /// Its key in the table `rules` of a scenario.
     pub name: &'static str,
-    /// What it is about.
+    /// Its subject.
     pub summary: &'static str,
     /// Its form by the RFCs, in one line.
     pub rfc: &'static str,
     /// Its form by Linux, in one line.
     pub linux: &'static str,
-    /// What differs, rule by rule.
+    /// The differences, rule by rule.
     pub differences: &'static [Difference],
 }
 
 /// A rule of a policy that Linux and the RFCs have in another form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What the rule is about.
+    /// The subject of the rule.
     pub what: &'static str,
     /// The RFCs' form.
     pub rfc: &'static str,
@@ -100,7 +100,7 @@ macro_rules! policy {
         }
 
         impl $type {
-            /// What documents say of it.
+            /// The declaration for documents.
             pub(super) const POLICY: $crate::policies::Policy = $crate::policies::Policy {
                 name: $name,
                 summary: $summary,
@@ -109,7 +109,7 @@ macro_rules! policy {
                 differences: &[$($crate::policies::Difference { what: $what, rfc: $by_rfc, linux: $by_linux }),+],
             };
 
-            /// Whether it has Linux's form.
+            /// True if it has Linux's form.
             #[inline]
             pub fn is_linux(self) -> bool {
                 self == Self::Linux

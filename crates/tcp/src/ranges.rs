@@ -15,17 +15,17 @@ pub struct Range {
 }
 
 impl Range {
-    /// How many packets.
+    /// Returns the number of packets.
     pub fn len(self) -> u64 {
         self.end - self.start
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 
-    /// How many of its packets are below `limit`.
+    /// Returns the number of its packets below `limit`.
     pub fn below(self, limit: u64) -> u64 {
         self.end.min(limit).saturating_sub(self.start)
     }
@@ -69,7 +69,7 @@ impl From<Range> for Run {
 }
 
 impl RangeSet {
-    /// Whether nothing is in it.
+    /// True if nothing is in it.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -48,7 +48,7 @@ pub struct Receiver {
     /// When a delayed ACK must go; [`Instant::MAX`] if none waits.
     deadline: Instant,
     congestion_echo: bool,
-    /// Whether anything arrived out of order and still waits for what is missing before it.
+    /// True if anything arrived out of order and still waits for what is missing before it.
     has_holes: bool,
     /// The packet before `next` is in no ACK yet.
     unacknowledged: bool,
@@ -63,10 +63,10 @@ pub struct Receiver {
     store: Option<Box<Store>>,
 }
 
-/// What a segment led to.
+/// The result of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Reception {
-    /// Whether this packet had not arrived before.
+    /// True if this packet had not arrived before.
     pub fresh: bool,
     /// The ACK to send now, if any.
     pub ack: Option<Ack>,
@@ -102,7 +102,8 @@ impl Receiver {
         self.next
     }
 
-    /// What the next segment will look at beside the receiver itself, as something is missing before it.
+    /// Returns the state that the next segment will look at beside the receiver itself, as something is missing
+    /// before it.
     pub fn store(&self) -> Option<&Store> {
         self.store.as_deref().filter(|_| self.has_holes)
     }
@@ -138,7 +139,7 @@ impl Receiver {
         (self.deadline != Instant::MAX).then(|| self.acknowledge_waiting(now))
     }
 
-    /// Whether an ACK that waits may have to go before the segment that arrives `at`: its time has come, or
+    /// True if an ACK that waits may have to go before the segment that arrives `at`: its time has come, or
     /// [`ack_before`](Self::ack_before) has to be asked. Most ACKs that wait do so for the next segment in order.
     #[inline]
     pub fn may_send_before(&self, config: &TcpConfig, at: Instant) -> bool {
@@ -154,7 +155,7 @@ impl Receiver {
         first.then(|| self.acknowledge_waiting(now))
     }
 
-    /// Whether the segment's mark differs from that of the one before, and the echo is that of each packet (DCTCP.CE).
+    /// True if the segment's mark differs from that of the one before, and the echo is that of each packet (DCTCP.CE).
     fn mark_changes(&self, config: &TcpConfig, segment: &Segment) -> bool {
         config.accurate_ecn && segment.congestion_experienced != self.congestion_echo
     }

@@ -10,7 +10,7 @@ use crate::TcpConfig;
 use parshall_units::Duration;
 
 parshall_units::choice! {
-    /// What the smallest timeout is a bound of.
+    /// The quantity that the smallest timeout bounds.
     pub enum RtoFloor {
         /// Of the whole timeout. RFC 6298 (2.4)
         Timeout = "timeout",
@@ -19,7 +19,7 @@ parshall_units::choice! {
     }
 }
 
-/// What the timeout remembers beside the RTT.
+/// The memory of the timeout beside the RTT.
 #[derive(Clone, Debug, Default)]
 pub struct RetransmissionTimeout {
     /// Doublings of the timeout since the last sample.
@@ -78,7 +78,7 @@ impl RetransmissionTimeout {
         self.syn_lost = true;
     }
 
-    /// How often the timer expired since the last sample.
+    /// Returns the number of times that the timer expired since the last sample.
     pub fn backoff(&self) -> u32 {
         self.backoff.into()
     }

@@ -1,4 +1,4 @@
-//! What the two ends exchange.
+//! The segments between the two ends.
 
 use crate::ranges::Range;
 use parshall_units::Instant;
@@ -10,7 +10,7 @@ pub struct Segment {
     pub seq: u64,
     /// When this copy was sent (the timestamp option, RFC 7323).
     pub sent: Instant,
-    /// Whether it was sent before.
+    /// True if it was sent before.
     pub retransmission: bool,
     /// Opens the connection; carries no data.
     pub syn: bool,
@@ -65,10 +65,11 @@ pub struct Ack {
     pub congestion_echo: bool,
     /// Answers the opening segment.
     pub syn: bool,
-    /// What arrived beyond `cumulative`; before it, a packet that arrived twice (D-SACK, RFC 2883).
+    /// The packets that arrived beyond `cumulative`; before it, a packet that arrived twice (D-SACK, RFC
+    /// 2883).
     pub sack: SackBlocks,
-    /// How many packets from `cumulative` on the receiver takes. It says so by Linux's rules and where packets are
-    /// missing: only there can it stop a sender. Else [`NO_WINDOW`].
+    /// The number of packets from `cumulative` on that the receiver takes. It says so by Linux's rules and where packets
+    /// are missing: only there can it stop a sender. Else [`NO_WINDOW`].
     pub window: u32,
 }
 

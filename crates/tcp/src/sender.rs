@@ -72,19 +72,19 @@ impl Sender {
         self.connection.end = self.connection.end.saturating_add(packets);
     }
 
-    /// Whether everything supplied is acknowledged.
+    /// True if everything supplied is acknowledged.
     #[inline]
     pub fn is_complete(&self) -> bool {
         self.connection.una >= self.connection.end
     }
 
-    /// Whether `packet` is the last one supplied.
+    /// True if `packet` is the last one supplied.
     #[inline]
     pub fn is_last(&self, packet: u64) -> bool {
         packet + 1 == self.connection.end
     }
 
-    /// Whether the timeout at hand is that of a SYN, and the connection begins with a window of one packet for it.
+    /// True if the timeout at hand is that of a SYN, and the connection begins with a window of one packet for it.
     pub fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
         self.connection.phase == Phase::Connecting && self.connection.syn_timeout_cuts_window(config)
     }
@@ -122,13 +122,13 @@ impl Sender {
         &self.connection.control
     }
 
-    /// What happened so far.
+    /// Returns the counts so far.
     #[inline]
     pub fn statistics(&self) -> &Statistics {
         &self.connection.statistics
     }
 
-    /// What happened so far, to be counted anew or taken over.
+    /// Returns the counts so far, to be counted anew or taken over.
     pub fn statistics_mut(&mut self) -> &mut Statistics {
         &mut self.connection.statistics
     }
@@ -183,7 +183,7 @@ impl Sender {
         self.connection.deadline
     }
 
-    /// How the connection ends, if it does now.
+    /// Returns the end of the connection, if it ends now.
     pub fn ending(&self) -> Ending {
         let Connection { control, phase, rto, .. } = &self.connection;
         Ending {
@@ -213,7 +213,7 @@ impl Sender {
         }
     }
 
-    /// Whether the timer that has come to its time expires at a later tick of the clock; then it is put off until that.
+    /// True if the timer that has come to its time expires at a later tick of the clock; then it is put off until that.
     fn waits_for_tick(&mut self, config: &TcpConfig, now: Instant) -> bool {
         let Self { connection, recovery } = self;
         let Some(tick) = config.timer_tick.filter(|&tick| !timer_wheel::is_tick(now, tick)) else {

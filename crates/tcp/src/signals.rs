@@ -1,4 +1,4 @@
-//! What a sender measures of its path, from which it makes the events that congestion controls hear.
+//! A sender's measurements of its path, from which it makes the events for congestion controls.
 //!
 //! Nothing here knows how packets are repaired or how a timeout is configured: numbers, times and counts are handed in.
 //!

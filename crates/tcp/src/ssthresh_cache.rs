@@ -1,4 +1,4 @@
-//! What a host keeps of a connection's ssthresh, for its next connection to the same peer (RFC 2140).
+//! A host's memory of a connection's ssthresh, for its next connection to the same peer (RFC 2140).
 //!
 //! | symbol | here | unit |
 //! | --- | --- | --- |
@@ -11,7 +11,7 @@
 //! `tcp_no_metrics_save` is 1.
 
 parshall_units::choice! {
-    /// What is kept when a connection ends.
+    /// The value that is kept when a connection ends.
     pub enum SsthreshCache {
         /// Nothing.
         Off = "off",
@@ -38,7 +38,7 @@ pub struct Ending {
 }
 
 impl SsthreshCache {
-    /// What is kept after a connection, if `kept` was before; infinite: nothing.
+    /// Returns the value to keep after a connection, if `kept` was before; infinite: nothing.
     pub fn after(self, kept: f64, end: &Ending) -> f64 {
         match self {
             Self::Off => f64::INFINITY,

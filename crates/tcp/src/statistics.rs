@@ -1,4 +1,4 @@
-//! What a sender counts about itself.
+//! A sender's counts about itself.
 
 use parshall_units::{Duration, Instant};
 use std::mem::offset_of;
@@ -77,7 +77,7 @@ impl Statistics {
         (self.rtt_samples > 0).then(|| self.rtt_sum / self.rtt_samples as f64 / 1e12)
     }
 
-    /// How many RTT samples there were, and their sum, ps.
+    /// Returns the number of RTT samples, and their sum, ps.
     #[inline]
     pub fn rtt_total(&self) -> (u64, f64) {
         (self.rtt_samples, self.rtt_sum)

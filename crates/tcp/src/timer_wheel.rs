@@ -28,7 +28,7 @@ fn level(ticks: u64) -> u32 {
     (0..LAST_LEVEL).find(|level| ticks < FIRST_LEVEL << (STEP_BITS * level)).unwrap_or(LAST_LEVEL)
 }
 
-/// Whether this is a moment at which timers expire. (One that is due then to the picosecond would wait in a kernel.)
+/// True if this is a moment at which timers expire. (One that is due then to the picosecond would wait in a kernel.)
 pub(crate) fn is_tick(now: Instant, tick: Duration) -> bool {
     now.as_ps().is_multiple_of(tick.as_ps())
 }

@@ -1,4 +1,4 @@
-//! What arrived when: frames, bytes and new connections of the whole trace in equal bins, in constant memory.
+//! The arrivals in time: frames, bytes and new connections of the whole trace in equal bins, in constant memory.
 //!
 //! The bins begin at [`SHORTEST`] and with the first frame. When there are more than [`LIMIT`], each two become one: a trace of any
 //! length has between half of the limit and all of it, if it has as many of the shortest.

@@ -38,7 +38,7 @@ pub struct Frame<'a> {
     pub link_type: i32,
     /// Length on the wire.
     pub wire_bytes: u32,
-    /// What was captured of it.
+    /// Its captured bytes.
     pub data: &'a [u8],
 }
 
@@ -79,7 +79,7 @@ impl Format {
 pub struct Stop {
     /// Bytes, decompressed, that were used.
     pub byte: u64,
-    /// What is there.
+    /// The content that was found there.
     pub reason: String,
 }
 
@@ -229,7 +229,7 @@ impl<F: FnMut(Frame<'_>) -> ControlFlow<()>> Blocks<F> {
         }
     }
 
-    /// Whether a block says that it is shorter than what encloses every block: the parser subtracts that from its length.
+    /// True if a block says that it is shorter than what encloses every block: the parser subtracts that from its length.
     fn is_too_short(&self, data: &[u8]) -> bool {
         let word = |at: usize| data.get(at..).and_then(<[u8]>::first_chunk::<4>);
         let (Some(kind), Some(length)) = (word(0), word(4)) else { return false };

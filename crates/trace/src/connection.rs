@@ -66,7 +66,7 @@ impl Key {
     }
 }
 
-/// What a SYN of one side said.
+/// The options of one side's SYN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offer {
     /// When it passed first and last, and how often.
@@ -136,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// Whether this packet opens a new connection between the same ends.
+    /// True if this packet opens a new connection between the same ends.
     pub(crate) fn is_succeeded_by(&self, packet: &Packet, side: usize) -> bool {
         let flags = packet.flags;
         if !flags.has(Flags::SYN) || flags.has(Flags::ACK) {
@@ -149,12 +149,12 @@ impl Connection {
         other_number || seen && (unopened || self.reset)
     }
 
-    /// Whether both ends have said that it is over.
+    /// True if both ends have said that it is over.
     pub(crate) fn is_over(&self) -> bool {
         self.reset || self.fins == [true; 2]
     }
 
-    /// How it ended.
+    /// Returns its end.
     pub(crate) fn ending(&self) -> &'static str {
         match (self.reset, self.fins) {
             (true, _) => "reset",
@@ -217,8 +217,8 @@ impl Connection {
         }
     }
 
-    /// Whether a packet is of the connection before between the same ends: the other end's SYN was seen, this end has not sent
-    /// one, and what it sends answers none (RFC 5961 §4: a challenge acknowledgement has the numbers of old).
+    /// True if a packet is of the connection before between the same ends: the other end's SYN was seen, this end has not sent one,
+    /// and what it sends answers none (RFC 5961 §4: a challenge acknowledgement has the numbers of old).
     fn is_stale(&self, side: usize, packet: &Packet) -> bool {
         let (Some(syn), None) = (&self.offers[1 - side], &self.offers[side]) else { return false };
         let answers = packet.ack.wrapping_sub(syn.seq.wrapping_add(1)) <= FIRST_ANSWER;

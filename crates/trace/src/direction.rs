@@ -43,7 +43,7 @@ const LARGEST_JUMP: i32 = 1 << 28;
 /// Least retransmission timeout of usual systems, less a margin.
 const LEAST_TIMEOUT: Nanos = 190_000_000;
 
-/// What was counted of a flow.
+/// The counts of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     /// Captured segments with data.
@@ -99,12 +99,12 @@ pub(crate) struct Direction {
     pub(crate) rounds: Rounds,
     pub(crate) limits: Limits,
     pub(crate) events: Events,
-    /// Whether `una` and `max` mean anything.
+    /// True if `una` and `max` mean anything.
     synchronised: bool,
-    /// Whether data begins after a SYN that was seen, and the first number after it.
+    /// True if data begins after a SYN that was seen, and the first number after it.
     opened: bool,
     after_syn: Option<u32>,
-    /// Whether data, and acknowledgements of it, were seen.
+    /// True if data, and acknowledgements of it, were seen.
     pub(crate) seen: bool,
     pub(crate) acked: bool,
     first: u64,
@@ -127,10 +127,10 @@ pub(crate) struct Direction {
     dupacks: u32,
     recover: u64,
     last_window: u16,
-    /// Whether the receiver offers no window, and one past the last byte that probed it.
+    /// True if the receiver offers no window, and one past the last byte that probed it.
     window_closed: bool,
     probed: u64,
-    /// Whether the sender had more to send when it sent what is last below `max`.
+    /// True if the sender had more to send when it sent what is last below `max`.
     more_waited: bool,
     pub(crate) largest_window: u64,
     cwr: bool,

@@ -33,7 +33,7 @@ pub enum TraceError {
     Records(#[from] RecordsError),
 }
 
-/// What is accepted, for messages.
+/// The accepted formats, for messages.
 pub(crate) const ACCEPTED: &str =
     "accepted: pcap, pcapng, cwnd series (CSV with t_s,cwnd_pkts), TCP_INFO series (CSV or \
      JSON with SndCwnd and RTT), logs of ss -ti, iperf3 -J, flent, qlog, any CSV with --columns, \

@@ -1,4 +1,4 @@
-//! What happened to a flow, and when: what a reader of a capture looks for first.
+//! The events of a flow in time, which a reader of a capture looks for first.
 
 use crate::path_times::Nanos;
 
@@ -9,7 +9,7 @@ const PENDING: usize = 64;
 const STALL: Nanos = 200_000_000;
 const ROUND_TRIPS: Nanos = 3;
 
-/// What happened.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     ZeroWindow,

@@ -5,7 +5,7 @@ use crate::path_times::Nanos;
 use serde::Deserialize;
 use std::net::IpAddr;
 
-/// What is looked at; the default is all of a capture.
+/// The packets to look at; the default is all of a capture.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Filter {
@@ -44,13 +44,13 @@ impl Selection {
         }
     }
 
-    /// Whether a frame that passes now may be looked at.
+    /// True if a frame that passes now may be looked at.
     #[inline]
     pub(crate) fn has_time(&self, now: Nanos) -> bool {
         self.everything || (self.from..self.until).contains(&now)
     }
 
-    /// Whether a packet is of a connection that is looked at.
+    /// True if a packet is of a connection that is looked at.
     #[inline]
     pub(crate) fn has(&self, packet: &Packet) -> bool {
         self.everything || self.is_chosen(packet)

@@ -39,7 +39,7 @@ pub(crate) struct Flows {
     connections: HashMap<Key, Box<Connection>>,
     sample_every: Option<Nanos>,
     packets: u64,
-    /// Whether any packet was tagged with a VLAN.
+    /// True if any packet was tagged with a VLAN.
     tagged: bool,
     next_flow: u32,
     budget: usize,

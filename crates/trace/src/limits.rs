@@ -1,4 +1,4 @@
-//! What limits a flow, one round trip after another.
+//! The limit of a flow, one round trip after another.
 //!
 //! The slots of [`crate::rounds`] last what the sender waits for an acknowledgement, wherever the capture was made. When a slot ends, its
 //! time, and the pause until the next data, go to one cause, the first that applies:
@@ -53,7 +53,7 @@ const RECENT: f32 = 0.25;
 /// Rows of periods that wait to be written: the caller takes them after every packet.
 const PENDING: usize = 256;
 
-/// What limits a flow.
+/// The limit of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Limit {
@@ -68,7 +68,7 @@ pub(crate) enum Limit {
     Unknown,
 }
 
-/// How many causes there are.
+/// The number of causes.
 pub(crate) const LIMITS: usize = Limit::Unknown as usize + 1;
 
 impl Limit {
@@ -96,14 +96,14 @@ pub(crate) struct Period {
     pub(crate) limit: Limit,
 }
 
-/// What is known of the path: the least round trip, and the time that a packet takes at its bottleneck, at most.
+/// The path as far as it is known: the least round trip, and the time that a packet takes at its bottleneck, at most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     pub(crate) least: Option<Nanos>,
     pub(crate) packet: Option<Nanos>,
 }
 
-/// What a slot that ended shows.
+/// The evidence of a slot that ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     /// When it began, when the sender could go on, and when it did.
@@ -114,10 +114,11 @@ pub(crate) struct Slot {
     /// Until when the sender had something to send, and how long it knew already that all was acknowledged.
     pub(crate) busy_until: Nanos,
     pub(crate) idle: Option<Nanos>,
-    /// Whether new data follow, and whether they were waiting when the last segment was sent.
+    /// True if new data follow, and whether they were waiting when the last segment was sent.
     pub(crate) new: bool,
+    /// True if they were waiting when the last segment was sent.
     pub(crate) waited: bool,
-    /// Whether what was lost is being sent again.
+    /// True if what was lost is being sent again.
     pub(crate) recovers: bool,
     /// Room that the receiver's window left, the window, and the payload of a packet, bytes.
     pub(crate) room: Option<u64>,
@@ -127,7 +128,7 @@ pub(crate) struct Slot {
     pub(crate) above: Option<Nanos>,
     pub(crate) smoothed: Option<Nanos>,
     pub(crate) path: Path,
-    /// Whether the capture was made at the sender.
+    /// True if the capture was made at the sender.
     pub(crate) at_sender: bool,
     /// First byte that is not acknowledged.
     pub(crate) una: u64,
@@ -166,7 +167,7 @@ struct Queue {
     sides: [Overflows; 2],
     /// Packets of a slot, at most.
     packets: u64,
-    /// Whether it stood in the last two slots.
+    /// True if it stood in the last two slots.
     stands: bool,
     stood: bool,
 }
@@ -183,7 +184,7 @@ impl Queue {
         self.stood = std::mem::replace(&mut self.stands, above > noise || busy && !slot.recovers);
     }
 
-    /// Whether a packet that was lost on this side fell into a queue. No queue drops packets while it holds next to nothing; otherwise most of
+    /// True if a packet that was lost on this side fell into a queue. No queue drops packets while it holds next to nothing; otherwise most of
     /// the losses come where packets wait about as long as they ever do there, or as at the loss before. `above`: how long the last one
     /// waited.
     fn overflowed(&mut self, side: Side, above: Nanos, least: Nanos, path: &Path) -> bool {
@@ -204,7 +205,7 @@ impl Queue {
         (near || above > enough.max(peak / 3)) && side.near_peak >= 0.5
     }
 
-    /// How long packets wait at most, on both sides.
+    /// Returns the longest wait of packets on both sides.
     fn peak(&self) -> Nanos {
         self.sides[0].peak.saturating_add(self.sides[1].peak)
     }
@@ -229,12 +230,12 @@ pub(crate) struct Limits {
     period: Option<Period>,
     pub(crate) finished: Vec<Period>,
     slow_start: bool,
-    /// Whether the last pause was so long that a sender may have reduced its window.
+    /// True if the last pause was so long that a sender may have reduced its window.
     idle: bool,
     packets_before: u64,
     una_before: u64,
     last_limit: Option<Limit>,
-    /// Whether the receiver's window was known in the last slot.
+    /// True if the receiver's window was known in the last slot.
     window_known: bool,
     reduction: Option<Reduction>,
     /// For so many slots more the receiver's window counts as full if a third of it is free.
@@ -455,7 +456,7 @@ impl Limits {
         }
     }
 
-    /// Whether the receiver's window was full. Once it was, and without a loss since, a third of it may be free: Linux defers a burst that
+    /// True if the receiver's window was full. Once it was, and without a loss since, a third of it may be free: Linux defers a burst that
     /// is smaller than that (`tcp_tso_should_defer`).
     fn is_at_edge(&mut self, slot: &Slot) -> bool {
         let Some(room) = slot.room else { return false };
@@ -467,7 +468,7 @@ impl Limits {
         self.full_lately > 0 && room < slot.window / 3
     }
 
-    /// Whether the window still grows as in slow start.
+    /// True if the window still grows as in slow start.
     fn is_slow_start(&mut self, slot: &Slot) -> bool {
         let before = std::mem::replace(&mut self.packets_before, slot.packets);
         if self.idle {

@@ -22,7 +22,7 @@ const CLOCK_STEP: u64 = 1_000_000_000;
 /// Bytes at the start of a file that tell what it is.
 const HEAD: usize = 4096;
 
-/// How traces are observed.
+/// The options of observations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
@@ -34,7 +34,7 @@ pub struct Options {
     /// Which columns of a CSV are what, as `time=t,cwnd=w`; `None`: the file is recognised by itself.
     #[serde(default)]
     pub columns: Option<String>,
-    /// What of a capture is looked at; of series everything is.
+    /// The packets of a capture to look at; of series, all samples are.
     #[serde(default)]
     pub filter: Filter,
 }
@@ -50,7 +50,7 @@ pub struct Monitor {
     pub bytes: AtomicU64,
 }
 
-/// What a trace held, apart from its flows.
+/// The content of a trace, apart from its flows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// The files, in order.
@@ -58,7 +58,7 @@ pub struct Summary {
     pub files: Vec<PathBuf>,
     /// `pcap`, `pcapng`, or a kind of series: `cwnd`, `tcp_info`, `columns`, `ss`, `iperf3`, `flent`, `qlog`.
     pub format: &'static str,
-    /// How they are compressed, outermost first.
+    /// Their compressions, outermost first.
     pub compression: Vec<&'static str>,
     /// Link types of the frames, by number.
     pub link_types: Vec<i32>,
@@ -102,7 +102,7 @@ pub struct Summary {
     pub spikes: u64,
     /// Where a file could not be read to its end: its number, the byte after decompression, and why.
     pub stopped: Vec<StoppedFile>,
-    /// What a reader of the numbers should know.
+    /// Remarks for readers of the numbers.
     pub remarks: Vec<String>,
 }
 
@@ -123,7 +123,7 @@ pub struct StoppedFile {
     pub file: PathBuf,
     /// Bytes of it, after decompression, that were used.
     pub byte: u64,
-    /// What is wrong there.
+    /// The fault that was found there.
     pub reason: String,
 }
 

@@ -30,7 +30,7 @@ impl Endpoint {
         Self { address: u128::from(address), port }
     }
 
-    /// Whether both are of the same address.
+    /// True if both are of the same address.
     pub(crate) fn is_at(self, other: Self) -> bool {
         self.address == other.address
     }
@@ -59,7 +59,7 @@ impl Flags {
     /// The window was reduced (RFC 3168).
     pub const CWR: u8 = 128;
 
-    /// Whether this flag is set.
+    /// True if this flag is set.
     #[inline]
     pub fn has(self, flag: u8) -> bool {
         self.0 & flag != 0
@@ -93,7 +93,7 @@ pub struct Packet {
     pub options: Options,
 }
 
-/// What a frame holds.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// TCP.

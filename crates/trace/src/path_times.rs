@@ -125,7 +125,7 @@ fn least_of(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
     a.into_iter().chain(b).min()
 }
 
-/// How long a packet waited on each side of the capture point, above the least time there.
+/// The waits of a packet on each side of the capture point, above the least time there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waits {
     pub(crate) before: Nanos,
@@ -150,7 +150,7 @@ struct Train {
     least: Option<Nanos>,
 }
 
-/// What is known of data that echo a timestamp.
+/// Properties of data that echo a timestamp.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Echoing {
     /// They are new, and follow what is last without a gap.
@@ -192,7 +192,7 @@ pub(crate) struct PathTimes {
     burst: Burst,
     /// How much longer acknowledgements come after the first segment that they cover than after the last: smoothed.
     delayed: f64,
-    /// Whether the receiver ever acknowledged two segments at once: then it may delay an acknowledgement of a single one.
+    /// True if the receiver ever acknowledged two segments at once: then it may delay an acknowledgement of a single one.
     delays: bool,
     train: Train,
     histogram: Histogram,
@@ -225,7 +225,7 @@ impl PathTimes {
         }
     }
 
-    /// What the handshake took on either side of the capture point.
+    /// Takes the times of the handshake on either side of the capture point.
     pub(crate) fn handshake(&mut self, before: Option<Nanos>, beyond: Option<Nanos>) {
         self.handshake_before = before.or(self.handshake_before);
         self.handshake_beyond = beyond.or(self.handshake_beyond);
@@ -278,7 +278,7 @@ impl PathTimes {
         }
     }
 
-    /// Whether data that may have come after a pause come no later than those that waited lately: then they waited too. Linux sets PSH on
+    /// True if data that may have come after a pause come no later than those that waited lately: then they waited too. Linux sets PSH on
     /// the last segment of what it segments at once, though more is waiting.
     fn is_as_late(&self, now: Nanos, sample: Nanos) -> bool {
         self.before.now(now).is_some_and(|usual| sample <= usual / 4 * 5)
@@ -353,19 +353,19 @@ impl PathTimes {
         }
     }
 
-    /// How long the last packet waited beyond the capture point; `None` if none was measured since this was asked before.
+    /// Returns the wait of the last packet beyond the capture point; `None` if none was measured since this was asked before.
     pub(crate) fn waited_beyond(&mut self) -> Option<Nanos> {
         std::mem::take(&mut self.fresh).then_some(self.last.beyond)
     }
 
-    /// Since when an acknowledgement waits for data that echo it or a later one, if these data echo `echo`: so far away is the sender at
-    /// least.
+    /// Returns the time since which an acknowledgement waits for data that echo it or a later one, if these data echo `echo`: the sender is
+    /// so far away at least.
     pub(crate) fn unechoed_since(&self, echo: u32) -> Option<Nanos> {
         let later = |value: u32| echo.wrapping_sub(value).cast_signed() < 0;
         self.echoes.iter().find(|(value, _)| later(*value)).map(|&(_, passed)| passed)
     }
 
-    /// What is below `end` and not below `start` was sent again: its acknowledgement says nothing.
+    /// Forgets the bytes from `start` to `end`, which were sent again: their acknowledgement says nothing.
     pub(crate) fn resent(&mut self, start: u64, end: u64) {
         self.segments.retain(|segment| segment.0 <= start || segment.0 > end);
     }
@@ -390,13 +390,13 @@ impl PathTimes {
         self.segments.clear();
     }
 
-    /// Whether *before* can be added; without timestamps and handshake the capture is taken for the sender's.
+    /// True if *before* can be added; without timestamps and handshake the capture is taken for the sender's.
     fn before_is_known(&self) -> bool {
         let stamped = self.before_at_most.is_some() || !self.echoes.is_empty();
         self.least_before().is_some() || !stamped || self.vantage() == Vantage::Sender
     }
 
-    /// Whether the larger part of the round trip is beyond the capture point.
+    /// True if the larger part of the round trip is beyond the capture point.
     fn beyond_is_longer(&self) -> bool {
         self.least_beyond() >= self.least_before()
     }
@@ -429,7 +429,7 @@ impl PathTimes {
             Some(self.smoothed.map_or(rtt as f64, |smoothed| smoothed + GAIN * (rtt as f64 - smoothed)));
     }
 
-    /// How long an acknowledgement that passes now still takes at least to lead to data that passes.
+    /// Returns the least time until an acknowledgement that passes now leads to data that passes.
     pub(crate) fn until_answered(&self) -> Nanos {
         self.least_before_now()
     }
@@ -466,7 +466,7 @@ impl PathTimes {
         }
     }
 
-    /// What the samples were made of.
+    /// Returns the source of the samples.
     pub(crate) fn source(&self) -> &'static str {
         match (self.samples > 0, self.before.ever.is_some() && self.vantage() != Vantage::Sender) {
             (true, true) => "acknowledgements and timestamps",
@@ -485,7 +485,7 @@ impl PathTimes {
         (self.samples > 0).then(|| self.sum / self.samples as f64 * 1e-9)
     }
 
-    /// Whether most samples are lower bounds: a queue before the capture point would not be in them.
+    /// True if most samples are lower bounds: a queue before the capture point would not be in them.
     pub(crate) fn are_lower_bounds(&self) -> bool {
         2 * self.lower_bounds > self.samples
     }
@@ -512,7 +512,7 @@ impl PathTimes {
         }
     }
 
-    /// How long the last packet that was measured waited.
+    /// Returns the waits of the last packet that was measured.
     #[inline]
     pub(crate) fn waits(&self) -> Waits {
         self.last

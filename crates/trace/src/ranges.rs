@@ -23,7 +23,7 @@ impl Ranges {
         self.0.last().map(|range| range.1)
     }
 
-    /// How many ranges it is.
+    /// Returns the number of ranges.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -35,18 +35,18 @@ impl Ranges {
         &self.0[first..first + count]
     }
 
-    /// How much is in it.
+    /// Returns the total length.
     pub(crate) fn total(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// Whether all of `start..end` is in it.
+    /// True if all of `start..end` is in it.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         let at = self.0.partition_point(|range| range.1 <= start);
         self.0.get(at).is_some_and(|range| range.0 <= start && range.1 >= end)
     }
 
-    /// How much of `start..end` is in it.
+    /// Returns the length of `start..end` that is in it.
     pub(crate) fn overlap(&self, start: u64, end: u64) -> u64 {
         let at = self.0.partition_point(|range| range.1 <= start);
         let touched = self.0[at..].iter().take_while(|range| range.0 < end);

@@ -1,4 +1,4 @@
-//! What was sent again, and whether it had to be.
+//! Retransmissions, and their necessity.
 //!
 //! A retransmission means that the copy before it was lost, unless
 //!
@@ -41,20 +41,20 @@ pub(crate) struct Resent {
     pub(crate) round: u64,
     pub(crate) before: Option<u64>,
     pub(crate) timestamp: Option<u32>,
-    /// Whether the copy before it is taken for lost.
+    /// True if the copy before it is taken for lost.
     pub(crate) lost: bool,
     pub(crate) settled: bool,
-    /// Whether the receiver has said (SACK) that it did not have it.
+    /// True if the receiver has said (SACK) that it did not have it.
     pub(crate) shown: bool,
-    /// Whether an acknowledgement jumped over it, and its duplicate is awaited.
+    /// True if an acknowledgement jumped over it, and its duplicate is awaited.
     pub(crate) suspect: bool,
 }
 
-/// What an acknowledgement says about retransmissions.
+/// The evidence of an acknowledgement on retransmissions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     pub(crate) now: Nanos,
-    /// What was acknowledged before, and is now.
+    /// The number that was acknowledged before, and is now.
     pub(crate) una: u64,
     pub(crate) ack: u64,
     pub(crate) echo: Option<u32>,
@@ -86,7 +86,7 @@ impl Retransmissions {
         self.list.iter().rev().find(|resent| resent.start <= byte && byte < resent.end)
     }
 
-    /// Whether anything between was sent again and is not settled.
+    /// True if anything between was sent again and is not settled.
     pub(crate) fn any_within(&self, start: u64, end: u64) -> bool {
         self.unsettled > 0
             && self.list.iter().any(|resent| !resent.settled && resent.start < end && start < resent.end)

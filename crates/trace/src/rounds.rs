@@ -38,11 +38,11 @@ pub(crate) struct Sent {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) packets: u64,
-    /// Whether for the first time.
+    /// True if for the first time.
     pub(crate) new: bool,
     /// The timestamp they echo.
     pub(crate) echo: Option<u32>,
-    /// How long a slot lasts at most without an acknowledgement.
+    /// The longest duration of a slot without an acknowledgement.
     pub(crate) patience: Option<Nanos>,
 }
 
@@ -51,7 +51,7 @@ struct Open {
     round: Round,
     /// Acknowledging more than this ends the slot.
     marker: u64,
-    /// Whether that was new when it was sent: then whatever is acknowledged beyond it ends the slot as well.
+    /// True if that was new when it was sent: then whatever is acknowledged beyond it ends the slot as well.
     new: bool,
     /// When the slot ends, once known, and what the data that follows it echoes then.
     ends: Option<Nanos>,
@@ -80,7 +80,7 @@ pub(crate) struct Rounds {
     next_index: u64,
     /// What is acknowledged, and what was when each of the last slots ended, the earliest first.
     acked: u64,
-    /// Whether a slot ended without the echo that it waited for: this sender does not renew what it echoes.
+    /// True if a slot ended without the echo that it waited for: this sender does not renew what it echoes.
     stale_echoes: bool,
     acked_then: [u64; SETTLING],
     /// Sum of window x duration, packet-nanoseconds, and of the durations.

@@ -1,12 +1,13 @@
-//! How many packets a captured segment was.
+//! The number of packets of a captured segment.
 //!
-//! Where the capturing host offloads segmentation, one captured segment is many packets on the wire. The handshake states their size as long
-//! as no segment is longer (than a frame of Ethernet takes, where nothing is stated): then each is a packet, however short, and a
-//! full one may be shorter than stated if nearly all have that length. A longer one shows offload, or that the handshake states less than is
-//! sent (some systems count the options to the segment and others do not, RFC 6691; some state the least size for a path
-//! of which they know nothing). Then the size is what full segments are multiples of, if one is common: it may be below the
-//! stated one (paths with a smaller MTU, tunnels); or a larger one that nearly all segments have, that fits a frame and is
-//! no multiple of the stated one. A segment with PSH may be the end of a write (RFC 9293 §3.9.1.2): its size shows nothing.
+//! Where the capturing host offloads segmentation, one captured segment is many packets on the wire. The handshake
+//! states their size as long as no segment is longer (than a frame of Ethernet takes, where nothing is stated): then
+//! each is a packet, however short, and a full one may be shorter than stated if nearly all have that length. A longer
+//! one shows offload, or that the handshake states less than is sent (some systems count the options to the segment and
+//! others do not, RFC 6691; some state the least size for a path of which they know nothing). Then the size is what
+//! full segments are multiples of, if one is common: it may be below the stated one (paths with a smaller MTU,
+//! tunnels); or a larger one that nearly all segments have, that fits a frame and is no multiple of the stated one. A
+//! segment with PSH may be the end of a write (RFC 9293 §3.9.1.2): its size shows nothing.
 //!
 //! When the size changes, the segments that were counted are counted again: a small table has how many there were of each length.
 

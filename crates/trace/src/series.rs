@@ -34,7 +34,7 @@ use parshall_records::Tables;
 use std::io;
 use std::path::Path;
 
-/// What kind of series a file is.
+/// The kind of a file of series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// CSV with a congestion window a row.

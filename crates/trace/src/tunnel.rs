@@ -18,10 +18,10 @@ const TRANSPARENT_ETHERNET: u16 = 0x6558;
 
 const VXLAN_PORT: u16 = 4789;
 
-/// What a packet carries: its link type, and its bytes.
+/// The content of a packet: its link type, and its bytes.
 pub(crate) type Inner<'a> = (i32, &'a [u8]);
 
-/// What is in a payload of this Ethernet type.
+/// Returns the content of a payload of this Ethernet type.
 pub(crate) fn in_ethernet(ether_type: EtherType, payload: &[u8]) -> Option<Inner<'_>> {
     match ether_type.0 {
         PPPOE_SESSION => match half(payload, 6)? {
@@ -37,7 +37,7 @@ pub(crate) fn in_ethernet(ether_type: EtherType, payload: &[u8]) -> Option<Inner
     }
 }
 
-/// What is in a payload of this IP protocol.
+/// Returns the content of a payload of this IP protocol.
 pub(crate) fn in_ip(protocol: IpNumber, payload: &[u8]) -> Option<Inner<'_>> {
     match protocol {
         IpNumber::IPV4 | IpNumber::IPV6 => ip(payload),

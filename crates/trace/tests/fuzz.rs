@@ -1,8 +1,8 @@
 //! Damaged files: every reader, on bytes that were a trace once.
 //!
-//! The corpus, small captures and series made by hand, is in `fuzz/corpus`, a folder a reader; `write_corpus` makes captures and some of the series
-//! anew, `fuzz/corpus.py` the others. These mutations are blind, and
-//! few enough to be a part of the tests; `make fuzz` has some that are led by the code they reach.
+//! The corpus, small captures and series made by hand, is in `fuzz/corpus`, a folder a reader; `write_corpus` makes
+//! captures and some of the series anew, `fuzz/corpus.py` the others. These mutations are blind, and few enough to be a
+//! part of the tests; `make fuzz` has some that are led by the code they reach.
 
 #![allow(clippy::disallowed_methods, reason = "files of the tests' own")]
 

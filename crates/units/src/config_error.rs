@@ -9,14 +9,14 @@ use thiserror::Error;
 pub struct ConfigError {
     /// The path of the key, e.g. `size.tail_index`.
     pub key: String,
-    /// What was found there.
+    /// The value that was found there.
     pub found: String,
-    /// What is accepted there.
+    /// The values that are accepted there.
     pub accepted: String,
 }
 
 impl ConfigError {
-    /// What was found at a key, and what is accepted there.
+    /// Returns the error of a value at a key, with the accepted ones.
     pub fn new(key: impl Into<String>, found: impl Display, accepted: impl Into<String>) -> Self {
         Self { key: key.into(), found: found.to_string(), accepted: accepted.into() }
     }

@@ -1,7 +1,8 @@
-//! Where code does otherwise than the source that it follows, on purpose: declared in code, held by a test, and printed by the documentation.
+//! Where code does otherwise than the source that it follows, on purpose: declared in code, held by a test, and printed
+//! by the documentation.
 //!
-//! A crate has one list of them, written by [`deviations!`](crate::deviations). Each has a test that fails when the code does what the source asks:
-//! then the entry goes, so that none outlives its cause.
+//! A crate has one list of them, written by [`deviations!`](crate::deviations). Each has a test that fails when the
+//! code does what the source asks: then the entry goes, so that none outlives its cause.
 
 use serde::Serialize;
 
@@ -22,8 +23,8 @@ pub struct Deviation {
     pub file: &'static str,
 }
 
-/// Declares a crate's deviations, and a test for each: the function of the same name in the module `still_deviates`, which stands beside the list, and
-/// panics when the deviation is gone.
+/// Declares a crate's deviations, and a test for each: the function of the same name in the module `still_deviates`,
+/// which stands beside the list, and panics when the deviation is gone.
 #[macro_export]
 macro_rules! deviations {
     ($(

@@ -1,4 +1,4 @@
-//! What a catalog entry can be configured with.
+//! The parameters of catalog entries.
 //!
 //! [`configuration!`](crate::configuration) declares a config struct once; from it come the
 //! fields Rust reads (no defaults: the scenario resolves them), and the [`Parameter`] list from which the
@@ -15,7 +15,7 @@ pub use types::{Bounded, ParameterType};
 use crate::{ConfigError, Duration};
 use serde::Serialize;
 
-/// How a parameter is written in a scenario and stored in a resolved one.
+/// The form of a parameter in a scenario and in a resolved one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -72,7 +72,7 @@ pub enum Kind {
 pub struct Parameter {
     /// The key in the scenario.
     pub name: &'static str,
-    /// What it holds.
+    /// The kind of its value.
     pub kind: Kind,
     /// The default as the scenario would write it (`"0.4"`, `"10 ms"`); `None`: must be given.
     pub default: Option<&'static str>,
@@ -146,11 +146,11 @@ pub struct Entry {
     pub summary: &'static str,
     /// Where it is specified.
     pub reference: &'static str,
-    /// What it can be configured with.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Keys of the flows that have another default with this entry, and that default as the scenario would write it.
     pub defaults: &'static [(&'static str, &'static str)],
-    /// What `probes.internals` records of it.
+    /// The variables that `probes.internals` records of it.
     pub variables: &'static [Variable],
 }
 

@@ -12,13 +12,13 @@ use thiserror::Error;
 pub struct ParseQuantityError {
     /// The text as it was given.
     pub found: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: &'static str,
     /// The quantity that was wanted, e.g. "a duration".
     pub what: &'static str,
     /// The accepted form, with an example.
     pub accepted: &'static str,
-    /// What was probably meant, as a question; empty if nothing looks like it.
+    /// The probable meaning, as a question; empty if nothing looks like it.
     pub hint: String,
 }
 
@@ -246,7 +246,7 @@ impl Family {
     }
 }
 
-/// What `==` says, which cannot be asked while the program is compiled.
+/// Returns the result of `==`, which cannot be called while the program is compiled.
 pub(crate) const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
     while let ([a, rest @ ..], [b, others @ ..]) = (one, other) {
         if *a != *b {

@@ -127,7 +127,7 @@ impl Rate {
         self.0
     }
 
-    /// How long `bytes` take at this rate, to the nearest picosecond.
+    /// Returns the time of `bytes` at this rate, to the nearest picosecond.
     pub fn time_for(self, bytes: u64) -> Duration {
         let bits = bytes as u128 * 8;
         let ps = (bits * PS_PER_S as u128 + self.0 as u128 / 2) / self.0 as u128;

@@ -74,7 +74,7 @@ pub enum CdfFileError {
     },
 }
 
-/// What a distribution function does between two points.
+/// The course of a distribution function between two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpolation {
     /// It rises evenly: values between the points occur.
@@ -119,7 +119,7 @@ impl CdfFile {
         Ok(Self { points, stated_mean, interpolation })
     }
 
-    /// How the file is read between its points.
+    /// Returns the interpolation between the file's points.
     pub fn interpolation(&self) -> Interpolation {
         self.interpolation
     }

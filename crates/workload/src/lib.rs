@@ -1,4 +1,4 @@
-//! What applications do: how much they send, and when.
+//! The applications: amounts of data, and their times.
 //!
 //! A workload says when data is handed to the network; it knows no packets in flight, clocks or
 //! sockets, and draws random numbers only from the generator it is handed.

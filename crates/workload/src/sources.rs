@@ -9,9 +9,9 @@
 //! A source is cheap to clone before its first draw: the flows of a group clone one, and share what does not
 //! change. Nothing is allocated by a draw, and a source takes a few words, so a million flows are no matter.
 //!
-//! Sizes drawn are rounded to the nearest multiple of their granularity (a byte, if nothing is said), which keeps the mean, but a positive transfer has at
-//! least one byte and so has every datagram; a transfer of zero bytes happens only where the scenario
-//! says zero.
+//! Sizes drawn are rounded to the nearest multiple of their granularity (a byte, if nothing is said), which keeps the
+//! mean, but a positive transfer has at least one byte and so has every datagram; a transfer of zero bytes happens only
+//! where the scenario says zero.
 
 use crate::workloads::{Bulk, Cbr, OnOff, OnOffCbr, OpenLoop, Poisson, Responses, TransferList};
 use parshall_units::Duration;
@@ -22,7 +22,7 @@ use std::num::NonZeroU64;
 /// far enough from 2^64 that sequence numbers cannot overflow.
 pub const MAX_TRANSFER_BYTES: u64 = 1 << 60;
 
-/// What drives a flow.
+/// The source of a flow's data.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Reliable transfers, one after another.

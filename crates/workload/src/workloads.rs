@@ -55,13 +55,13 @@ trait Application {
     const TITLE: &'static str;
     /// What it wants of the network.
     const DEMAND: Demand;
-    /// Whether it draws random numbers.
+    /// True if it draws random numbers.
     const RANDOM: bool;
-    /// Whether it sends datagrams, without TCP.
+    /// True if it sends datagrams, without TCP.
     const DATAGRAMS: bool = false;
-    /// Whether a congestion control sets the rate of these.
+    /// True if a congestion control sets the rate of these.
     const CONTROLLED: bool = false;
-    /// Whether the times at which it sends are random already, packet by packet.
+    /// True if the times at which it sends are random already, packet by packet.
     const RANDOM_TIMES: bool = false;
 
     /// What drives a flow whose full packets have this size on the wire, or the first key that is wrong.

@@ -34,7 +34,7 @@ class Answers(Archive):
         self.values: dict[str, Any] = {}
 
     def has(self, call: Call) -> bool:
-        """Whether an answer is there, and can be read; then `values` has it.
+        """True if an answer is in the store and can be read; then `values` has it.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Answers(Archive):
 
 
 def count_answers(store: Store, keys: Iterable[str]) -> tuple[int, int]:
-    """How many of these answers a store has, damaged or not; and how many in a format that is not read."""
+    """Return the number of these answers in a store, damaged or not, and of those in an unknown format."""
     found = [is_answer(path) for key in keys if (path := _path(store, key)).exists()]
     return sum(found), len(found) - sum(found)
 

@@ -82,7 +82,7 @@ class _Calling(Agenda):
 
     @property
     def finished(self) -> bool:
-        """Whether all were given out."""
+        """True if all calls were given out."""
         return not self._calls
 
     def next(self) -> Call | None:

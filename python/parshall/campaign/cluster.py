@@ -33,7 +33,7 @@ _COUNT_S = 2.0
 """Between two looks at how many workers there are."""
 
 _PATIENCE_S = 60.0
-"""How long a scheduler may have no worker at all."""
+"""Longest time that a scheduler may be without a worker, in seconds."""
 
 
 class DaskPool:
@@ -112,7 +112,7 @@ class DaskPool:
 
     @property
     def room(self) -> int:
-        """How many more tasks it takes now."""
+        """Number of further tasks that it takes now."""
         return max(0, _AHEAD * self.workers - len(self._tasks))
 
     def submit(self, call: Call) -> None:

@@ -95,7 +95,7 @@ class SweepComparison:
 
     @property
     def tested(self) -> int:
-        """How many differences are judged together: those of which chance is known."""
+        """Number of differences that are judged together: those with a p-value."""
         return sum(each.p_value is not None for each in self.differences)
 
     @property
@@ -199,7 +199,7 @@ def _relevance(each: Difference, at_least: float) -> tuple[int, float]:
 
 
 def _places(sweep: Sweep) -> dict[tuple[Any, ...], int]:
-    """Where each point is, by its parameters in the order of their names; "10 ms" and "0.01 s" are the same."""
+    """Return the number of each point by its parameters, in the order of names; "10 ms" equals "0.01 s"."""
     order = sorted(range(len(sweep.record.parameters)), key=lambda i: sweep.record.parameters[i].key)
     return {tuple(_same(point.values[i]) for i in order): number for number, point in enumerate(sweep.record.points)}
 

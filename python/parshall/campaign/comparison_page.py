@@ -45,13 +45,13 @@ def _compared(comparison: SweepComparison) -> list[str]:
 
 
 def how(comparison: SweepComparison) -> Sentence:
-    """How values and their intervals are meant; that there are no intervals, where there are none."""
+    """Return the sentence that explains values and intervals, or says that there are no intervals."""
     differences = [each.difference for each in comparison.differences if each.difference is not None]
     return meant(differences, "comparison.sweep_values", comparison.paired)
 
 
 def alone(comparison: SweepComparison) -> list[Sentence]:
-    """How many points only one of the sweeps has."""
+    """Return sentences on the points that only one of the sweeps has."""
     return [
         say("comparison.alone", points=counted(number, "point"), name=name, are="is" if number == 1 else "are")
         for name, number in comparison.alone

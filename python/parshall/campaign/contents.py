@@ -63,7 +63,7 @@ class Contents(Archive):
         self._values |= values
 
     def has(self, call: Call) -> bool:
-        """Whether a run is there, also if it came since we looked."""
+        """True if a run is in the store, also if it came since the last look."""
         run = call.key
         if run in self._known:
             return True

@@ -12,6 +12,7 @@ from parshall.campaign.segments import first_line, intact, keys_of, read_segment
 from parshall.campaign.store import Store
 from parshall.foundations.errors import StoreError
 from parshall.foundations.files import digest
+from parshall.foundations.formats import STORE
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Damage:
     what: str
 
 
-_ANSWER = b"parshall answer 1 "
-"""How a file of ``answers/`` begins: then follow its digest, the end of the line, and JSON."""
+_ANSWER = f"parshall answer {STORE} ".encode()
+"""First bytes of a file of ``answers/``; its digest, the end of the line, and JSON follow."""
 
 
 def behind_digest(content: bytes) -> bytes:
@@ -45,7 +46,7 @@ def answer_of(path: Path) -> bytes | None:
 
 
 def is_answer(path: Path) -> bool:
-    """Whether a file of ``answers/`` has the format that is read, damaged or not."""
+    """True if a file of ``answers/`` has the known format, damaged or not."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(len(_ANSWER)) == _ANSWER
     return False

@@ -1,4 +1,4 @@
-"""Who does runs, and where they are kept: said once, the same for the benchmark, designs, report cards and studies."""
+"""The workers and the store of runs: the same class for the benchmark, designs, report cards and studies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from parshall.foundations.errors import InputError
 
 @dataclass(frozen=True)
 class Execution:
-    """Who does runs, and where they are kept.
+    """The workers of runs, and the store that keeps them.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ ATTEMPTS = 3
 _POLL_S = 0.2
 
 _UNSEEN_S = 120.0
-"""How long an answer may be sent and not seen: a file system of several machines shows files a minute late."""
+"""Longest delay of an answer that was sent, in seconds: a shared file system shows files a minute late."""
 
 _HOPELESS = (StorageError, ClusterError)
 """Errors after which other calls would fail as well."""
@@ -38,7 +38,7 @@ class Agenda(ABC):
     @property
     @abstractmethod
     def finished(self) -> bool:
-        """Whether no further call will be wanted."""
+        """True if no further call will be wanted."""
 
     @abstractmethod
     def next(self) -> Call | None:
@@ -70,7 +70,7 @@ class Archive(ABC):
 
     @abstractmethod
     def has(self, call: Call) -> bool:
-        """Whether the answer is there now."""
+        """True if the store has the answer now."""
 
     @abstractmethod
     def take(self, call: Call, outcome: Written | Returned) -> None:
@@ -112,7 +112,7 @@ class Executor:
     _unseen: dict[str, tuple[Outcome, float]] = field(default_factory=dict)
     """Answers that were sent and that the store does not show yet, and until when it may."""
     _lost: Counter[str] = field(default_factory=Counter)
-    """How many processes have ended with each call."""
+    """Number of processes that have ended with each call."""
     _pool: Pool | None = None
 
     def run(self) -> None:

@@ -71,7 +71,7 @@ class Family:
 
     @property
     def is_share(self) -> bool:
-        """Whether the values are shares of what all groups have."""
+        """True if the values are shares of the total of all groups."""
         return named(next(iter(self.members.values()))).quantity.key == "share"
 
 
@@ -168,7 +168,7 @@ def _abscissa(sweep: Sweep, index: int) -> _Abscissa:
 
 
 def _geometric(numbers: Sequence[float]) -> bool:
-    """Whether values lie at equal ratios, as with ``scale = "log"``, and not just as well at equal steps."""
+    """True if values lie at equal ratios, as with ``scale = "log"``, and not just as well at equal steps."""
     ascending = np.sort(np.asarray(numbers, dtype=float))
     if len(ascending) < 3:
         return False
@@ -270,7 +270,7 @@ def _ordinate(family: Family, scale: Scale) -> Axis:
 
 
 def _fair(sweep: Sweep, family: Family, scale: Scale) -> list[Guide]:
-    """Where shares would be if each flow had the same, if that is the same at all points."""
+    """Return lines at the shares that flows would have if all had the same, if they are the same at all points."""
     if not family.is_share:
         return []
     fair = {group: sweep.fair_share(named(metric).place) for group, metric in family.members.items()}

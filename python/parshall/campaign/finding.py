@@ -45,7 +45,7 @@ def finding(sweep: Sweep) -> str:
 
 
 def sentences(sweep: Sweep) -> list[Sentence]:
-    """How far the sweep came, where it is not finished; and each of the first metrics that differ or lack a value."""
+    """Return the progress of an unfinished sweep, and sentences on the first metrics that differ or lack a value."""
     known = {metric: _known(sweep, metric) for metric in sweep.record.metrics}
     spoken = [name for name, by_point in known.items() if len(by_point) > 1 or _lacking(sweep, name)][:METRICS]
     metrics = {name: _Metric(sweep, name, known[name]) for name in spoken if len(known[name]) > 1}
@@ -78,7 +78,7 @@ def _sharing(sweep: Sweep) -> Sentence | None:
 
 
 def _unfinished(sweep: Sweep) -> list[Sentence]:
-    """How many points have runs, where not all are done; how many runs failed, and all at how many points."""
+    """Return the number of points with runs where runs are missing, and the number of failed runs."""
     record = sweep.record
     having = {
         number for number, point in enumerate(record.points) if any(run not in record.failed for run in point.runs)
@@ -178,7 +178,7 @@ def _of_few(sweep: Sweep, metric: str, by_point: Mapping[int, Interval]) -> Sent
 
 
 def _unknown(judgement: Judgement) -> str:
-    """How values are told of which chance is not known; empty where it is."""
+    """Return a clause on values without a known spread; empty where the spread is known."""
     if judgement.verdict is Verdict.NO_SPREAD:
         return "the same in every repetition"
     if judgement.verdict is not Verdict.UNKNOWN:
@@ -193,7 +193,7 @@ def _title(sweep: Sweep, metric: str) -> str:
 
 
 def _alike(sweep: Sweep, metric: str, title: str, least: int, points: Sequence[int]) -> Sentence:
-    """Where no difference is shown that matters: whether the points are shown to be the same."""
+    """Return the sentence for points without a difference that matters: shown to be the same, or not."""
     judged = sweep.judged((metric, each, least) for each in points if each != least)
     verdicts = {each.verdict for each in judged.values()}
     if verdicts == {Verdict.EQUAL}:
@@ -221,7 +221,7 @@ def _value(interval: Interval, metric: str) -> str:
 
 
 def _point(sweep: Sweep, number: int) -> str:
-    """Where a point is: ``limit = 2 BDP, rtt = 40 ms``; with whole key paths where two would be called alike."""
+    """Return a point in words: ``limit = 2 BDP, rtt = 40 ms``; with whole key paths if short names are ambiguous."""
     parameters = sweep.record.parameters
     short = [_short(parameter) for parameter in parameters]
     names = short if len(set(short)) == len(short) else [parameter.key for parameter in parameters]

@@ -58,7 +58,7 @@ def alone(path: Path) -> Iterator[bool]:
 
 
 def is_held_alone(path: Path) -> bool:
-    """Whether somebody has a lock alone."""
+    """True if a process has an exclusive lock."""
     descriptor = _locked(path, fcntl.LOCK_SH | fcntl.LOCK_NB)
     _left(path, descriptor)
     return descriptor is None

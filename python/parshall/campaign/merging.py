@@ -94,7 +94,7 @@ def _merged(store: Store, other: Store) -> Merged:
 
 
 def _answers(store: Store, other: Store) -> tuple[int, int]:
-    """How many answers were taken over, and how many are damaged."""
+    """Return the numbers of answers that were copied, and of damaged ones."""
     taken = damaged = 0
     for path in other.answers():
         target = store.directory / ANSWERS / path.parent.name / path.name

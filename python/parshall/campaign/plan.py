@@ -84,7 +84,7 @@ class Stopping(Part):
 
 
 class Budget(Part):
-    """Where a sweep ends, however well its metric is known."""
+    """The end of a sweep, however wide its intervals are."""
 
     runs: int | None = Field(default=None, ge=1, strict=True, description="Runs of all points together")
     time: Accepts[PositiveDuration | None, str | timedelta | None] = Field(

@@ -42,7 +42,7 @@ class Pool(Protocol):
 
     @property
     def room(self) -> int:
-        """How many more tasks it takes now."""
+        """Number of further tasks that it takes now."""
 
     @property
     def workers(self) -> int:
@@ -99,7 +99,7 @@ class Workers:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether they are on other machines."""
+        """True if the workers are on other machines."""
         return self._scheduler is not None
 
     def pool(self, most: int | None = None, *, here: bool = False) -> Pool:
@@ -155,7 +155,7 @@ class ThreadPool:
 
     @property
     def room(self) -> int:
-        """How many more tasks it takes now."""
+        """Number of further tasks that it takes now."""
         return max(0, _AHEAD * self.workers - len(self._held))
 
     def submit(self, call: Call) -> None:
@@ -209,7 +209,7 @@ class LocalPool:
 
     @property
     def room(self) -> int:
-        """How many more tasks it takes now."""
+        """Number of further tasks that it takes now."""
         held = sum(len(each.tasks) for each in self._processes) + len(self._waiting)
         return max(0, _AHEAD * self.workers - held)
 

@@ -1,4 +1,4 @@
-"""How far a sweep has come, and how long it may take.
+"""The progress of a sweep, and its remaining time.
 
 The estimate rests on the size of scenarios: the packets that their links could forward, and their flows. What a unit of
 size costs is measured on the runs that are done; before the first there is no estimate. With sequential stopping it
@@ -18,7 +18,7 @@ _FLOW = 200.0
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """How far a sweep has come."""
+    """The progress of a sweep."""
 
     done: int
     """Runs that are there, those found in the store included."""
@@ -29,7 +29,7 @@ class SweepProgress:
     planned: int
     """Runs that were decided on so far, those done included."""
     bounded: bool
-    """Whether more may be decided on (sequential stopping)."""
+    """True if all runs are decided on: repetitions have a fixed number."""
     packets: int
     """Handled in this call, in all runs."""
     elapsed_s: float
@@ -63,7 +63,7 @@ class CostEstimate:
         self._wall_done += outcome.wall_s
 
     def remaining_s(self, size: float, workers: int) -> float | None:
-        """How long scenarios of that size together take; None if nothing is known."""
+        """Return the time that scenarios of that size take together, in seconds; None if no run has ended."""
         if self._size_done <= 0:
             return None
         return size * self._wall_done / self._size_done / max(1, workers)

@@ -166,7 +166,7 @@ def _as_text(relation: duckdb.DuckDBPyRelation, columns: Sequence[bool]) -> duck
 
 
 def _is_plain(kind: object) -> bool:
-    """Whether Polars has a type of DuckDB, and Python its values; keys of a map are then no lists."""
+    """True if Polars has a type of DuckDB, and Python its values; keys of a map are then no lists."""
     name, children = str(getattr(kind, "id", "")), _children(kind)
     if name == "map" and str(getattr(children[0], "id", "")) in _NESTED:
         return False

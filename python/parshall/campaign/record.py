@@ -81,7 +81,7 @@ class SweepRecord:
     parameters: tuple[SweepParameter, ...]
     points: tuple[PointRecord, ...]
     failed: Mapping[str, str]
-    """Why, by the key of the run."""
+    """Reason of each failure, by the key of the run."""
     metrics: tuple[str, ...]
     """Metrics that the page shows first."""
     compare: Mapping[str, Any] | None
@@ -96,12 +96,12 @@ class SweepRecord:
 
     @property
     def runs(self) -> int:
-        """How many runs it has, failed ones not counted."""
+        """Number of runs, without failed ones."""
         return sum(run not in self.failed for point in self.points for run in point.runs)
 
     @property
     def finished(self) -> bool:
-        """Whether its points list all that it has."""
+        """True if the points list all runs."""
         return self.status in FINISHED
 
     def members(self) -> pl.DataFrame:

@@ -149,7 +149,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
         return None if series is None else series.estimate()
 
     def lacking(self, metric: str, point: int) -> NoValue | None:
-        """Why a metric has no value at a point though something was measured; None where it has one, or nothing was."""
+        """Return the reason why a measured metric has no value at a point; None: it has one, or was not measured."""
         series = self._at(metric, point)
         return None if series is None else series.lacking()
 
@@ -208,7 +208,7 @@ class Sweep(HasFigures, page="parshall.campaign.page:document"):
 
     @property
     def paired(self) -> bool:
-        """Whether repetitions of the same number draw the same random numbers at all points."""
+        """True if repetitions of the same number draw the same random numbers at all points."""
         return self.record.seed is not None and self.record.random_numbers == "common"
 
     def judged(self, wanted: Iterable[Difference], of: int = 0) -> dict[Difference, Judgement]:

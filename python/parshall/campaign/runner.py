@@ -222,7 +222,7 @@ class _Sweeping(Agenda):
 
     @property
     def finished(self) -> bool:
-        """Whether no further run will be wanted."""
+        """True if no further run will be wanted."""
         return self.planner.finished
 
     def next(self) -> Call | None:

@@ -1,4 +1,4 @@
-"""When a point has been repeated often enough.
+"""The rule that ends the repetitions of a point.
 
 A fixed number, or until the 95 % interval of a metric is narrower than asked. The interval is looked at after n_0 (the
 minimum) repetitions, and then each time their number has grown by 30 %, up to the maximum. A look at n uses
@@ -66,7 +66,7 @@ class StoppingCell:
 
 @dataclass
 class _State:
-    """How far a cell is."""
+    """The progress of a cell."""
 
     cell: StoppingCell
     look: int = 0
@@ -146,18 +146,18 @@ class Planner:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more will be handed out."""
+        """True if no further run will be handed out."""
         return not self._queue and all(state.reason != "going on" for state in self._states)
 
     def repetitions(self, point: int) -> int:
-        """How many repetitions of a point count: the first ones without a gap."""
+        """Return the number of repetitions of a point that count: the first ones without a gap."""
         values, there = self._values[point], 0
         while there in values:
             there += 1
         return there
 
     def reason(self, point: int) -> Reason:
-        """Why a point's repetitions ended."""
+        """Return the reason why a point's repetitions ended."""
         return self._of[point].reason
 
     def _grant(self, states: Sequence[_State]) -> None:

@@ -39,12 +39,12 @@ from typing import Any, Self
 
 from parshall.campaign import locks
 from parshall.campaign.locks import Lock
-from parshall.foundations import notebook
+from parshall.foundations import formats, notebook
 from parshall.foundations.errors import InputError, StorageError, StoreError
 from parshall.foundations.files import sync, write_atomically
 from parshall.results.records.storage import REPORT_FILE, storage_error
 
-FORMAT = 1
+FORMAT = formats.STORE
 STORE_FILE = "store.json"
 RUN_FILE = "run.json"
 _FOLDERS = ("runs", "segments", "failures", "sweeps", "pages", "partial", "claims")
@@ -121,11 +121,11 @@ class Store:
     # --- runs ---
 
     def run_directory(self, run: str) -> Path:
-        """Where a run is if it has a directory of its own."""
+        """Return the path of a run that has a directory of its own."""
         return self.directory / "runs" / run[:2] / run
 
     def has_directory(self, run: str) -> bool:
-        """Whether a run has a directory of its own."""
+        """True if a run has a directory of its own."""
         return (self.run_directory(run) / RUN_FILE).exists()
 
     def run_directories(self) -> dict[str, Path]:
@@ -218,7 +218,7 @@ class Store:
         return len(left)
 
     def _is_given_up(self, run: str) -> bool:
-        """Whether nobody has the claim of a run."""
+        """True if no process has the claim of a run."""
         if not _KEY.fullmatch(run) or (lock := self.lock(run)) is None:
             return False
         lock.release()
@@ -315,7 +315,7 @@ def _make(path: Path, shown: str) -> None:
 
 
 def _is_described(path: Path) -> bool:
-    """Whether there is a description of a store that can be read, of whatever format."""
+    """True if there is a readable description of a store, of any format."""
     try:
         _description(path)
     except (FileNotFoundError, ValueError, NotADirectoryError):
@@ -372,7 +372,7 @@ def _writer() -> str:
 
 
 def _is_left(entry: os.DirEntry[str]) -> bool:
-    """Whether the writer of something in ``partial/`` was of this machine, and is not found any more."""
+    """True if the writer of an entry in ``partial/`` ran on this machine and has ended."""
     match = _PARTIAL.fullmatch(entry.name)
     if match is None or match["host"] != _host():
         return False
@@ -384,7 +384,7 @@ def _is_left(entry: os.DirEntry[str]) -> bool:
 
 
 def _alive(process: int, since_s: float) -> bool:
-    """Whether a process of that number can write, and was there at that time: numbers are given again.
+    """True if a process of that number is alive and existed at that time: numbers are given again.
 
     One that was killed has its number until its parent asks for it.
     """

@@ -1,5 +1,13 @@
 """The command line: one file a verb.
 
+| module | holds |
+| --- | --- |
+| `app`, `panels` | the verbs, and their order and lines in the help |
+| `options`, `groups` | options that several verbs have, each declared once, and groups of them |
+| `verb` | the decorator that makes a function a verb |
+| `values`, `completion` | texts of options as numbers and names, and their completion |
+| `console`, `pages`, `progress` | output: messages, tables, JSON; pages; bars |
+
 Exit codes: 0, 1 for a failure, 2 for bad input, 3 for an emulation that cannot be believed, 130 for an interruption.
 Results go to standard output, everything else to standard error, so that ``--json`` prints one JSON value and nothing
 but.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from parshall.cli.console import Commands, verb
+from parshall.cli.added import ANYTHING, OF_EXTRAS, WithVerbs, absent, added
 from parshall.cli.panels import line_of, order_of, panel_of
-from parshall.foundations import plugins
-from parshall.foundations.errors import InputError
-from parshall.foundations.extras import missing
+from parshall.cli.verb import Commands, verb
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("run", "run"),
@@ -45,9 +43,6 @@ VERBS: Mapping[str, tuple[str, str]] = {
 }
 """The module of each verb, and its name there; `parshall.cli.panels` has their order in the help."""
 
-OF_EXTRAS: Mapping[str, tuple[str, str]] = {"itb": ("studies", "parshall-studies")}
-"""Verbs of distributions that an extra installs: the extra, and the distribution."""
-
 
 def needed(arguments: Collection[str]) -> Collection[str]:
     """The verbs that a command line needs, of these arguments: the one that it begins with; else all, for their help.
@@ -78,24 +73,13 @@ def application(verbs: Collection[str]) -> typer.Typer:
         module, attribute = VERBS[name]
         _add(made, name, getattr(import_module(f"parshall.cli.{module}"), attribute))
     if set(verbs) == set(VERBS):
-        added = dict(_of_packages())
-        for name, does in added.items():
-            _add(made, name, does)
-        for name in OF_EXTRAS.keys() - added.keys():
-            made.command(name, hidden=True, context_settings=_ANYTHING, add_help_option=False)(_absent(name))
+        of_packages = added("", VERBS)
+        for name, does in of_packages.items():
+            _add(made, name, does if isinstance(does, typer.Typer) else verb(does))
+        for name in OF_EXTRAS:
+            if "." not in name and name not in of_packages:
+                made.command(name, hidden=True, context_settings=ANYTHING, add_help_option=False)(absent(name))
     return made
-
-
-_ANYTHING = {"allow_extra_args": True, "ignore_unknown_options": True}
-
-
-def _absent(name: str) -> Callable[[], None]:
-    """A verb that says which extra has it."""
-
-    def say() -> None:
-        raise missing(OF_EXTRAS[name][0], name, OF_EXTRAS[name][1])
-
-    return verb(say)
 
 
 def _add(made: typer.Typer, name: str, does: Any) -> None:
@@ -103,19 +87,8 @@ def _add(made: typer.Typer, name: str, does: Any) -> None:
     if isinstance(does, typer.Typer):
         made.add_typer(does, name=name, short_help=line, rich_help_panel=panel)
     else:
-        made.command(name, short_help=line, rich_help_panel=panel)(does)
-
-
-def _of_packages() -> Iterator[tuple[str, Any]]:
-    """The verbs that installed packages add, by their names."""
-    taken = set(VERBS)
-    for where, name, added in plugins.loaded("verbs", "verb"):
-        if name in taken:
-            raise InputError(f'{where}: there is a verb "{name}" already; choose another name')
-        if not callable(added):
-            raise InputError(f"{where}: found {added!r}; accepted: a function, or a typer.Typer")
-        taken.add(name)
-        yield name, added if isinstance(added, typer.Typer) else verb(added)
+        of_extras = any(each.startswith(f"{name}.") for each in OF_EXTRAS)
+        made.command(name, cls=WithVerbs if of_extras else None, short_help=line, rich_help_panel=panel)(does)
 
 
 def root(

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import (
-    AtLeast,
-    Commands,
-    Controls,
-    Force,
-    Json,
-    Overrides,
-    Quiet,
-    Scheduler,
-    Seed,
-    Workers,
-    console,
-    declare_controls,
-    note,
-    part,
-    print_json,
-    share,
-    table,
-    verb,
-)
-from parshall.cli.execution import Kept, execution
-from parshall.cli.pages import WIDTH, Formats, PageOutput, Width, files, write_page
+from parshall.cli.console import console, print_json, table
+from parshall.cli.groups import Changes, PageOptions, Printed, Work
+from parshall.cli.options import AtLeast, ScenarioFile, Seed
+from parshall.cli.values import part, share
+from parshall.cli.verb import Commands, verb
 
 if TYPE_CHECKING:
     from parshall.design.rules_answer import RulesAnswer
@@ -46,7 +28,8 @@ def root() -> None:
 @ask.command("transfer")
 @verb
 def transfer(
-    size: Annotated[str, typer.Option(help='What is sent, e.g. "1 GB".', show_default=False)],
+    *,
+    size: Annotated[str, typer.Option(help='Size of the transfer, e.g. "1 GB".', show_default=False)],
     rate: Annotated[str, typer.Option(help='Rate of the bottleneck, e.g. "100 Mbit/s".', show_default=False)],
     rtt: Annotated[str, typer.Option(help='Two-way propagation delay, e.g. "40 ms".', show_default=False)],
     loss: Annotated[str, typer.Option(help="Share of the packets that are lost at random: 0.1 %, or 0.001.")] = "0",
@@ -54,22 +37,18 @@ def transfer(
         str, typer.Option("--cc", help="Congestion control of the sender.", autocompletion=completion.controls)
     ] = "cubic",
     buffer: Annotated[str, typer.Option(help="Limit of the bottleneck's queue.")] = "1 BDP",
-    others: Annotated[int, typer.Option(help="Flows that send beside it without end.", min=0)] = 0,
-    repetitions: Annotated[int, typer.Option(help="How many transfers are simulated.", min=1)] = 100,
+    others: Annotated[int, typer.Option(help="Number of other flows, which send without end.", min=0)] = 0,
+    repetitions: Annotated[int, typer.Option(help="Number of transfers to simulate.", min=1)] = 100,
     seed: Seed = 1,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    work: Work,
+    printed: Printed,
 ) -> None:
-    """How long a transfer takes: half of them, 95 % of them, the longest."""
+    """Tell how long a transfer takes: the median, the 95th percentile and the longest time."""
     from parshall.design.transfer import transfer_time
 
-    lost, silent = part("--loss", loss), quiet or as_json
-    if not silent:
-        note(f"simulating {repetitions} transfers ...")
-    with execution(store, workers, scheduler, bar=None if silent else "transfer") as by:
+    lost = part("--loss", loss)
+    printed.note(f"simulating {repetitions} transfers ...")
+    with work.execution(bar=printed.bar("transfer")) as by:
         answer = transfer_time(
             size,
             rate,
@@ -82,7 +61,7 @@ def transfer(
             seed=seed,
             execution=by,
         )
-    if as_json:
+    if printed.as_json:
         print_json(answer.to_json())
     else:
         _show(answer)
@@ -91,47 +70,39 @@ def transfer(
 @ask.command("rules")
 @verb
 def rules(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario in TOML.", show_default=False)],
-    overrides: Overrides = None,
-    controls: Controls = None,
+    scenario: ScenarioFile,
+    *,
+    changes: Changes,
     quantities: Annotated[
         list[str] | None,
         typer.Option(
             "--quantity",
             metavar="KEY",
-            help="What is asked, e.g. loss_rate or group/NAME/share; repeatable.",
+            help="A quantity to compare, e.g. loss_rate or group/NAME/share; repeatable.",
             show_default="goodput, losses, delay, shares, retransmissions, completion times",
         ),
     ] = None,
     repetitions: Annotated[
         int | None,
-        typer.Option(help="Of each variant.", min=2, show_default="8, doubled until intervals are narrow, 64 at most"),
+        typer.Option(
+            help="Repetitions of each variant.", min=2, show_default="8, doubled until intervals are narrow, 64 at most"
+        ),
     ] = None,
     at_least: AtLeast = None,
     emulate: Annotated[
         bool, typer.Option("--emulate", help="Also emulate it once, with the TCP of this machine's kernel.")
     ] = False,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    work: Work,
+    page: PageOptions,
+    printed: Printed,
 ) -> None:
-    """Which of Linux's rules makes the difference in a scenario."""
+    """Tell which of Linux's TCP rules makes the difference in a scenario."""
     from parshall.design.rules import ask_rules
     from parshall.design.rules_page import rules_page
-    from parshall.scenario import Scenario
 
-    silent, drawn = quiet or as_json, files(formats, width, output, force=force)
-    declare_controls(controls)
-    asked = Scenario.load(scenario, overrides or ())
-    if not silent:
-        note("simulating with each rule switched ...")
-    with execution(store, workers, scheduler, bar=None if silent else "rules") as by:
+    drawn, asked = page.files(), changes.scenario(scenario)
+    printed.note("simulating with each rule switched ...")
+    with work.execution(bar=printed.bar("rules")) as by:
         answer = ask_rules(
             asked,
             quantities or (),
@@ -140,13 +111,10 @@ def rules(
             emulated=emulate,
             execution=by,
         )
-    if output is not None:
-        path = write_page(lambda: rules_page(answer), output, "rules.html", drawn)
-        if not quiet:
-            note(f"page: {path}")
-    if as_json:
+    page.write(lambda: rules_page(answer), "rules.html", drawn, printed)
+    if printed.as_json:
         print_json(answer.to_json())
-    elif not quiet:
+    elif not printed.quiet:
         _show_rules(answer)
 
 

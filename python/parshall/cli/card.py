@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Force, Quiet, note, verb
+from parshall.cli.console import note
+from parshall.cli.options import Force, Quiet, file_option
+from parshall.cli.verb import verb
 
 
 @verb
@@ -16,12 +18,7 @@ def card(
         Path,
         typer.Argument(metavar="RUN", help="The directory of a run or an observation.", show_default=False),
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The file, .png or .svg.", show_default="card.png in the directory"
-        ),
-    ] = None,
+    output: Annotated[Path | None, file_option("The file, .png or .svg.", "card.png in the directory")] = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:

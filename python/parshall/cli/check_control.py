@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import (
-    FAILURE,
-    Controls,
-    Force,
-    Json,
-    Quiet,
-    Scheduler,
-    Seed,
-    Workers,
-    console,
-    declare_controls,
-    note,
-    print_json,
-    table,
-    verb,
-)
-from parshall.cli.execution import Kept, execution
-from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
+from parshall.cli.console import FAILURE, console, declare_controls, note, print_json, table
+from parshall.cli.groups import PageOptions, Printed, Work
+from parshall.cli.options import Controls, Seed
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.suites.control_check import Card
@@ -42,6 +27,7 @@ def check_control(
             autocompletion=completion.controls,
         ),
     ],
+    *,
     parameters: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,30 +39,25 @@ def check_control(
     ] = None,
     controls: Controls = None,
     seed: Seed = 1,
-    repetitions: Annotated[int, typer.Option(help="Of each simulation.", min=1)] = 5,
+    repetitions: Annotated[int, typer.Option(help="Repetitions of each simulation.", min=1)] = 5,
     measure: Annotated[
         bool,
-        typer.Option("--measure/--no-measure", help="Whether to simulate it, or to run the conformance kit alone."),
+        typer.Option("--measure/--no-measure", help="Run the conformance kit and simulate it, or only run the kit."),
     ] = True,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    work: Work,
+    page: PageOptions,
+    printed: Printed,
 ) -> None:
-    """Put a congestion control to the test: what it must keep, and what it does beside Reno and CUBIC."""
+    """Test a congestion control: the rules that it must keep, and its behaviour beside Reno and CUBIC."""
     from parshall.cli.progress import working
     from parshall.suites.control_check import check
+    from parshall.suites.control_check.page import page as card_page
 
-    drawn = files(formats, width, output, force=force)
+    drawn = page.files()
     declare_controls(controls)
     with (
-        execution(store, workers, scheduler) as by,
-        working(shown=sys.stderr.isatty() and not (quiet or as_json)) as progress,
+        work.execution() as by,
+        working(shown=sys.stderr.isatty() and not printed.silent) as progress,
     ):
         card = check(
             control,
@@ -87,22 +68,13 @@ def check_control(
             execution=by,
             progress=progress,
         )
-    if output is not None:
-        path = _write(card, output, drawn)
-        if not quiet:
-            note(f"Page: {path}")
-    if as_json:
+    page.write(lambda: card_page(card), "check-control.html", drawn, printed)
+    if printed.as_json:
         print_json(card.as_json())
-    elif not quiet:
+    elif not printed.quiet:
         _show(card)
     if not card.passed:
         raise typer.Exit(FAILURE)
-
-
-def _write(card: Card, output: Path, drawn: Files) -> Path:
-    from parshall.suites.control_check.page import page
-
-    return write_page(lambda: page(card), output, "check-control.html", drawn)
 
 
 def _show(card: Card) -> None:

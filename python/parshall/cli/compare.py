@@ -7,19 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import (
-    STORE,
-    AcceptInvalid,
-    AtLeast,
-    Json,
-    Quiet,
-    console,
-    note,
-    print_json,
-    share,
-    table,
-    verb,
-)
+from parshall.cli.console import console, note, print_json, table
+from parshall.cli.groups import Printed
+from parshall.cli.options import AcceptInvalid, AtLeast, file_option, store_option
+from parshall.cli.values import share
+from parshall.cli.verb import verb
 from parshall.foundations.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,31 +27,30 @@ def compare(
             metavar="A B ...", help="The directories of results; with --store two sweeps.", show_default=False
         ),
     ],
+    *,
     baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What the others are compared with.", show_default="the first")
+        str | None,
+        typer.Option(metavar="NAME", help="The result that the others are compared with.", show_default="the first"),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write a page, e.g. page.html.", show_default=False),
+    output: Annotated[Path | None, file_option("Write a page, e.g. page.html.", False)] = None,
+    store: Annotated[Path | None, store_option("A and B are results")] = None,
+    other_store: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The store of B.", show_default="that of A")
     ] = None,
-    store: Annotated[Path | None, typer.Option(metavar="DIR", help=STORE, show_default="A and B are results")] = None,
-    other_store: Annotated[Path | None, typer.Option(metavar="DIR", help="That of B, if it is another one.")] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Of sweeps: a metric to compare; may be repeated. Else those of A's page."),
+        typer.Option(metavar="NAME", help="A metric of the sweeps; repeatable.", show_default="those of the page of A"),
     ] = None,
     at_least: AtLeast = None,
     accept_invalid: AcceptInvalid = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
-    """Compare results: values, and the difference of each to the first with its 95 % confidence interval.
+    """Compare results: the values, and the difference of each to the first with its 95 % confidence interval.
 
-    Results are runs, observations and predictions in any mixture. First comes what differs and matters: differences
-    that are shown and reach --at-least, the largest first.
+    Results are runs, observations and predictions in any mixture. The differences that are shown and reach --at-least
+    come first, the largest at the top.
 
-    Sweeps are compared point by point; a difference is called significant if it is among those found at a false
-    discovery rate of 5 %.
+    Sweeps are compared point by point. A difference is significant if it is found at a false discovery rate of 5 %.
     """
     if len(results) < 2 or (store is not None and len(results) != 2):
         raise InputError(f"compare: found {len(results)}; accepted: {'two sweeps' if store else 'two results or more'}")
@@ -67,11 +58,11 @@ def compare(
         raise InputError("--baseline and --output are not for sweeps; `parshall sweep` writes the page of a sweep")
     if store is not None:
         places = (store, results[0]), (other_store or store, results[1])
-        _sweeps(*places, metric or [], share(at_least), as_json, quiet)
+        _sweeps(*places, metric or [], share(at_least), printed)
     elif other_store is not None or metric:
         raise InputError("--other-store and --metric are for sweeps: give --store DIR too")
     else:
-        _results(results, baseline, output, share(at_least), accept_invalid, as_json, quiet)
+        _results(results, baseline, output, share(at_least), accept_invalid, printed)
 
 
 def _results(
@@ -80,8 +71,7 @@ def _results(
     output: Path | None,
     at_least: float,
     accept_invalid: bool,
-    as_json: bool,
-    quiet: bool,
+    printed: Printed,
 ) -> None:
     from parshall.report import compare as compared
     from parshall.results.loading import load_result
@@ -93,25 +83,23 @@ def _results(
         from parshall.results.records.storage import guarded
 
         guarded(lambda: write_page(comparison, output))
-    if as_json:
+    if printed.as_json:
         print_json(comparison.to_json())
-    else:
-        show(comparison, quiet=quiet)
-        if output is not None and not quiet:
-            note(f"page: {output.resolve()}")
+        return
+    show(comparison, quiet=printed.quiet)
+    if output is not None:
+        printed.written(output.resolve())
 
 
-def _sweeps(
-    a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_least: float, as_json: bool, quiet: bool
-) -> None:
+def _sweeps(a: tuple[Path, str], b: tuple[Path, str], metrics: list[str], at_least: float, printed: Printed) -> None:
     from parshall.campaign import Sweep
     from parshall.campaign.comparing import compare as compared
 
     comparison = compared(Sweep.load(*a), Sweep.load(*b), metrics, at_least)
-    if as_json:
+    if printed.as_json:
         print_json(comparison.to_json())
     else:
-        _show_sweeps(comparison, quiet=quiet)
+        _show_sweeps(comparison, quiet=printed.quiet)
 
 
 def show(comparison: Comparison, *, quiet: bool = False) -> None:
@@ -135,7 +123,7 @@ def show(comparison: Comparison, *, quiet: bool = False) -> None:
 
 
 def _say_how(comparison: Comparison, listed: int) -> None:
-    """How a comparison was made, and what it does not show; `listed` of its quantities are in the table."""
+    """Print the method of a comparison and its limits; `listed` of its quantities are in the table."""
     from parshall.foundations.numbers import counted
     from parshall.report.comparing import QUANTITIES, bounds, family, letter, meant
     from parshall.report.sentences import say

@@ -4,73 +4,85 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import (
-    Force,
-    Json,
-    Overrides,
-    Quiet,
-    Scheduler,
-    Workers,
-    asked_share,
-    console,
-    duration_s,
-    note,
-    print_json,
-    table,
-    verb,
-)
-from parshall.cli.execution import Kept, execution
-from parshall.cli.pages import WIDTH, Files, Formats, PageOutput, Width, files, write_page
+from parshall.cli.console import console, print_json, table
+from parshall.cli.groups import Changes, PageOptions, Printed, Work
+from parshall.cli.options import ScenarioFile
+from parshall.cli.pages import Files
+from parshall.cli.values import asked_share, duration_s
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.design.judging import Judged
     from parshall.design.queueing import Demand, Place, QueueDesign
     from parshall.report.document import Document
+    from parshall.scenario import Scenario
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario in TOML.", show_default=False)]
-Link = Annotated[str | None, typer.Option(help="Whose queue.", show_default="the bottleneck, or the only link")]
-Utilisation = Annotated[
-    str | None, typer.Option(help='Used share of the link, at least, e.g. "98 %".', show_default=False)
-]
-Loss = Annotated[str | None, typer.Option(help='Share of packets lost, at most, e.g. "0.5 %".', show_default=False)]
-Delay = Annotated[str | None, typer.Option(help='Mean queueing delay, at most, e.g. "20 ms".', show_default=False)]
-Late = Annotated[
-    str | None, typer.Option("--p99", help="99th percentile of the queueing delay, at most.", show_default=False)
-]
+
+@dataclass(frozen=True)
+class Bounds:
+    """Demands on the queue of a link; at least one is given."""
+
+    utilisation: Annotated[
+        str | None, typer.Option(help='Used share of the link, at least, e.g. "98 %".', show_default=False)
+    ] = None
+    loss: Annotated[
+        str | None, typer.Option(help='Share of packets lost, at most, e.g. "0.5 %".', show_default=False)
+    ] = None
+    delay: Annotated[
+        str | None, typer.Option(help='Mean queueing delay, at most, e.g. "20 ms".', show_default=False)
+    ] = None
+    p99: Annotated[
+        str | None, typer.Option(help="99th percentile of the queueing delay, at most.", show_default=False)
+    ] = None
+    link: Annotated[
+        str | None, typer.Option(help="The link of the queue.", show_default="the bottleneck, or the only link")
+    ] = None
+
+    def demand(self, scenario: Scenario) -> tuple[Place, Demand]:
+        """Return the place of the queue in a scenario, and what is asked of it.
+
+        Raises
+        ------
+        InputError
+            Nothing is asked, or a bound is none.
+        """
+        from parshall.design.queueing import Demand, place
+        from parshall.foundations.errors import InputError
+
+        where = place(scenario, self.link)
+        if not any((self.utilisation, self.loss, self.delay, self.p99)):
+            accepted = '--utilisation "98 %", --loss, --delay "20 ms", --p99'
+            raise InputError(f"found nothing that is asked; accepted: {accepted}")
+        return where, Demand(
+            None if self.utilisation is None else asked_share("--utilisation", self.utilisation),
+            None if self.loss is None else asked_share("--loss", self.loss),
+            duration_s("--delay", self.delay),
+            duration_s("--p99", self.p99),
+        )
 
 
 @verb
 def buffer(
     scenario: ScenarioFile,
-    overrides: Overrides = None,
-    utilisation: Utilisation = None,
-    loss: Loss = None,
-    delay: Delay = None,
-    late: Late = None,
-    link: Link = None,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    changes: Changes,
+    bounds: Bounds,
+    work: Work,
+    page: PageOptions,
+    printed: Printed,
 ) -> None:
-    """The smallest drop-tail buffer that keeps a link busy, or the longest within a delay."""
+    """Find the smallest drop-tail buffer that keeps a link busy, or the largest within a delay."""
     from parshall.design import buffer as design
     from parshall.design.network_page import buffer_page
 
-    out = _Output(output, files(formats, width, output, force=force), as_json, quiet)
-    where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
-    out.note("simulating limits of the queue ...")
-    with execution(store, workers, scheduler, bar=out.bar("buffer")) as by:
+    out = _Output(page, page.files(), printed)
+    where, demand = bounds.demand(changes.scenario(scenario))
+    printed.note("simulating limits of the queue ...")
+    with work.execution(bar=printed.bar("buffer")) as by:
         chosen = design.choose(where, demand, execution=by)
     size = {"limit_packets": chosen.limit(chosen.nearest), "bdp_packets": where.bdp_packets}
     out.queue(chosen, design.sentences(chosen), size, lambda: buffer_page(chosen))
@@ -79,35 +91,26 @@ def buffer(
 @verb
 def aqm(
     scenario: ScenarioFile,
-    overrides: Overrides = None,
-    utilisation: Utilisation = None,
-    loss: Loss = None,
-    delay: Delay = None,
-    late: Late = None,
+    *,
+    changes: Changes,
+    bounds: Bounds,
     queues: Annotated[
         str | None,
-        typer.Option(help="Which, with commas between them.", show_default="all that Linux has"),
+        typer.Option(help="Names of queues, with commas.", show_default="all that Linux has"),
     ] = None,
-    link: Link = None,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    work: Work,
+    page: PageOptions,
+    printed: Printed,
 ) -> None:
-    """Which active queue management keeps what is asked."""
+    """Find the active queue managements that meet a demand."""
     from parshall.design import aqm as design
     from parshall.design.network_page import aqm_page
 
-    out = _Output(output, files(formats, width, output, force=force), as_json, quiet)
-    where, demand = _asked(scenario, overrides, link, (utilisation, loss, delay, late))
+    out = _Output(page, page.files(), printed)
+    where, demand = bounds.demand(changes.scenario(scenario))
     names = () if queues is None else design.checked(queues)
-    out.note("simulating queues ...")
-    with execution(store, workers, scheduler, bar=out.bar("aqm")) as by:
+    printed.note("simulating queues ...")
+    with work.execution(bar=printed.bar("aqm")) as by:
         chosen = design.choose(where, demand, names, execution=by)
     out.queue(chosen, design.sentences(chosen), {}, lambda: aqm_page(chosen))
 
@@ -115,73 +118,40 @@ def aqm(
 @verb
 def repetitions(
     scenario: ScenarioFile,
-    overrides: Overrides = None,
+    *,
+    changes: Changes,
     metric: Annotated[str, typer.Option(help="The quantity, e.g. group/web/completion_s.")] = "goodput_bps",
-    within: Annotated[str, typer.Option(help="Half width of the 95 % interval over the mean.")] = "5 %",
-    pilot: Annotated[int, typer.Option(help="How many are simulated first.", min=3)] = 8,
-    most: Annotated[int, typer.Option(help="How many at most.", min=3)] = 2000,
-    store: Kept = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    within: Annotated[
+        str, typer.Option(help="Half width of the 95 % interval, as a share of the mean: 5 %, or 0.05.")
+    ] = "5 %",
+    pilot: Annotated[int, typer.Option(help="Number of repetitions to begin with.", min=3)] = 8,
+    most: Annotated[int, typer.Option(help="Largest number of repetitions.", min=3)] = 2000,
+    work: Work,
+    page: PageOptions,
+    printed: Printed,
 ) -> None:
-    """How many repetitions an interval needs to be as narrow as is asked."""
+    """Find the number of repetitions with which a confidence interval is narrow enough."""
     from parshall.design import repetitions as design
     from parshall.design.network_page import repetitions_page
-    from parshall.scenario import Scenario
 
-    out = _Output(output, files(formats, width, output, force=force), as_json, quiet)
-    given = Scenario.load(scenario, overrides or ())
+    out = _Output(page, page.files(), printed)
+    given = changes.scenario(scenario)
     share = asked_share("--within", within)
-    out.note("simulating repetitions ...")
-    with execution(store, workers, scheduler, bar=out.bar("repetitions")) as by:
+    printed.note("simulating repetitions ...")
+    with work.execution(bar=printed.bar("repetitions")) as by:
         chosen = design.choose(given, metric, share, pilot=pilot, most=most, execution=by)
     looks = [{"repetitions": look.repetitions, **asdict(look.interval)} for look in chosen.looks]
     summary = {"kept": chosen.judged.verdict == "holds", "repetitions": chosen.repetitions, "looks": looks}
     out.answer(design.sentences(chosen), [chosen.judged], summary, lambda: repetitions_page(chosen))
 
 
-def _asked(
-    scenario: Path, overrides: list[str] | None, link: str | None, bounds: tuple[str | None, ...]
-) -> tuple[Place, Demand]:
-    from parshall.design.queueing import Demand, place
-    from parshall.foundations.errors import InputError
-    from parshall.scenario import Scenario
-
-    where = place(Scenario.load(scenario, overrides or ()), link)
-    if not any(bounds):
-        raise InputError('found nothing that is asked; accepted: --utilisation "98 %", --loss, --delay "20 ms", --p99')
-    utilisation, loss, delay, late = bounds
-    return where, Demand(
-        None if utilisation is None else asked_share("--utilisation", utilisation),
-        None if loss is None else asked_share("--loss", loss),
-        duration_s("--delay", delay),
-        duration_s("--p99", late),
-    )
-
-
 @dataclass(frozen=True)
 class _Output:
-    """Where an answer goes: a page, JSON, the console."""
+    """The destinations of an answer: a page, JSON, the console."""
 
-    output: Path | None
+    page: PageOptions
     drawn: Files
-    as_json: bool
-    quiet: bool
-
-    def note(self, message: str) -> None:
-        """Say what is being done."""
-        if not (self.quiet or self.as_json):
-            note(message)
-
-    def bar(self, name: str) -> str | None:
-        """Return the title of the bar of progress; None: there is none."""
-        return None if self.quiet or self.as_json else name
+    printed: Printed
 
     def queue(
         self, chosen: QueueDesign, sentences: Sequence[str], more: Mapping[str, Any], page: Callable[[], Document]
@@ -212,13 +182,10 @@ class _Output:
         commands: Sequence[str] = (),
     ) -> None:
         """Write the page, and print the answer, what was asked, and what to paste."""
-        if self.output is not None:
-            path = write_page(page, self.output, "design.html", self.drawn)
-            if not self.quiet:
-                note(f"page: {path}")
-        if self.as_json:
+        self.page.write(page, "design.html", self.drawn, self.printed)
+        if self.printed.as_json:
             print_json({"answer": list(sentences), **summary, "asked": [_as_json(each) for each in judged]})
-        elif not self.quiet:
+        elif not self.printed.quiet:
             _show(sentences, judged, commands)
 
 

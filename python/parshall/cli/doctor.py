@@ -13,7 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from parshall.cli.console import FAILURE, Json, console, print_json, table, verb
+from parshall.cli.console import FAILURE, console, print_json, table
+from parshall.cli.options import Json
+from parshall.cli.verb import verb
 from parshall.foundations import debian
 from parshall.foundations.extras import EXTRAS
 
@@ -37,12 +39,12 @@ def doctor(
     measure: Annotated[
         bool,
         typer.Option(
-            "--measure", help="Measure what this machine can emulate: ten seconds, in which nothing else should run."
+            "--measure", help="Measure the speed of emulations, for ten seconds in which nothing else should run."
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what this machine can do, and what to install for the rest."""
+    """Show the abilities of this machine, and what to install for the rest."""
     if measure:
         from parshall.instruments.emulation import measure as measure_emulation
 

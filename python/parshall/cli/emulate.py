@@ -10,32 +10,19 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import (
-    AcceptInvalid,
-    AtOnce,
-    Controls,
-    Force,
-    Json,
-    Output,
-    Overrides,
-    Quiet,
-    WithPage,
-    console,
-    declare_controls,
-    hush,
-    note,
-    print_json,
-    table,
-    verb,
-)
+from parshall.cli.console import console, note, print_json, table
+from parshall.cli.groups import Changes, Emulations, Printed, Results
+from parshall.cli.verb import verb
 
 
 @verb
 def emulate(
-    scenario: Annotated[Path | None, typer.Argument(help="A scenario in TOML.", show_default=False)] = None,
-    output: Output = None,
-    overrides: Overrides = None,
-    controls: Controls = None,
+    scenario: Annotated[
+        Path | None, typer.Argument(metavar="[SCENARIO]", help="A scenario in TOML.", show_default=False)
+    ] = None,
+    *,
+    results: Results,
+    changes: Changes,
     record_controls: Annotated[
         bool,
         typer.Option(
@@ -43,41 +30,36 @@ def emulate(
             help="Record each call that the kernel's congestion controls get, for `parshall replay`.",
         ),
     ] = False,
-    force: Force = False,
-    page: WithPage = True,
-    accept_invalid: AcceptInvalid = False,
-    at_once: AtOnce = False,
+    emulations: Emulations,
     lists: Annotated[
-        bool, typer.Option("--list", help="Only say which emulation of this machine has its turn, and which wait.")
+        bool,
+        typer.Option(
+            "--list", help="Only list the emulations of this machine: the one that runs, and those that wait."
+        ),
     ] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
-    """Run a scenario with the kernel's own TCP at both ends of its flows, in real time."""
+    """Run a scenario in real time, with the kernel's own TCP at both ends of its flows."""
     from parshall.cli.run import made_by, present
     from parshall.foundations.errors import InputError
     from parshall.instruments.emulation import emulate as run_on_the_kernel
     from parshall.results.records.validity import believable
-    from parshall.scenario import Scenario
 
     if lists:
-        _list(as_json=as_json)
+        _list(as_json=printed.as_json)
         return
     if scenario is None:
         raise InputError("found no scenario; accepted: a scenario in TOML, or --list")
-    hush(quiet or as_json)
-    declare_controls(controls)
-    read = Scenario.load(scenario, overrides or ())
-    made = made_by(
-        partial(run_on_the_kernel, record_controls=record_controls, at_once=at_once), read, output, force, quiet
-    )
-    present(made, page=page, as_json=as_json, quiet=quiet)
+    printed.hush()
+    instrument = partial(run_on_the_kernel, record_controls=record_controls, at_once=emulations.at_once)
+    made = made_by(instrument, changes.scenario(scenario), results, quiet=printed.quiet)
+    present(made, printed, page=results.page)
     recorded = made.metadata.get("recording")
-    if recorded and not quiet and not as_json:
+    if recorded and not printed.silent:
         lost = f"{recorded['dropped']} calls were lost" if recorded["dropped"] else "none was lost"
         missing = f", and the kernel left out {recorded['left_out']} at least" if recorded.get("left_out") else ""
         note(f"recorded: {recorded['calls']} calls of the kernel's controls; {lost}{missing}")
-    believable([made], accept_invalid=accept_invalid)
+    believable([made], accept_invalid=emulations.accept_invalid)
 
 
 def _list(*, as_json: bool) -> None:

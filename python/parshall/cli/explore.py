@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Controls, Force, Quiet, declare_controls, note, termination_interrupts, verb
+from parshall.cli.console import declare_controls, note, termination_interrupts
+from parshall.cli.options import Controls, Force, Quiet
+from parshall.cli.verb import verb
 
 
 @verb
@@ -20,7 +22,9 @@ def explore(
             show_default="quickstart",
         ),
     ] = None,
-    port: Annotated[int, typer.Option(help="Of the server.", show_default="any that is free", min=0, max=65535)] = 0,
+    port: Annotated[
+        int, typer.Option(help="Port of the server.", show_default="any that is free", min=0, max=65535)
+    ] = 0,
     save_in: Annotated[
         Path | None,
         typer.Option(
@@ -32,16 +36,18 @@ def explore(
         typer.Option(
             "--offline",
             metavar="FILE.html",
-            help="Write one file that needs no server: a page with the simulator in it, of this scenario or of five.",
+            help="Write a page with the simulator in it, which needs no server; of the SCENARIO, or of five.",
             show_default=False,
         ),
     ] = None,
     force: Force = False,
     controls: Controls = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open the browser.")] = True,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the browser, or only print the address.")
+    ] = True,
     quiet: Quiet = False,
 ) -> None:
-    """Explore a scenario or results in the browser; the server answers those who have the address that is printed."""
+    """Explore a scenario or results in the browser, by a local server with a secret in its address."""
     from parshall.explore.server import serve
     from parshall.foundations.errors import InputError
     from parshall.foundations.extras import extra

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import STORE, AcceptInvalid, Quiet, console, note, table, verb
+from parshall.cli.console import console, note, table
+from parshall.cli.options import WIDTH, AcceptInvalid, Quiet, Width, file_option, store_option
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.report.document import Document
@@ -18,30 +20,31 @@ if TYPE_CHECKING:
 def figure(
     result: Annotated[
         str,
-        typer.Argument(metavar="RESULT", help="The directory of a result; with --store a sweep.", show_default=False),
+        typer.Argument(
+            metavar="RESULT", help="The directory of a result; with --store, the name of a sweep.", show_default=False
+        ),
     ],
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The figure; without it they are listed.", show_default=False)
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The file; its end says the format.", show_default="NAME.pdf"
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="The name of a figure; without it, the figures are listed.", show_default=False
         ),
     ] = None,
+    *,
+    output: Annotated[Path | None, file_option("The file; its suffix names the format.", "NAME.pdf")] = None,
     file_format: Annotated[
         str | None, typer.Option("--format", help="csv, pdf, pgf, png or svg.", show_default="that of --output, or pdf")
     ] = None,
-    width: Annotated[str, typer.Option(help="How wide, e.g. 3.3in (a column of IEEE), 84mm or 240pt.")] = "6.3in",
+    width: Width = WIDTH,
     beside: Annotated[
         list[str] | None,
-        typer.Option(metavar="RESULT", help="A result to compare with: figures of the comparison; repeatable."),
+        typer.Option(metavar="RESULT", help="Another result: the figures are those of the comparison; repeatable."),
     ] = None,
-    store: Annotated[Path | None, typer.Option(metavar="DIR", help=STORE, show_default="RESULT is a directory")] = None,
+    store: Annotated[Path | None, store_option("RESULT is a directory")] = None,
     accept_invalid: AcceptInvalid = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a figure of a page as PDF, PGF, PNG or SVG, as wide as a paper needs it, or its data as CSV."""
+    """Write a figure of a page as PDF, PGF, PNG or SVG, in the width of a paper's column, or its data as CSV."""
     from parshall.foundations.errors import InputError
     from parshall.report.pictures import FORMATS, width_of
     from parshall.results.records.storage import guarded

@@ -7,25 +7,22 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Force, Json, Quiet, WithPage, note, print_json, verb
+from parshall.cli.console import note, print_json
+from parshall.cli.groups import Printed
+from parshall.cli.options import Force, Join, WithPage, file_option
+from parshall.cli.verb import verb
 
 
 @verb
 def infer(
     files: Annotated[list[Path], typer.Argument(help="A capture, or with --join its parts.", show_default=False)],
+    *,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The scenario, in TOML; its page is written beside it.",
-            show_default="printed",
-        ),
+        Path | None, file_option("The scenario, in TOML; its page is written beside it.", "printed")
     ] = None,
-    join: Annotated[bool, typer.Option("--join", help="The files are consecutive parts of one capture.")] = False,
+    join: Join = False,
     replay: Annotated[
-        bool, typer.Option("--replay", help="Write each transfer as it was, at its time, instead of distributions.")
+        bool, typer.Option("--replay", help="Write each transfer with its time and size, instead of distributions.")
     ] = False,
     controls: Annotated[
         str | None,
@@ -37,14 +34,18 @@ def infer(
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Whether to simulate it beside the capture.")
+        bool,
+        typer.Option(
+            "--check/--no-check", help="Simulate the scenario and compare it with the capture, or leave that out."
+        ),
     ] = True,
-    change: Annotated[bool, typer.Option("--what-if/--no-what-if", help="Whether to simulate what might help.")] = True,
+    change: Annotated[
+        bool, typer.Option("--what-if/--no-what-if", help="Simulate changes that might help, or leave that out.")
+    ] = True,
     explore: Annotated[bool, typer.Option("--open", help="Open the explorer on the scenario; needs --output.")] = False,
     force: Force = False,
     page: WithPage = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
     """Infer the scenario that explains a capture, check it against the capture, and simulate what would help."""
     from parshall.foundations.errors import InputError
@@ -63,19 +64,19 @@ def infer(
     effects = made.what_if() if change else None
     if output is not None:
         made.save(output, overwrite=force)
-    elif not as_json:
+    elif not printed.as_json:
         print(made.text, flush=True)
     if beside is not None:
         write_document(document(made, checked, effects), beside)
-    if as_json:
+    if printed.as_json:
         print_json(to_json(made, checked, effects))
-    if not quiet and not as_json:
+    if not printed.silent:
         for line in (*(each.text for each in sentences(made, checked, effects)), *_written(output, beside)):
             note(line)
     if explore:
         from parshall.cli.explore import explore as opened
 
-        opened(output)
+        opened(place=output)
 
 
 def _require_new(*files: Path | None, force: bool) -> None:

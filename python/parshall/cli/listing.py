@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import Json, console, print_json, table, verb
+from parshall.cli.console import console, print_json, table
+from parshall.cli.options import Json
+from parshall.cli.verb import verb
 
 
 @verb
@@ -16,14 +18,14 @@ def list_(
     family: Annotated[
         str | None,
         typer.Argument(
-            help="One family, or one entry such as cubic, with its parameters.",
+            help="A family such as controls, or an entry such as cubic, with its parameters.",
             show_default=False,
             autocompletion=completion.listed,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List what scenarios can be made of: congestion controls, queues, workloads, ..."""
+    """List the catalogs: congestion controls, queues, workloads, models, scenarios and more."""
     from parshall.scenario import catalogs
 
     families = catalogs.families()

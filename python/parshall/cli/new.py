@@ -9,16 +9,16 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import Commands, note, verb
+from parshall.cli.console import note
+from parshall.cli.options import Folder
+from parshall.cli.verb import Commands, verb
 from parshall.scenario.templates.shipped import Shipped, shipped, write_copy
 
 new = typer.Typer(cls=Commands, help="Write something to begin with.", no_args_is_help=True, add_completion=False)
 
-Folder = Annotated[Path, typer.Option("--output", "-o", help="Where to: a directory.", show_default="here")]
-
 
 class Language(StrEnum):
-    """In what a control may be written."""
+    """Programming languages of controls."""
 
     PYTHON = "python"
     C = "c"
@@ -33,13 +33,13 @@ def root() -> None:
 @new.command("control")
 @verb
 def control(
-    name: Annotated[str, typer.Argument(help="What scenarios call it.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="The name of the control in scenarios.", show_default=False)],
     language: Annotated[
         Language, typer.Option(help="Python runs anywhere; C and Rust are several times as fast.")
     ] = Language.PYTHON,
     output: Folder = Path(),
 ) -> None:
-    """Write a congestion control of one's own: Reno, to be changed."""
+    """Write a congestion control of your own: Reno, ready to change."""
     from parshall.results.records.storage import guarded
     from parshall.scenario.templates import write_control
 
@@ -51,7 +51,7 @@ def _of(template: Shipped) -> Callable[..., None]:
     """The verb that writes one of the shipped scenarios."""
 
     def write(
-        name: Annotated[str, typer.Argument(help="What it and its file are called.")] = template.name,
+        name: Annotated[str, typer.Argument(help="The name, and that of the file.")] = template.name,
         output: Folder = Path(),
     ) -> None:
         from parshall.results.records.storage import guarded

@@ -9,29 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import (
-    FAILURE,
-    Force,
-    Json,
-    Quiet,
-    WithPage,
-    console,
-    duration_s,
-    fail,
-    note,
-    one_of,
-    output_option,
-    print_json,
-    table,
-    verb,
-)
+from parshall.cli.console import FAILURE, console, fail, note, print_json, table
+from parshall.cli.groups import Printed
+from parshall.cli.options import Force, Join, WithPage, output_option
+from parshall.cli.values import duration_s, one_of
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from parshall.instruments.observation import Observation
     from parshall.instruments.observation.limits import FlowLimits
-    from parshall.report.observation.page import Close
+    from parshall.report.observation.additions import Looked
 
 LISTED = 20
 EVENT_KEYS = ("time_s", "event", "lasted_s")
@@ -47,6 +36,7 @@ def observe(
             show_default=False,
         ),
     ],
+    *,
     output: Annotated[Path | None, output_option("observe.html alone")] = None,
     flow: Annotated[
         list[str] | None,
@@ -57,19 +47,19 @@ def observe(
     since: Annotated[
         str | None,
         typer.Option(
-            "--from", help='Packets of captures from this time on, e.g. "90 s" after the first.', show_default=False
+            "--from", help='Only packets after this time, e.g. "90 s" after the first packet.', show_default=False
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(help='Packets of captures until this time, e.g. "2 min".', show_default=False)
+        str | None, typer.Option(help='Only packets before this time, e.g. "2 min".', show_default=False)
     ] = None,
     host: Annotated[
         list[str] | None,
-        typer.Option(help="Packets of captures from or to this address; repeatable.", show_default=False),
+        typer.Option(help="Only packets from or to this address; repeatable.", show_default=False),
     ] = None,
     port: Annotated[
         list[int] | None,
-        typer.Option(help="Packets of captures from or to this port; repeatable.", show_default=False),
+        typer.Option(help="Only packets from or to this port; repeatable.", show_default=False),
     ] = None,
     rtt: Annotated[
         str | None,
@@ -88,28 +78,31 @@ def observe(
     columns: Annotated[
         str | None,
         typer.Option(
-            help="Which columns of a CSV are what, e.g. time=t_ms,cwnd=w_bytes,rtt=rtt_us,mss=1448.",
+            help="Meanings of the columns of a CSV, e.g. time=t_ms,cwnd=w_bytes,rtt=rtt_us,mss=1448.",
             show_default="recognised by the file",
         ),
     ] = None,
     arrivals: Annotated[
         bool,
-        typer.Option("--arrivals/--no-arrivals", help="Whether to judge how arrivals depend on each other (seconds)."),
+        typer.Option(
+            "--arrivals/--no-arrivals",
+            help="Estimate the dependence between arrivals, which takes seconds, or leave it out.",
+        ),
     ] = True,
-    join: Annotated[bool, typer.Option("--join", help="The files are consecutive parts of one capture.")] = False,
+    join: Join = False,
     force: Force = False,
     page: WithPage = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
     """Read traces into the records, and write one page with windows, losses, round-trip times and variability."""
-    from parshall.analysis.models.variants import CONTROLS
     from parshall.instruments.observation import observe as read
+    from parshall.report.observation.additions import controls
     from parshall.results.records.storage import OBSERVED_PAGE
 
-    cc = one_of("--cc", cc, CONTROLS)
+    without = () if arrivals else ("arrivals",)
+    cc = one_of("--cc", cc, controls(cc))
     chosen = flow or []
-    shown = not quiet and sys.stderr.isatty()
+    shown = not printed.quiet and sys.stderr.isatty()
     try:
         with _progress(shown) as progress:
             observation = read(
@@ -130,12 +123,14 @@ def observe(
         raise
     rows = observation.selected(chosen, LISTED).to_dicts()
     path = (output or Path()) / OBSERVED_PAGE
-    close = _looked_at(observation, chosen, cc, path if page else None, shown=shown, arrivals=arrivals, needed=as_json)
-    if as_json:
-        print_json(result(observation, rows, close, str(path) if page else None, arrivals=arrivals))
-    elif not quiet:
+    looked = _looked_at(
+        observation, chosen, cc, path if page else None, shown=shown, without=without, needed=printed.as_json
+    )
+    if printed.as_json:
+        print_json(result(observation, rows, looked, str(path) if page else None))
+    elif not printed.quiet:
         _show(observation, rows)
-        _warn_of_chains(close)
+        _warn(looked)
         if output is not None:
             note(f"tables: {output}")
         if page:
@@ -145,17 +140,15 @@ def observe(
 def result(
     observation: Observation,
     rows: Sequence[dict[str, Any]],
-    close: Sequence[Close],
+    looked: Looked,
     path: str | None,
-    *,
-    arrivals: bool = True,
 ) -> dict[str, Any]:
-    """Return the value that ``--json`` prints, with or without the `arrivals`; docs/json.md describes it."""
+    """Return the value that ``--json`` prints; docs/json.md describes it."""
     from parshall.foundations.errors import InputError
     from parshall.instruments.observation.limits import of_rows
 
     known = observation.limits_of([(row["repetition"], row["flow"]) for row in rows])
-    spread = {(each.flow.row["flow"], each.flow.row["repetition"]): _spread(each) for each in close}
+    close = {each.key: {key: found.values for key, found in each.found.items()} for each in looked.close}
     flows = []
     for row in rows:
         flow = observation.flow(row["flow"], row["repetition"])
@@ -174,16 +167,16 @@ def result(
                 "loss_function": bins,
                 "increase_packets": changes.increase,
                 "decrease_factor": changes.factor,
-                "variability": spread.get((row["flow"], row["repetition"])),
+                "variability": None,
+                **close.get((row["repetition"], row["flow"]), {}),
             }
         )
-    traces = range(len(observation.captures)) if arrivals else ()
-    judged = [[each.as_json() for each in observation.arrivals(trace)] for trace in traces]
     return {
         "captures": observation.captures,
         "flow_count": observation.number(),
         "flows": flows,
-        "arrivals": judged if arrivals else None,
+        "arrivals": None,
+        **{key: [each.values for each in own] for key, own in looked.traces.items()},
         "page": path,
     }
 
@@ -201,26 +194,6 @@ def _limits(limits: FlowLimits) -> dict[str, Any]:
     }
 
 
-def _spread(close: Close) -> dict[str, Any]:
-    """Ranges of the throughput at each scale, observed and of the fitted chain, and why there are none."""
-    spread, flow = close.variability, close.flow
-    if spread is None:
-        return {"reason": close.reason, "scales": []}
-    scales: list[dict[str, Any]] = []
-    for each in spread.empirical:
-        low, high = spread.bounds(flow.windows.size, each.scale) or (None, None)
-        seen = {"scale_rtts": each.scale, "lowest": float(each.lowest), "highest": float(each.highest)}
-        scales.append({**seen, "chain_lowest": low, "chain_highest": high})
-    return {
-        "congestion_control": spread.control.lower(),
-        "mean_packets": float(flow.windows.mean()),
-        "chain_mean_packets": None if spread.fitted is None else float(spread.fitted.mean),
-        "superposition_p": None if spread.superposition is None else float(spread.superposition.p_value),
-        "reason": spread.reason or None,
-        "scales": scales,
-    }
-
-
 def _looked_at(
     observation: Observation,
     chosen: Sequence[str],
@@ -228,33 +201,34 @@ def _looked_at(
     page: Path | None,
     *,
     shown: bool,
-    arrivals: bool,
+    without: Sequence[str],
     needed: bool,
-) -> list[Close]:
-    """Look at the flows closely, at the `arrivals` if they are wanted, and write the `page`; say what is being done."""
+) -> Looked:
+    """Look at flows and traces closely, where they are wanted, and write the `page`; say what is being done."""
     from parshall.cli.progress import working
-    from parshall.report.observation.page import closely, write_page
+    from parshall.report.observation.additions import CLOSELY, Looked, look
+    from parshall.report.observation.page import write_page
 
+    seen = Looked(())
     with working(shown) as say:
-        say(f"how the throughput varies, against the chain of {cc}")
-        close = closely(observation, chosen, cc) if page is not None or needed or cc != "reno" else []
-        if arrivals and (page is not None or needed):
-            say("arrivals: H by eight estimators (--no-arrivals leaves this out)")
-            for trace in range(len(observation.captures)):
-                observation.arrivals(trace)
+        if page is not None or needed:
+            seen = look(observation, chosen, cc, without=without, traces=None if needed else CLOSELY, say=say)
+        elif cc != "reno":  # whether its chain describes the flows is told
+            seen = look(observation, chosen, cc, traces=0, say=say)
         if page is not None:
             from parshall.results.records.storage import guarded
 
             say("writing the page")
-            guarded(lambda: write_page(observation, page, chosen, close, arrivals=arrivals))
-    return close
+            guarded(lambda: write_page(observation, page, chosen, seen, without=without))
+    return seen
 
 
-def _warn_of_chains(close: Sequence[Close]) -> None:
+def _warn(looked: Looked) -> None:
     """Say of which flows the fitted chain predicts nothing."""
-    for each in close:
-        if each.variability is not None and each.variability.fitted is not None and each.variability.reason:
-            note(f"flow {each.flow.row['flow']}: {each.variability.reason}.")
+    for each in looked.close:
+        for found in each.found.values():
+            if found.warning:
+                note(f"flow {each.flow.row['flow']}: {found.warning}.")
 
 
 def _progress(shown: bool) -> Any:

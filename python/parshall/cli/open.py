@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import FAILURE, Quiet, fail, note, verb
+from parshall.cli.console import FAILURE, fail, note
+from parshall.cli.options import Quiet
+from parshall.cli.verb import verb
 
 
 @verb

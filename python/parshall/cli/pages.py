@@ -1,31 +1,17 @@
-"""Options and functions that verbs with a page share: its place, and its figures as files beside it."""
+"""The page of a verb in its directory, and the figures as files beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from parshall.cli.values import one_of
 
 if TYPE_CHECKING:
     from parshall.report.document import Document
 
-PageOutput = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write the page to this new directory.", show_default=False)
-]
-Formats = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT,...",
-        help="Also write each figure of the page, to figures in --output, as csv, pdf, pgf, png or svg.",
-        show_default=False,
-    ),
-]
-Width = Annotated[str, typer.Option(help="How wide figures are, e.g. 3.3in (a column of IEEE), 84mm or 240pt.")]
-WIDTH = "6.3in"
 FIGURES = "figures"
 """The directory of the figures, beside the page."""
 
@@ -65,7 +51,6 @@ def files(formats: str | None, width: str, output: Path | None, *, force: bool =
     >>> files("pdf, csv", "3.3in", Path("page")).formats
     ['pdf', 'csv']
     """
-    from parshall.cli.console import one_of
     from parshall.foundations.errors import InputError, OutputExistsError
     from parshall.report.pictures import FORMATS, width_of
 

@@ -10,7 +10,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "run": "Predict and simulate one scenario, and write its page.",
         "rerun": "Simulate or emulate an earlier run again, with changes.",
         "predict": "Ask the analytic models alone: an answer at once, nothing is simulated.",
-        "ask": "Answer a question without a scenario file, as how long a transfer takes.",
+        "ask": "Answer a question by simulation: how long a transfer takes, which rule matters.",
         "design": "Find the setting that meets a demand: a buffer, a queue, thresholds.",
         "explore": "Change a scenario in the browser, and watch the answer change.",
     },

@@ -7,100 +7,42 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import (
-    Force,
-    Json,
-    Overrides,
-    Quiet,
-    console,
-    note,
-    output_option,
-    part,
-    print_json,
-    table,
-    verb,
-)
+from parshall.cli.console import console, note, print_json, table
+from parshall.cli.groups import Changes, Printed
+from parshall.cli.options import Force, output_option
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.report.predicted import PredictedSection
 
-THROUGHPUT = "throughput"
-"""Word in place of a scenario."""
-
 
 @verb
 def predict(
-    what: Annotated[
-        str,
-        typer.Argument(metavar="SCENARIO", help='A scenario in TOML; or the word "throughput".', show_default=False),
+    scenario: Annotated[
+        Path,
+        typer.Argument(metavar="SCENARIO", help="A scenario in TOML.", show_default=False),
     ],
-    overrides: Overrides = None,
-    loss: Annotated[
-        str | None,
-        typer.Option(help="Of throughput: probability that a packet is lost, 2 % or 0.02.", show_default=False),
-    ] = None,
-    cc: Annotated[
-        str, typer.Option("--cc", help="Of throughput: the control; reno, bic, highspeed, cubic, scalable.")
-    ] = "reno",
-    rtt: Annotated[
-        str | None,
-        typer.Option(
-            help='Of throughput: round-trip time, e.g. "100 ms"; CUBIC needs it.', show_default="rates per RTT alone"
-        ),
-    ] = None,
-    w_max: Annotated[
-        int | None,
-        typer.Option(help="Of throughput: largest window, packets.", show_default="1000 for reno, else 10000"),
-    ] = None,
-    rtts: Annotated[int, typer.Option(help="Of throughput: length of the flow, RTTs.")] = 2**18,
-    scales: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--over",
-            help="Of throughput: RTTs over which it is averaged; repeatable.",
-            show_default="100 ... 2000",
-        ),
-    ] = None,
-    low: Annotated[float | None, typer.Option(help="Least acceptable throughput, packets per RTT.")] = None,
-    high: Annotated[float | None, typer.Option(help="Largest acceptable throughput, packets per RTT.")] = None,
+    *,
+    changes: Changes,
     output: Annotated[Path | None, output_option(False)] = None,
     force: Force = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
     """Predict a scenario by the analytic models: throughput of each group, completion times, queues.
 
     Nothing is simulated. `parshall predict throughput --loss P` needs no scenario: it gives the mean throughput of one
-    flow under independent losses, and how much it varies at each time scale.
+    flow under independent losses, and how much it varies at each time scale (with parshall-studies).
     """
-    from parshall.foundations.errors import InputError
-
-    if what == THROUGHPUT and not Path(what).exists():
-        if loss is None:
-            raise InputError("--loss: found none; the probability that a packet is lost is needed, e.g. --loss 0.02")
-        from parshall.cli.predict_throughput import predict_throughput
-
-        predict_throughput(part("--loss", loss), cc, rtt, w_max, rtts, scales, (low, high), as_json=as_json)
-    elif loss is not None:
-        raise InputError(f'--loss: found {loss} beside a scenario; it belongs to "parshall predict throughput"')
-    else:
-        _predict_scenario(Path(what), overrides or [], output, force=force, as_json=as_json, quiet=quiet)
-
-
-def _predict_scenario(
-    path: Path, overrides: list[str], output: Path | None, *, force: bool, as_json: bool, quiet: bool
-) -> None:
     from parshall.instruments.prediction.predict import flatten
     from parshall.instruments.prediction.predict import predict as predicted_for
-    from parshall.scenario import Scenario
 
-    scenario = Scenario.load(path, overrides)
-    predicted = predicted_for(scenario)
+    described = changes.scenario(scenario)
+    predicted = predicted_for(described)
     if output is not None:
         predicted.save(output, overwrite=force)
-    if as_json:
+    if printed.as_json:
         assumptions = list(predicted.assumptions)
-        print_json({"name": scenario.name, "predicted": flatten(predicted), "assumptions": assumptions})
+        print_json({"name": described.name, "predicted": flatten(predicted), "assumptions": assumptions})
         return
     from parshall.report.predicted import beside
     from parshall.report.sentences import say
@@ -108,7 +50,7 @@ def _predict_scenario(
     view = beside(predicted, {})
     for section in view.sections:
         _show(section)
-    if quiet:
+    if printed.quiet:
         return
     if view.left_out:
         note(f"{view.left_out} --json has all.")
@@ -124,6 +66,7 @@ def _predict_scenario(
 
 
 def _show(section: PredictedSection) -> None:
+    from parshall.report.predicted import NO_MODEL
     from parshall.report.sentences import say
 
     rows = [row for part in section.parts for row in part.rows]
@@ -137,5 +80,6 @@ def _show(section: PredictedSection) -> None:
     out.print(shown if spoken else section.title)
     for row in rows:
         if row.reason:
-            out.print(say("predicted.no_answer", model=row.name, reason=row.reason).text)
+            nobody = row.name == NO_MODEL
+            out.print(row.reason if nobody else say("predicted.no_answer", model=row.name, reason=row.reason).text)
     out.print()

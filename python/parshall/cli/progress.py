@@ -91,7 +91,7 @@ def progress_text(progress: SweepProgress) -> str:
 
 
 def _left(progress: SweepProgress) -> str:
-    """How long it may take: no more digits than such an estimate has."""
+    """Return the remaining time in words, with no more digits than such an estimate has."""
     if progress.remaining_s is None:
         return "time unknown"
     bound = "about" if progress.bounded else "at least"

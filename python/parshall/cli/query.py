@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import Json, Store, console, note, print_json, table, verb
+from parshall.cli.console import console, note, print_json, table
+from parshall.cli.options import Json, Store
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,12 +27,12 @@ def query(
     store: Store = Path("store"),
     sweeps: Annotated[
         list[str] | None,
-        typer.Option("--sweep", help="Whose runs; repeatable.", show_default="the store's only sweep"),
+        typer.Option("--sweep", help="The name of a sweep; repeatable.", show_default="the store's only sweep"),
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Ask the runs of a store: every table of records, with the sweep's parameters as columns."""
+    """Ask the runs of a store in SQL: tables of records, with the parameters of the sweep as columns."""
     from parshall.campaign.query import query as answer
 
     frame = answer(store, sql, sweeps or ())

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import FAILURE, Json, Quiet, console, note, print_json, table, verb
+from parshall.cli.console import FAILURE, console, note, print_json, table
+from parshall.cli.groups import Printed
+from parshall.cli.verb import verb
 from parshall.foundations.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,11 +22,12 @@ def replay(
     recording: Annotated[
         Path, typer.Argument(help="calls.csv.zst of `parshall emulate --record-controls`.", show_default=False)
     ],
+    *,
     control: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What is driven: a control of the catalog, or your own as NAME=FILE.py:CLASS or NAME=LIBRARY.so.",
+            help="The control to drive: one of the catalog, or your own as NAME=FILE.py:CLASS or NAME=LIBRARY.so.",
             show_default=False,
             autocompletion=completion.controls,
         ),
@@ -35,9 +38,7 @@ def replay(
     ] = None,
     recorded: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="The kernel's control, if the recording has calls of several.", show_default=False
-        ),
+        typer.Option(metavar="NAME", help="The kernel's control, if the recording has several.", show_default=False),
     ] = None,
     qlog: Annotated[
         Path | None,
@@ -47,29 +48,28 @@ def replay(
             show_default=False,
         ),
     ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
-    """Drive a congestion control through what the kernel's was called with; status 1 if they differ."""
+    """Call a congestion control as the kernel called its own, and exit with 1 if their answers differ."""
     from parshall.instruments import replaying
     from parshall.scenario.schema import reading
 
     if control is None and qlog is None:
-        raise InputError("found neither --control nor --qlog; write what is driven, or where logs go")
+        raise InputError("found neither --control nor --qlog; write the control to drive, or a directory for logs")
     logs = {} if qlog is None else {"logs": [str(path) for path in replaying.qlog(recording, qlog)]}
     if control is None:
-        if as_json:
+        if printed.as_json:
             print_json(logs)
-        elif not quiet:
+        elif not printed.quiet:
             note(f"{len(logs['logs'])} log(s) in qlog: {qlog}")
         return
     name, own, _ = control.partition("=")
     value: dict[str, Any] = {"name": name}
     reading.apply(value, tuple(parameters or ()))
     made = replaying.replay(recording, value, recorded=recorded, controls=[control] if own else ())
-    if as_json:
+    if printed.as_json:
         print_json({**made.to_json(), **logs})
-    elif not quiet:
+    elif not printed.quiet:
         _show(made)
     if not made.agrees:
         raise typer.Exit(FAILURE)

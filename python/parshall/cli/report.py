@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from parshall.cli.console import Quiet, note, verb
+from parshall.cli.console import note
+from parshall.cli.options import Quiet
 from parshall.cli.pages import write_page
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.results.records import Result
@@ -28,9 +30,9 @@ def report(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write the page of a result (again), or the figures of a run as PNG and SVG, or as one PDF.
+    """Write the page of a result again, or the figures of a run as PNG and SVG, or as one PDF.
 
-    Of a store of sweeps: the page of each sweep, and one of the store that leads to them.
+    For a store of sweeps, write the page of each sweep, and a page of the store with links to them.
     """
     written = _of_store(directory, figures) if (directory / "store.json").exists() else _of_result(directory, figures)
     if not quiet:

@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from parshall.cli.console import (
-    AcceptInvalid,
-    AtOnce,
-    Controls,
-    Force,
-    Json,
-    Output,
-    Overrides,
-    Quiet,
-    WithPage,
-    Workers,
-    declare_controls,
-    hush,
-    verb,
-)
+from parshall.cli.groups import Changes, Emulations, Printed, Results
+from parshall.cli.options import RunDirectory, Workers
+from parshall.cli.verb import verb
 
 
 @verb
 def rerun(
-    directory: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.", show_default=False)],
-    output: Output = None,
-    overrides: Overrides = None,
-    controls: Controls = None,
-    force: Force = False,
+    directory: RunDirectory,
+    *,
+    results: Results,
+    changes: Changes,
     workers: Workers = None,
-    page: WithPage = True,
-    accept_invalid: AcceptInvalid = False,
-    at_once: AtOnce = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    emulations: Emulations,
+    printed: Printed,
 ) -> None:
-    """Do a run once more, with changes: its scenario is read from its directory."""
+    """Simulate or emulate an earlier run again, with changes to the scenario that its directory keeps."""
     from parshall.cli.run import made_by, present
     from parshall.foundations.errors import InputError
     from parshall.instruments.emulation import emulate
@@ -51,14 +31,14 @@ def rerun(
     earlier = load_result(directory)
     if not isinstance(earlier, Run):
         raise InputError(f'{directory} holds a result of "{earlier.instrument}"; accepted: runs and emulations')
+    output = results.output
     if output is not None and output.resolve() == directory.resolve():
         raise InputError(f"--output: found {output}, the run that is repeated; write another directory")
-    hush(quiet or as_json)
-    declare_controls(controls)
-    scenario = earlier.scenario.with_overrides(overrides or ())
-    instrument = (
-        partial(emulate, at_once=at_once) if earlier.instrument == "emulate" else partial(simulate, workers=workers)
-    )
-    made = made_by(instrument, scenario, output, force, quiet)
-    present(made, page=page, as_json=as_json, quiet=quiet)
-    believable([made], accept_invalid=accept_invalid)
+    printed.hush()
+    changes.declare()
+    scenario = earlier.scenario.with_overrides(changes.overrides or ())
+    emulated = partial(emulate, at_once=emulations.at_once)
+    instrument = emulated if earlier.instrument == "emulate" else partial(simulate, workers=workers)
+    made = made_by(instrument, scenario, results, quiet=printed.quiet)
+    present(made, printed, page=results.page)
+    believable([made], accept_invalid=emulations.accept_invalid)

@@ -5,34 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from parshall.cli.console import (
-    INTERRUPTED,
-    AcceptInvalid,
-    AtOnce,
-    Controls,
-    Force,
-    Json,
-    Output,
-    Overrides,
-    Quiet,
-    WithPage,
-    Workers,
-    console,
-    declare_controls,
-    fail,
-    hush,
-    note,
-    print_json,
-    table,
-    termination_interrupts,
-    verb,
-)
+from parshall.cli.console import INTERRUPTED, console, fail, note, print_json, table, termination_interrupts
+from parshall.cli.groups import Changes, Emulations, Printed, Results
+from parshall.cli.options import ScenarioFile, Workers
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.instruments.prediction.predict import Predicted
@@ -43,71 +26,57 @@ if TYPE_CHECKING:
 
 @verb
 def run(
-    scenario: Annotated[Path, typer.Argument(help="A scenario in TOML.", show_default=False)],
-    output: Output = None,
-    overrides: Overrides = None,
-    controls: Controls = None,
-    force: Force = False,
+    scenario: ScenarioFile,
+    *,
+    results: Results,
+    changes: Changes,
     workers: Workers = None,
-    page: WithPage = True,
     also: Annotated[
         Literal["emulate"] | None,
         typer.Option(
-            help="Emulate it too, to OUTPUT-emulated, and compare both with the prediction.", show_default=False
+            help="Also emulate it, into OUTPUT-emulated, and compare both with the prediction.",
+            show_default=False,
         ),
     ] = None,
-    accept_invalid: AcceptInvalid = False,
-    at_once: AtOnce = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    emulations: Emulations,
+    printed: Printed,
 ) -> None:
     """Predict and simulate a scenario, and write one page with both."""
     from parshall.instruments.emulation import emulate
     from parshall.instruments.simulation import run as simulate
-    from parshall.scenario import Scenario
 
-    declare_controls(controls)
-    read = Scenario.load(scenario, overrides or ())
-    made = made_by(partial(simulate, workers=workers), read, output, force, quiet)
+    read = changes.scenario(scenario)
+    made = made_by(partial(simulate, workers=workers), read, results, quiet=printed.quiet)
     if also == "emulate":
-        _emulate_too(
-            made,
-            read,
-            partial(emulate, at_once=at_once),
-            force,
-            accept_invalid,
-            page=page,
-            as_json=as_json,
-            quiet=quiet,
-        )
+        instrument = partial(emulate, at_once=emulations.at_once)
+        _emulate_too(made, read, instrument, results, printed, accept_invalid=emulations.accept_invalid)
     else:
-        present(made, page=page, as_json=as_json, quiet=quiet)
+        present(made, printed, page=results.page)
 
 
 def _emulate_too(
     made: Run,
     scenario: Scenario,
     emulate: Callable[..., Run],
-    force: bool,
-    accept_invalid: bool,
+    results: Results,
+    printed: Printed,
     *,
-    page: bool,
-    as_json: bool,
-    quiet: bool,
+    accept_invalid: bool,
 ) -> None:
-    """Emulate what was simulated, and show predicted, simulated and emulated side by side."""
+    """Emulate the simulated scenario, and show predicted, simulated and emulated values side by side."""
     from parshall.results.records.validity import believable, is_invalid
 
-    hush(quiet or as_json)
+    printed.hush()
     place = Path(made.place)
-    emulated = made_by(emulate, scenario, place.with_name(f"{place.name}-emulated"), force, quiet)
+    beside = replace(results, output=place.with_name(f"{place.name}-emulated"))
+    emulated = made_by(emulate, scenario, beside, quiet=printed.quiet)
     predicted, problem = _predicted(scenario, emulated)
     is_refused = is_invalid(emulated) and not accept_invalid
     compared = None if is_refused else _side_by_side(made, predicted, emulated)
-    written = _write_pages(made, emulated, compared) if page else None
-    if as_json:
+    written = _write_pages(made, emulated, compared) if results.page else None
+    if printed.as_json:
         print_json(_results_of(made, predicted, emulated, compared))
-    elif not quiet:
+    elif not printed.quiet:
         _show_side_by_side(compared, problem, written)
         note(f"results: {made.directory}, {emulated.directory}")
     believable([emulated], accept_invalid=accept_invalid)
@@ -168,13 +137,13 @@ def _results_of(made: Run, predicted: Predicted | None, emulated: Run, compared:
     }
 
 
-def present(made: Run, *, page: bool, as_json: bool, quiet: bool) -> None:
-    """Write the page of a run, and print what it found."""
+def present(made: Run, printed: Printed, *, page: bool) -> None:
+    """Write the page of a run, and print its results."""
     if page:
         write_its_page(made)
-    if as_json:
+    if printed.as_json:
         print_json(result(made))
-    elif not quiet:
+    elif not printed.quiet:
         _show(made, page)
 
 
@@ -205,15 +174,15 @@ def result(made: Run) -> dict[str, Any]:
     }
 
 
-def made_by(instrument: Callable[..., Run], scenario: Scenario, output: Path | None, force: bool, quiet: bool) -> Run:
+def made_by(instrument: Callable[..., Run], scenario: Scenario, results: Results, *, quiet: bool) -> Run:
     """Return the run of a scenario by an instrument (`parshall.run`, `parshall.emulate`), with a bar of progress."""
     from parshall.results.records import storage
 
-    directory = output or storage.next_directory(Path("runs"), scenario.name)
+    directory = results.output or storage.next_directory(Path("runs"), scenario.name)
     shown = not quiet and sys.stderr.isatty()
     try:
         with termination_interrupts(), _progress_bar(scenario.name, shown) as progress:
-            return instrument(scenario, directory, overwrite=force, progress=progress)
+            return instrument(scenario, directory, overwrite=results.force, progress=progress)
     except KeyboardInterrupt:
         if (directory / storage.RUN_FILE).exists():
             done = len(storage.read(directory)["repetitions_finished"])

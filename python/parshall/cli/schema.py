@@ -7,18 +7,19 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import print_json, verb
+from parshall.cli.console import print_json
+from parshall.cli.verb import verb
 
 
 class Kind(StrEnum):
-    """Which files."""
+    """Kinds of files that have a schema."""
 
     SCENARIO = "scenario"
     SWEEP = "sweep"
 
 
 @verb
-def schema(kind: Annotated[Kind, typer.Argument(help="Of which files.")] = Kind.SCENARIO) -> None:
+def schema(kind: Annotated[Kind, typer.Argument(help="The kind of files.")] = Kind.SCENARIO) -> None:
     """Print the JSON Schema of scenario or sweep files; editors complete and check TOML with it."""
     if kind is Kind.SWEEP:
         from parshall.campaign import Plan

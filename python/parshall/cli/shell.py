@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import INVALID, AcceptInvalid, AtOnce, Force, Output, Overrides, WithPage, fail, note, verb
+from parshall.cli.console import INVALID, fail, note
+from parshall.cli.groups import Changes, Emulations, Results
+from parshall.cli.options import ScenarioFile
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.instruments.simulation import Run
+    from parshall.scenario import Scenario
 
 KILLED = 124
 """The exit status if the client was killed when the scenario's duration was over, as of timeout(1)."""
@@ -23,7 +27,7 @@ KILLED = 124
 
 @verb
 def shell(
-    scenario: Annotated[Path, typer.Argument(help="A scenario in TOML.", show_default=False)],
+    scenario: ScenarioFile,
     command: Annotated[
         list[str] | None,
         typer.Argument(
@@ -31,6 +35,7 @@ def shell(
             show_default="your shell",
         ),
     ] = None,
+    *,
     server: Annotated[
         str | None,
         typer.Option(metavar="COMMAND", help="A server at the other end, e.g. 'iperf3 -s'.", show_default=False),
@@ -40,21 +45,17 @@ def shell(
         typer.Option(metavar="NAME", help="The group of flows that the programs stand for.", show_default="the first"),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="The client is at the receiving end: downloads cross the links.")
+        bool, typer.Option("--download", help="Put the client at the receiving end, so that downloads cross the links.")
     ] = False,
-    output: Output = None,
-    overrides: Overrides = None,
-    force: Force = False,
-    page: WithPage = True,
-    accept_invalid: AcceptInvalid = False,
-    at_once: AtOnce = False,
+    results: Results,
+    changes: Changes,
+    emulations: Emulations,
 ) -> None:
-    """Run any program in the network of a scenario; the exit status is the program's."""
+    """Run any program in the network of a scenario, and exit with its status."""
     from parshall.cli.run import made_by, write_its_page
     from parshall.instruments.emulation import run_programs, validity
-    from parshall.scenario import Scenario
 
-    read = Scenario.load(scenario, overrides or ())
+    read = changes.scenario(scenario)
     client = command or [os.environ.get("SHELL", "/bin/sh")]
     at_the_other_end = shlex.split(server) if server else None
 
@@ -66,20 +67,20 @@ def shell(
             server=at_the_other_end,
             flows=flows,
             download=download,
-            at_once=at_once,
+            at_once=emulations.at_once,
             **options,
         )
 
     with interruptions_are_for_the_program():
-        made = made_by(instrument, read, output, force, quiet=True)
-    if page:
+        made = made_by(instrument, read, results, quiet=True)
+    if results.page:
         write_its_page(made)
     verdict, status = validity(made), made.metadata["programs"]["client"]["status"]
     note(f"{verdict}; results: {made.directory}")
     if status is None:
         over = f"the scenario's {read.duration} were over, so the program was ended"
         fail(f"{over}; --set duration=... gives it more", KILLED)
-    if status == 0 and verdict is not None and verdict.level == "invalid" and not accept_invalid:
+    if status == 0 and verdict is not None and verdict.level == "invalid" and not emulations.accept_invalid:
         raise typer.Exit(INVALID)
     raise typer.Exit(status)
 

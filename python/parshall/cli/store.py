@@ -8,20 +8,11 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import (
-    FAILURE,
-    Commands,
-    Force,
-    Json,
-    Quiet,
-    console,
-    duration_s,
-    note,
-    output_option,
-    print_json,
-    table,
-    verb,
-)
+from parshall.cli.console import FAILURE, console, note, print_json, table
+from parshall.cli.groups import Printed
+from parshall.cli.options import Force, Json, output_option
+from parshall.cli.values import duration_s
+from parshall.cli.verb import Commands, verb
 
 store = typer.Typer(
     cls=Commands, no_args_is_help=True, help="Look after a store of runs: list, verify, gc, merge, export."
@@ -49,16 +40,16 @@ def list_(directory: Directory = Path("store"), as_json: Json = False) -> None:
 
 @store.command()
 @verb
-def verify(directory: Directory = Path("store"), as_json: Json = False, quiet: Quiet = False) -> None:
-    """Compare every file with its digest; the exit code is 1 if something is damaged or missing."""
+def verify(directory: Directory = Path("store"), *, printed: Printed) -> None:
+    """Compare every file with its digest, and exit with 1 if a file is damaged or missing."""
     from parshall.campaign.maintenance import verify as check
     from parshall.campaign.store import Store
 
     report = check(Store(directory))
-    if as_json:
+    if printed.as_json:
         damage = [{"path": str(each.path), "what": each.what} for each in report.damage]
         print_json({**asdict(report), "damage": damage, "strays": [str(path) for path in report.strays]})
-    elif not quiet:
+    elif not printed.quiet:
         print(
             f"{directory}: {report.runs} intact runs, {report.segments} segments, {report.sweeps} sweeps, "
             f"{report.failures} failures, {report.missing} runs missing, {report.answers} answers of studies"
@@ -79,25 +70,26 @@ def verify(directory: Directory = Path("store"), as_json: Json = False, quiet: Q
 @verb
 def gc(
     directory: Directory = Path("store"),
+    *,
     unreferenced: Annotated[
         bool, typer.Option("--unreferenced", help="Also remove runs that no sweep refers to.")
     ] = False,
     older_than: Annotated[
-        str, typer.Option("--older-than", metavar="TIME", help="Of these, those that were written so long ago.")
+        str,
+        typer.Option("--older-than", metavar="TIME", help="Remove only unreferenced runs older than this."),
     ] = "1 h",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,
+    printed: Printed,
 ) -> None:
-    """Set aside what is damaged, remove what killed processes left, compact small runs."""
+    """Set damaged runs aside, remove unfinished files of killed processes, and compact small runs."""
     from parshall.campaign.maintenance import collect
     from parshall.campaign.store import Store
 
     young_s = duration_s("--older-than", older_than) or 0.0
     done = collect(Store.mended(directory), unreferenced=unreferenced, dry_run=dry_run, older_than_s=young_s)
-    if as_json:
+    if printed.as_json:
         print_json(asdict(done))
-    elif not quiet:
+    elif not printed.quiet:
         print(
             f"{directory}: {'would be ' if dry_run else ''}set aside {done.damaged}, removed {done.litter} unfinished "
             f"and {done.unreferenced} unreferenced ({done.bytes / 1e6:.1f} MB), compacted {done.gathered}"
@@ -111,18 +103,18 @@ def gc(
 def merge(
     directory: Directory,
     others: Annotated[list[Path], typer.Argument(metavar="OTHER...", help="Other stores.", show_default=False)],
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    printed: Printed,
 ) -> None:
-    """Take over the runs and answers of other stores, such as those of shards; these are not changed."""
+    """Copy the runs and answers of other stores, such as those of shards, into this one."""
     from parshall.campaign.merging import merge as take
     from parshall.campaign.store import Store
 
     made = Store(directory, create=True)
     taken = {str(other): take(made, Store(other)) for other in others}
-    if as_json:
+    if printed.as_json:
         print_json({other: asdict(each) for other, each in taken.items()})
-    elif not quiet:
+    elif not printed.quiet:
         for other, each in taken.items():
             left = f", left {each.damaged} that are damaged" if each.damaged else ""
             print(f"{directory}: took {each.runs} runs and {each.answers} answers of {other}{left}")
@@ -133,18 +125,18 @@ def merge(
 def export(
     directory: Directory,
     sweep: Annotated[str, typer.Argument(metavar="SWEEP", help="The name of a sweep.", show_default=False)],
+    *,
     output: Annotated[Path, output_option(False)],
     force: Force = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
     """Write a sweep's tables, with the parameters as columns, to one Parquet file each."""
     from parshall.campaign.maintenance import export as write
     from parshall.campaign.store import Store
 
     written = write(Store(directory), sweep, output, overwrite=force)
-    if as_json:
+    if printed.as_json:
         print_json([str(path) for path in written])
-    elif not quiet:
+    elif not printed.quiet:
         for path in written:
             note(str(path))

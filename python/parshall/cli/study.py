@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from parshall.cli import completion
-from parshall.cli.console import (
-    INSTRUMENTS,
-    STORE,
-    AtOnce,
-    Force,
-    Instrument,
-    Json,
-    Quiet,
-    Scale,
-    Scheduler,
-    Shard,
-    Workers,
-    console,
-    note,
-    one_of,
-    print_json,
-    scale_named,
-    shard_of,
-    table,
-    verb,
-)
-from parshall.cli.pages import FIGURES, WIDTH, Files, Formats, PageOutput, Width, files
+from parshall.cli.console import console, note, print_json, table
+from parshall.cli.groups import PageOptions, Printed, StudyWork
+from parshall.cli.options import INSTRUMENTS, AtOnce, Instrument, Scale
+from parshall.cli.pages import FIGURES
+from parshall.cli.values import one_of, scale_named, shard_of
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.studies.running import Execution
     from parshall.studies.study import Findings, Study
 
-StudyStore = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="DIR", help=STORE, show_default="at paper scale, in the user's cache"),
+Joint = Annotated[
+    int | None,
+    typer.Option(
+        "--joint",
+        metavar="N",
+        help="Judge every claim in N settings of what the source leaves unsaid, instead of the page of the study.",
+        show_default=False,
+    ),
 ]
 
 
@@ -46,49 +36,76 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help="Which study; `parshall list studies`.", show_default=False, autocompletion=completion.studies
+            help="A name from `parshall list studies`.", show_default=False, autocompletion=completion.studies
         ),
     ],
+    *,
     scale: Scale = "quick",
-    output: PageOutput = None,
-    force: Force = False,
-    formats: Formats = None,
-    width: Width = WIDTH,
-    figures: Annotated[bool, typer.Option("--figures", help="The same as --format png,svg.")] = False,
-    store: StudyStore = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    shard: Shard = None,
+    page: PageOptions,
+    work: StudyWork,
     instrument: Instrument = "simulate",
     at_once: AtOnce = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    joint: Joint = None,
+    printed: Printed,
 ) -> None:
-    """Regenerate a published study, and print our values beside the published ones."""
+    """Compute the figures and tables of a published study again, and print our values beside its own."""
     from parshall.studies.catalog import find
     from parshall.studies.running import Execution
 
     size, chosen = scale_named(scale), find(name)
-    if figures and (output is None or formats is not None):
-        from parshall.foundations.errors import InputError
+    part = shard_of(work.shard, page.output, as_json=printed.as_json)
+    kind = one_of("--instrument", instrument, INSTRUMENTS)
+    by = Execution(work.store, work.workers, work.scheduler, part, at_once, kind)
+    if joint is None:
+        carry_out(chosen, size, by, page, printed)
+    else:
+        _judge_jointly(chosen, joint, size, by, page, printed)
 
-        other = "no --output" if output is None else "--format"
-        raise InputError(f"--figures: found {other}; accepted: --output DIRECTORY --figures")
-    drawn = files("png,svg" if figures else formats, width, output, force=force)
-    part, kind = shard_of(shard, output, as_json=as_json), one_of("--instrument", instrument, INSTRUMENTS)
-    by = Execution(store, workers, scheduler, part, at_once, kind)
-    carry_out(chosen, size, by, output, drawn, as_json=as_json, quiet=quiet)
+
+def _judge_jointly(
+    chosen: Study,
+    count: int,
+    scale: Literal["quick", "paper"],
+    by: Execution,
+    page: PageOptions,
+    printed: Printed,
+) -> None:
+    """Judge every claim in so many settings, write the page, and print what the best of them carries."""
+    from parshall.foundations.files import write_atomically
+    from parshall.report.document import write_document
+    from parshall.results.records import storage
+    from parshall.studies.joint_page import document, headline
+    from parshall.studies.running import run_joint
+
+    drawn = page.files()
+    judgement = run_joint(chosen, count, scale, printed.note, by)
+    if judgement is None:
+        if not printed.quiet:
+            note(f"shard {by.shard} of the joint design is done; the same command without --shard collects")
+        return
+    if (output := page.output) is not None:
+        made = document(chosen, scale, judgement)
+
+        def write() -> Path:
+            output.mkdir(parents=True, exist_ok=True)
+            drawn.write(made, output / FIGURES)
+            listed = json.dumps(judgement.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
+            write_atomically(output / "joint.json", listed + "\n")
+            return write_document(made, output / "joint.html")
+
+        printed.written(storage.guarded(write))
+    if printed.as_json:
+        print_json(judgement.as_json())
+    elif not printed.quiet:
+        console().print(headline(judgement))
 
 
 def carry_out(
     chosen: Study,
     scale: Literal["quick", "paper"],
     by: Execution,
-    output: Path | None,
-    drawn: Files,
-    *,
-    as_json: bool,
-    quiet: bool,
+    page: PageOptions,
+    printed: Printed,
 ) -> Findings:
     """Do a study or suite, write its page, and print its findings; a shard has none."""
     from parshall.report.claims import COLUMNS, cells
@@ -97,20 +114,19 @@ def carry_out(
     from parshall.studies.page import document, write
     from parshall.studies.running import run
 
-    findings = run(chosen, scale, (lambda _: None) if quiet or as_json else note, by)
+    drawn = page.files()
+    findings = run(chosen, scale, printed.note, by)
     if by.shard is not None:
-        if not quiet:
+        if not printed.quiet:
             note(f"shard {by.shard} of {chosen.name} is done; the same command without --shard collects")
         return findings
-    if output is not None:
-        page = document(chosen, scale, findings)
-        storage.guarded(lambda: drawn.write(page, output / FIGURES))
-        written = storage.guarded(lambda: write(page, findings.checks, output, chosen.kind))
-        if not quiet:
-            note(f"Page: {written[-1]}")
-    if as_json:
+    if (output := page.output) is not None:
+        made = document(chosen, scale, findings)
+        storage.guarded(lambda: drawn.write(made, output / FIGURES))
+        printed.written(storage.guarded(lambda: write(made, findings.checks, output, chosen.kind))[-1])
+    if printed.as_json:
         print_json([each.as_json() for each in findings.checks])
-    elif not quiet:
+    elif not printed.quiet:
         shown = table(chosen.title, *COLUMNS)
         for each in findings.checks:
             shown.add_row(*cells(each))

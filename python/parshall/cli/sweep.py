@@ -7,30 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from parshall.cli.console import (
-    FAILURE,
-    AtOnce,
-    Controls,
-    Json,
-    Quiet,
-    Scheduler,
-    Shard,
-    Store,
-    WithPage,
-    Workers,
-    console,
-    declare_controls,
-    note,
-    print_json,
-    table,
-    verb,
-)
-from parshall.cli.execution import execution
+from parshall.cli.console import FAILURE, console, declare_controls, note, print_json, table
+from parshall.cli.groups import Printed, SweepWork
+from parshall.cli.options import AtOnce, Controls, WithPage
+from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
+    from parshall.campaign.plan import Plan
     from parshall.campaign.result import Sweep
 
-Changes = Annotated[
+PlanChanges = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
@@ -46,29 +32,26 @@ _SHOWN_POINTS = 40
 @verb
 def sweep(
     plan: Annotated[Path, typer.Argument(metavar="SWEEP", help="A sweep in TOML.", show_default=False)],
-    store: Store = Path("store"),
-    changes: Changes = None,
+    *,
+    work: SweepWork,
+    changes: PlanChanges = None,
     controls: Controls = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    shard: Shard = None,
     at_once: AtOnce = False,
     page: WithPage = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    printed: Printed,
 ) -> None:
-    """Do what is missing of a sweep: what its store has is not done again."""
+    """Run a scenario over many values: only the runs that its store lacks."""
     from parshall.campaign.plan import Plan
 
     declare_controls(controls)
-    by = {"workers": workers, "scheduler": scheduler, "shard": shard, "at_once": at_once}
-    made = _done(Plan.load(plan, tuple(changes or ())), store, by, quiet=quiet)
-    written = _page(made) if page and shard is None else None
-    if as_json:
+    made = _done(Plan.load(plan, tuple(changes or ())), work, at_once=at_once, quiet=printed.quiet)
+    written = _page(made) if page and work.shard is None else None
+    if printed.as_json:
         print_json(result(made, written))
-    elif not quiet and shard is not None:
-        note(f"shard {shard} of {made.name} is done in {made.record.wall_s:.1f} s; without --shard it is collected")
-    elif not quiet:
+    elif not printed.quiet and work.shard is not None:
+        took = f"{made.record.wall_s:.1f} s"
+        note(f"shard {work.shard} of {made.name} is done in {took}; the same command without --shard collects")
+    elif not printed.quiet:
         _show(made, written)
     if made.record.failed:
         _tell_failures(made)
@@ -91,11 +74,19 @@ def result(made: Sweep, page: Path | None) -> dict[str, Any]:
     }
 
 
-def _done(plan: Any, store: Path, by: dict[str, Any], *, quiet: bool) -> Sweep:
+def _done(plan: Plan, work: SweepWork, *, at_once: bool, quiet: bool) -> Sweep:
     from parshall.campaign.runner import sweep as do
 
-    with execution(store, by["workers"], by["scheduler"], bar=None if quiet else plan.name) as who:
-        return do(plan, store, progress=who.progress, **by)
+    with work.execution(bar=None if quiet else plan.name) as who:
+        return do(
+            plan,
+            work.store,
+            workers=work.workers,
+            scheduler=work.scheduler,
+            shard=work.shard,
+            progress=who.progress,
+            at_once=at_once,
+        )
 
 
 def _page(made: Sweep) -> Path:

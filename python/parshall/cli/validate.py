@@ -8,48 +8,38 @@ from typing import Annotated
 
 import typer
 
-from parshall.cli.console import (
-    BAD_INPUT,
-    Controls,
-    Json,
-    Overrides,
-    Quiet,
-    declare_controls,
-    print_json,
-    verb,
-)
+from parshall.cli.console import BAD_INPUT, print_json
+from parshall.cli.groups import Changes, Printed
+from parshall.cli.verb import verb
 
 
 @verb
 def validate(
     scenarios: Annotated[list[Path], typer.Argument(help="Scenarios in TOML.", show_default=False)],
-    overrides: Overrides = None,
-    controls: Controls = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    *,
+    changes: Changes,
+    printed: Printed,
 ) -> None:
-    """Check scenarios: units, names, files, and whether their parts fit together."""
-    declare_controls(controls)
-    checked = {str(path): _checked(path, overrides or []) for path in scenarios}
-    if as_json:
+    """Check scenarios without running them: units, names, files, and that their parts fit together."""
+    checked = {str(path): _checked(path, changes) for path in scenarios}
+    if printed.as_json:
         print_json([{"file": path, "valid": not verdict["problems"], **verdict} for path, verdict in checked.items()])
     for path, verdict in checked.items():
         for problem in verdict["problems"]:
             print(f"parshall: {path}: {problem}", file=sys.stderr)
         for warning in verdict["warnings"]:
             print(f"parshall: {path}: warning: {warning}", file=sys.stderr)
-        if not (verdict["problems"] or as_json or quiet):
+        if not (verdict["problems"] or printed.silent):
             print(f"{path}: valid")
     if any(verdict["problems"] for verdict in checked.values()):
         raise typer.Exit(BAD_INPUT)
 
 
-def _checked(path: Path, overrides: list[str]) -> dict[str, list[str]]:
+def _checked(path: Path, changes: Changes) -> dict[str, list[str]]:
     """Return the errors of a scenario, or else the reasons to doubt its numbers."""
     from parshall.foundations.errors import ScenarioError
-    from parshall.scenario import Scenario
 
     try:
-        return {"problems": [], "warnings": Scenario.load(path, overrides).warnings()}
+        return {"problems": [], "warnings": changes.scenario(path).warnings()}
     except ScenarioError as error:
         return {"problems": error.problems, "warnings": []}

@@ -2,11 +2,6 @@
 
 | module | what |
 | --- | --- |
-| `rio` | thresholds of a RIO router for an agreement, what they cost, or what else would do |
-| `agreement` | the constraints |
-| `search` | the feasible region and the best point |
-| `confirm`, `simulated` | the recommended point in the simulator |
-| `page` | the answer as a page |
 | `queueing` | a queue of a scenario, tried, and what was asked of it judged |
 | `buffer` | the smallest drop-tail buffer for what is asked |
 | `aqm` | which active queue management keeps what is asked |

@@ -1,14 +1,9 @@
 from . import aqm as aqm
 from . import buffer as buffer
 from . import repetitions as repetitions
-from . import rio as rio
 from . import rules as rules
 from . import tc as tc
 from . import transfer as transfer
-from .agreement import Agreement as Agreement
 from .queueing import Demand as Demand
 from .queueing import Place as Place
 from .queueing import place as place
-from .recommendation import Recommendation as Recommendation
-from .recommendation import recommend as recommend
-from .simulated import Setting as Setting

@@ -49,7 +49,7 @@ class BufferDesign(QueueDesign, page="parshall.design.network_page:buffer_page")
 
 
 def reno_flows(where: Place) -> int | None:
-    """How many flows there are, if the model of long Reno flows holds: no others, all with one drop-tail queue."""
+    """Return the number of flows if all are long Reno flows with one drop-tail queue; None: they are not."""
     resolved = where.scenario.resolve()
     groups = resolved["flows"]
     alike = all(
@@ -98,7 +98,7 @@ def choose(
     growing = [each.key for each in demand.asked if each.key in {UTILISATION, LOSS}]
 
     def enough(limit: int) -> bool:
-        """Whether the limit is on the side of the answer from which the search comes."""
+        """True if the limit is on the side of the answer from which the search comes."""
         if limit not in trials:
             limits = [*trials, limit]
             queues = [(_queue(each), _models(where, each, flows)) for each in limits]
@@ -146,7 +146,7 @@ def _queue(limit: int) -> dict[str, str]:
 
 
 def _first(where: Place, demand: Demand, flows: int | None) -> int:
-    """Where the search begins: the model's limit; else the BDP over the root of the number of flows."""
+    """Return the first limit of the search: the model's, else the BDP over the root of the number of flows."""
     bdp = where.bdp_packets
     if flows is not None and demand.utilisation is not None:
         sizes = np.geomspace(1e-3, 1.0, 200)

@@ -63,7 +63,7 @@ class Judged:
 
     @property
     def verdict(self) -> Outcome:
-        """Whether the simulation keeps it."""
+        """Outcome of the simulation beside the bound."""
         return claim(self.asked.label, self.simulated, self.asked.bound, at_least=self.asked.at_least).outcome
 
 

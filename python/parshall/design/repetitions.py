@@ -1,4 +1,4 @@
-"""How many repetitions a scenario needs for an interval as narrow as is asked.
+"""The number of repetitions with which a scenario's interval is narrow enough.
 
 A few are simulated first. The half width of a confidence interval shrinks as t(n - 1)/sqrt(n), t being Student's
 quantile, which says how many are needed. So many are then simulated, of which the first ones are there already. Where

@@ -1,4 +1,4 @@
-"""Which of Linux's rules makes the difference in a scenario: all of them together, and each one switched alone.
+"""The rules of Linux that make the difference in a scenario: all of them together, and each one switched alone.
 
 The key ``rules`` of a group has policies (`parshall.scenario.schema.rules`), each in the form of the RFCs or of Linux.
 A scenario is simulated with each of these variants, n being the number of policies:
@@ -51,7 +51,7 @@ WITHIN = 0.02
 """Half width of the interval of a whole difference, over the value, at which repetitions end."""
 OF_DIFFERENCE = 0.25
 """The same, over the difference itself."""
-QUANTITIES = ("goodput_bps", "loss_rate", "mean_queueing_delay_s", "completion_p50_s", "completion_p95_s")
+QUANTITIES = ("goodput_bps", "loss_rate", "queueing_delay_s", "completion_p50_s", "completion_p95_s")
 """Quantities of each scenario, before those of its groups; those without a value are left out."""
 
 
@@ -64,7 +64,7 @@ def ask_rules(
     emulated: bool = False,
     execution: Execution | None = None,
 ) -> RulesAnswer:
-    """Which of Linux's rules makes the difference in a scenario.
+    """Return the differences that Linux's rules make in a scenario, together and one by one.
 
     Switched are the groups with the TCP of Linux that give no ``rules`` of their own. The other keys of a group stay.
 
@@ -173,7 +173,7 @@ def _plan(scenario: Scenario, switched: Sequence[str], keys: Sequence[str], repe
 
 
 def _known(made: Sweep, keys: Sequence[str]) -> bool:
-    """Whether the whole difference of each quantity is known well enough."""
+    """True if the whole difference of each quantity is known well enough."""
     for key in keys:
         linux, rfc = made.estimate(key, 0), made.estimate(key, 1)
         if linux is None or rfc is None:
@@ -216,7 +216,7 @@ def _asked(made: Sweep, keys: Sequence[str], at_least: float) -> tuple[tuple[Rul
 
 
 def _place(asked: RulesOfQuantity) -> tuple[bool, bool, float]:
-    """Where a quantity stands: first what all rules change, then what one of them does, the most first."""
+    """Return the sort key of a quantity: those that all rules change first, then by the largest effect."""
     return not asked.whole.matters, not asked.shown, -abs(asked.share(asked.whole) or 0.0)
 
 

@@ -74,7 +74,7 @@ class RulesOfQuantity:
         return None if found is None or self.rfc.mean == 0 else found.difference.value / abs(self.rfc.mean)
 
     def matters(self, found: Judgement | None) -> bool:
-        """Whether a difference is shown, and large enough."""
+        """True if a difference is shown and large enough."""
         share = self.share(found)
         return found is not None and found.matters and (share is None or abs(share) >= self.at_least)
 
@@ -86,5 +86,5 @@ class RulesOfQuantity:
 
     @property
     def shown(self) -> bool:
-        """Whether anything is shown to change it by as much as matters."""
+        """True if some rule is shown to change the quantity by as much as matters."""
         return self.matters(self.whole) or bool(self.parts() or self.parts("alone"))

@@ -1,4 +1,4 @@
-"""How long a transfer over a path takes: quantiles of many simulated ones, and what the models say.
+"""The time of a transfer over a path: quantiles of many simulated ones, and the models' answers.
 
 The path is a dumbbell with one flow, or with others beside it that send without end. Each repetition is one transfer
 with random losses and processing times of its own, so that the completion times are independent of each other, and
@@ -34,7 +34,7 @@ LONGEST = "24 h"
 
 @dataclass(frozen=True)
 class TransferTime:
-    """How long a transfer takes.
+    """The times of simulated transfers.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class TransferTime:
 
     @property
     def transfers(self) -> int:
-        """How many were simulated."""
+        """Number of simulated transfers."""
         return len(self.times_s) + self.unended
 
     @property
     def ended(self) -> str:
-        """How many were simulated, and how many of them ended if not all did."""
+        """The number of simulated transfers in words, and how many ended if some did not."""
         if not self.unended:
             return f"{self.transfers} simulated"
         return f"{len(self.times_s)} of {self.transfers} ended within {LONGEST}"
@@ -153,7 +153,7 @@ def transfer_time(
     seed: int = 1,
     execution: Execution | None = None,
 ) -> TransferTime:
-    """How long a transfer takes, of many that are simulated.
+    """Return the times of a transfer, from many simulations.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def transfer_time(
 
 
 def _files(transfers: pl.DataFrame | None, asked: int) -> dict[int, Durations]:
-    """How long each repetition's transfer took, or was under way when it was given up."""
+    """Return the duration of each repetition's transfer, or the time until it was given up."""
     longest_s = Duration(LONGEST).seconds
     files = {n: Durations.of([longest_s], [False]) for n in range(asked)}
     if transfers is not None:

@@ -47,7 +47,7 @@ class Connection(H11Protocol):
 
     @property
     def owes_request(self) -> bool:
-        """Whether no whole request has come since the last answer, on a connection that still is one."""
+        """True if no whole request has come since the last answer, on a connection that is still HTTP's."""
         if self.transport.is_closing():
             return False
         cycle: RequestResponseCycle | None = self.cycle

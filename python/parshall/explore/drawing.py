@@ -13,7 +13,7 @@ from parshall.report.svg import inline
 
 
 def in_page(width_in: float = WIDTH_IN) -> Callable[[str, str, Plot], Drawing]:
-    """How figures are drawn: as a part of the page, in its colours."""
+    """Return a function that draws figures as parts of the page, in its colours."""
 
     def drawn(name: str, title: str, plot: Plot) -> Drawing:
         label = escape(f"{title}. {plot.caption}")

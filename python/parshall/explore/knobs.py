@@ -147,7 +147,7 @@ def _refused_key(problem: str) -> tuple[str, str]:
 
 
 def _goes(refused: tuple[str, str], scenario: Scenario, assigned: Mapping[str, Any]) -> bool:
-    """Whether a refused value is one of TCP's, was given by the scenario, and its group has another control now."""
+    """True if a refused value is one of TCP's, was given by the scenario, and its group has another control now."""
     parts = refused[0].split(".")
     if len(parts) != 3 or parts[0] != "flows" or refused[0] in assigned or parts[2] not in TCP_KEYS:
         return False

@@ -17,7 +17,7 @@ _ROOT = 0
 
 
 def is_strangers(client: tuple[str, int], user: int | None = None, tables: Path = _TABLES) -> bool:
-    """Whether the other end of a connection is known to be another user's, or closed.
+    """True if the other end of a connection is known to be another user's, or closed.
 
     Root is nobody's stranger, and a server of root's serves whoever has its secret. Where the system does not say whose
     a connection is, it is no stranger's, and the secret alone decides.

@@ -124,7 +124,7 @@ def _simulated(run: Run, request: Mapping[str, Any]) -> dict[str, str]:
     sections = [
         Section("Simulated", blocks=[Block("tiles", headline(run))], name="answer", is_opening=True),
         *drawn[:1],
-        *([Section("Groups of flows", blocks=[Block("measures", groups)], name="groups")] if groups else []),
+        *([Section("Groups of flows", tables=[groups], name="groups")] if groups else []),
         *drawn[1:],
     ]
     return {"finding": finding(run, advise=False).text, "simulated": sections_html(sections, in_page(_width(request)))}
@@ -163,7 +163,7 @@ def _recorded(scenario: Scenario, stopped: Callable[[], bool]) -> tuple[Scenario
 
 
 def _affordable_s(scenario: Scenario) -> float:
-    """How long the links take for `AIM_PACKETS`."""
+    """Return the simulated time in which the links carry `AIM_PACKETS`, in seconds."""
     rates = (link.rate.get("constant") for link in scenario.resolved.links)
     packets_per_s = sum(rate for rate in rates if rate is not None) / _PACKET_BITS
     return AIM_PACKETS / packets_per_s if packets_per_s > 0 else scenario.duration_s
@@ -205,7 +205,7 @@ def _bounded(monitor: Monitor, stopped: Callable[[], bool]) -> Iterator[None]:
 
 
 def _extent(scenario: Scenario, short: Scenario) -> str:
-    """How much of the scenario is shown."""
+    """Return a sentence on the part of the scenario that is shown."""
     values = {"time": given(short.duration_s, "s")}
     if short.duration_s < scenario.duration_s:
         values["duration"] = given(scenario.duration_s, "s")

@@ -61,7 +61,7 @@ def evaluated(part: Any, texts: Sequence[str], numbers: Sequence[float]) -> Any:
 
 
 def is_rule(part: Any) -> bool:
-    """Whether a part of rules stands for a value that follows from the fields."""
+    """True if a part of rules stands for a value that follows from the fields."""
     return isinstance(part, dict) and any(key.startswith("$") for key in part)
 
 

@@ -53,7 +53,7 @@ class ResultEntry:
 
     @property
     def is_scenario(self) -> bool:
-        """Whether its scenario can be explored."""
+        """True if the explorer can open its scenario."""
         return self.kind in {"simulate", "emulate"}
 
 

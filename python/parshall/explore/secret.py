@@ -38,13 +38,13 @@ class Secret:
         return f"{self._name}={self._value}; HttpOnly; SameSite=Strict; Path=/"
 
     def is_in_query(self, query: Mapping[str, str]) -> bool:
-        """Whether the query of an address has it."""
+        """True if the query of an address has the secret."""
         return self._is(query.get(KEY, ""))
 
     def is_in_cookies(self, cookies: Mapping[str, str]) -> bool:
-        """Whether the cookies of a request have it."""
+        """True if the cookies of a request have the secret."""
         return self._is(cookies.get(self._name, ""))
 
     def _is(self, text: str) -> bool:
-        """Whether a text is the secret, in a time that does not tell how much of it is right."""
+        """True if a text is the secret; the time of the comparison does not depend on the text."""
         return secrets.compare_digest(text.encode(errors="surrogatepass"), self._value.encode())

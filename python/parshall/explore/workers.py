@@ -35,7 +35,7 @@ MOST_TABS = 1000
 """Clients whose newest requests are known."""
 
 LIMITS_S: Mapping[str, float] = {"simulate": 30.0, "save": 30.0}
-"""How long tasks may take: a hundred times what they do take, for the machine may be busy with other things."""
+"""Time limits of tasks: a hundred times their usual time, as the machine may be busy."""
 PAGE_S = 120.0
 """The same for the others, which may have a large result to read."""
 STOP_S = 1.5
@@ -43,7 +43,7 @@ STOP_S = 1.5
 
 It is not the time on the clock, for a process that loads its libraries while the machine is busy does no harm."""
 LOOK_S = 0.1
-"""How often it is looked how much that was."""
+"""Interval between looks at the processor time, in seconds."""
 
 
 class BusyError(InputError):
@@ -120,7 +120,7 @@ class Newest:
             self.known.popitem(last=False)
 
     def is_stale(self, tab: str, number: int) -> bool:
-        """Whether a newer one has come since."""
+        """True if a newer request has come since."""
         return self.known.get(tab, number) > number
 
 
@@ -148,7 +148,7 @@ class ExplorerWorkers:
         self._closed = False
         self._settling: set[asyncio.Task[None]] = set()
         self.begun = 0
-        """How many tasks were handed to a process."""
+        """Number of tasks that were handed to a process."""
         self.newest = Newest()
 
     @property

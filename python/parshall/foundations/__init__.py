@@ -4,7 +4,7 @@
 | --- | --- |
 | `errors` | the tree of errors, with exit codes |
 | `extras` | packages that only a part needs, and the message where one is missing |
-| `plugins` | entry points of other packages: models, quantities, figures, studies, suites, verbs |
+| `plugins` | entry points of other packages: models, quantities, figures, sections, studies, suites, verbs |
 | `files` | files of others read within limits; own files written completely or not at all |
 | `version` | the version that is installed |
 | `machine` | memory of this machine that is available |

@@ -25,7 +25,7 @@ PURPOSES = {
 """The purposes of packages, in words."""
 
 _ELSEWHERE = {"cargo": "https://rustup.rs"}
-"""Where programs come from that are in no package of the list."""
+"""Sources of programs that are in no package of the list."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def find(name: str) -> str | None:
 
 
 def lacks(*names: str) -> str | None:
-    """Which of these programs and files are missing and how to install them, None if all are there.
+    """Return the missing ones of these programs and files with commands that install them; None: all are there.
 
     >>> lacks("cc") in (None, "no cc: apt install gcc")
     True
@@ -116,7 +116,7 @@ def _first(alternatives: Iterable[str]) -> str | None:
 
 
 def _paths(pattern: str) -> list[str]:
-    """Where there is such a file, or, if the pattern has no folder, such a program."""
+    """Return the files that match, or, if the pattern has no folder, the programs."""
     if "/" in pattern:
         return [str(path) for path in Path("/").glob(pattern[1:])]
     found = [path for folder in get_exec_path() for path in Path(folder).glob(pattern)]

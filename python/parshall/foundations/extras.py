@@ -14,7 +14,7 @@ from parshall.foundations.errors import MissingExtraError
 EXTRAS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "query": (("duckdb", "pyarrow"), "SQL over many runs"),
     "figures": (("matplotlib",), "figures as PNG, SVG and PDF files"),
-    "studies": (("parshall_studies",), "five published studies regenerated, and the transport benchmark of 2007"),
+    "studies": (("parshall_studies",), "published studies regenerated; variability of flows, RIO routers"),
     "cluster": (("dask", "distributed"), "sweeps and studies on a Dask cluster"),
     "explore": (("starlette", "uvicorn"), "the explorer in the browser"),
     "xarray": (("xarray",), "sweeps as datasets of xarray"),

@@ -22,7 +22,7 @@ from parshall import _core
 
 @dataclass(frozen=True)
 class Reader:
-    """Who reads files that others made (``crates/reading``), and its limits."""
+    """A reader of files that others made (``crates/reading``), and its limits."""
 
     name: str
     what: str
@@ -31,7 +31,7 @@ class Reader:
     line: int | None
     """Bytes of a line; None: no limit but that of the document."""
     compressed: bool
-    """Whether a file may be compressed, with gzip or zstd."""
+    """True if a file may be compressed, with gzip or zstd."""
     memory: int
     """Bytes of memory that reading takes at most."""
 

@@ -141,7 +141,7 @@ def with_half_width(value: float, half_width: float) -> str:
 
 
 def negligible(half_width: float, magnitude: float) -> bool:
-    """Whether `half_width` is nothing but the rounding of sums: the values about `magnitude` are all the same.
+    """True if `half_width` is nothing but the rounding of sums about `magnitude`.
 
     >>> negligible(5e-15, 1.0), negligible(5e-15, 1e-14), negligible(0.0, 0.0)
     (True, False, True)
@@ -184,7 +184,7 @@ def matching(value: float, half_width: float) -> str:
 
 
 def _decimals(value: float, half_width: float) -> int | None:
-    """How many decimals a value with that half width has; ``None`` if both need powers of ten."""
+    """Return the number of decimals of a value with that half width; ``None`` if both need powers of ten."""
     decimals = max(0, 1 - _exponent(half_width, 2))
     if value:
         decimals = min(decimals, max(0, _MOST_DIGITS - 1 - _exponent(value, _MOST_DIGITS)))

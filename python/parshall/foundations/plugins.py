@@ -2,19 +2,21 @@
 
 | group | each names |
 | --- | --- |
-| ``parshall.models`` | a `parshall.analysis.models.answer.ThroughputModel` |
+| ``parshall.models`` | a `parshall.analysis.models.answer.ThroughputModel`, or the `ModelEntry` of another model |
+| ``parshall.predictions`` | a function that predicts networks with the queue of the entry's name |
 | ``parshall.quantities`` | a module, or an object of one, that defines quantities (`parshall.quantity`) |
 | ``parshall.figures`` | a `parshall.report.plot.Figure` |
+| ``parshall.sections`` | a section of an observation's page (`parshall.report.observation.additions`) |
 | ``parshall.studies`` | a `parshall.studies.study.Study` |
 | ``parshall.suites`` | a `parshall.studies.suite.Suite` |
-| ``parshall.verbs`` | a function with Typer's annotations, or a `typer.Typer` |
+| ``parshall.verbs`` | a function with Typer's annotations, or a `typer.Typer`; `design.rio` adds a verb to `design` |
 
 A package is loaded when its group is asked for, and not before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from importlib import metadata
 from typing import Any, Protocol, TypeVar
@@ -62,15 +64,20 @@ def named(group: str, what: str, kind: type[Kind], taken: Collection[str]) -> tu
     return tuple(entries.values())
 
 
-def loaded(group: str, what: str) -> Iterator[tuple[str, str, Any]]:
-    """Where each of a group is from, for messages; the entry point's name; and what it names.
+def loaded(group: str, what: str, chosen: Callable[[str], bool] = bool) -> Iterator[tuple[str, str, Any]]:
+    """Give the origin of each entry of a group, for messages; its entry point's name; and the loaded object.
+
+    Parameters
+    ----------
+    chosen
+        True for the names that are wanted; other entries are not loaded.
 
     Raises
     ------
     InputError
         A package cannot be loaded.
     """
-    for entry in sorted(_entries().select(group=f"parshall.{group}")):
+    for entry in sorted(each for each in _entries().select(group=f"parshall.{group}") if chosen(each.name)):
         package = "" if entry.dist is None else f" of {entry.dist.name} {entry.dist.version}"
         where = f'{what} of the plug-in "{entry.name}"{package}'
         try:
@@ -79,11 +86,6 @@ def loaded(group: str, what: str) -> Iterator[tuple[str, str, Any]]:
             raise
         except Exception as error:
             raise InputError(f"{where}: {type(error).__name__}: {error}") from error
-
-
-def exist(group: str) -> bool:
-    """Whether a package adds something to a group."""
-    return bool(_entries().select(group=f"parshall.{group}"))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Whether an inferred scenario explains its capture: it is simulated, captured, and read by the same reader."""
+"""The check of an inferred scenario: it is simulated, captured, and read by the same reader."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Check:
 
     @property
     def explains(self) -> bool:
-        """Whether it explains all of them."""
+        """True if it explains all of them."""
         return not self.missed
 
 

@@ -189,5 +189,5 @@ def _limited_by(periods: pl.DataFrame | None, cause: str) -> FloatArray:
 
 
 def span(flows: Sequence[Direction]) -> tuple[float, float]:
-    """When the first of some flows begins and the last one ends, s."""
+    """Return the first start and the last end of some flows, s."""
     return min(each.start_s for each in flows), max(each.end_s for each in flows)

@@ -42,7 +42,7 @@ def path_sentences(made: Inferred) -> list[Sentence]:
 
 
 def control_sentence(made: Inferred) -> Sentence | None:
-    """Which control sends, or why that cannot be told; None if no control was tried."""
+    """Return the sentence on the sender's control, or on why it is unknown; None if no control was tried."""
     response = made.response
     if response is None:
         return None
@@ -52,7 +52,7 @@ def control_sentence(made: Inferred) -> Sentence | None:
 
 
 def check_sentence(check: Check) -> Sentence:
-    """Whether the scenario explains the capture."""
+    """Return the sentence that says if the scenario explains the capture."""
     if check.explains:
         return say("inferred.explains", names=listed([LABELS[each.quantity][0] for each in check.claims]))
     return say("inferred.explains_but", missed=listed(check.missed))

@@ -1,4 +1,4 @@
-"""Which congestion control, and which queue, explain how the flows of a capture went: by simulating each candidate.
+"""The congestion control and the queue that explain the flows of a capture, found by simulating each candidate.
 
 A candidate is simulated and captured, the capture is read by the same reader, and the same features are taken of it as
 of the capture that is to be explained. Their likelihood is the synthetic one of Wood (Nature 466, 2010): the features

@@ -13,7 +13,7 @@ from parshall.scenario.scenario import Scenario
 
 LINK = "bottleneck"
 RECEIVERS = "198.18."
-"""How addresses of simulated receivers begin: what goes there goes forward."""
+"""First part of the addresses of simulated receivers: packets to them go forward."""
 
 
 def simulated(tables: dict[str, Any], repetitions: int) -> list[list[Direction]]:

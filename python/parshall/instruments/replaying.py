@@ -21,7 +21,7 @@ from parshall.scenario.schema import external
 
 @dataclass(frozen=True)
 class ComparedCall:
-    """How often a quantity was compared after a call: a count of calls, each of which agrees or not, and no claim."""
+    """The comparisons of one quantity after calls: counts of calls that agree or not, and no claim."""
 
     quantity: str
     """``cwnd`` or ``ssthresh`` in packets; ``state`` or ``bandwidth`` (packets/s) of BBR; ``slope`` of multiple time
@@ -51,7 +51,7 @@ class CallDifference:
     ours: float | None
     """Ours; None: infinite."""
     cause: str
-    """Why, as far as the call tells."""
+    """Cause of the difference, as far as the call tells."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Replay:
     kernel: str
     """The kernel's version."""
     complete: bool
-    """Whether the recording has its end; otherwise it was cut off, and what is whole of it was replayed."""
+    """True if the recording has its end; otherwise it was cut off, and its whole part was replayed."""
     dropped: int | None
     """Calls that the recorder had no room for; None: a recording that was cut off does not say."""
     broken: int
@@ -75,7 +75,7 @@ class Replay:
     left_out: int
     """Calls that the kernel left out of the recorded ones, at least: its control did not get them either."""
     set_by_endpoint: int
-    """How often the kernel's endpoint set the window between calls, so that ours was set too."""
+    """Number of times that the kernel's endpoint set the window between calls, so that ours was set too."""
     compared: list[ComparedCall]
     causes: dict[str, int]
     """Causes of differences, and how often each was met."""
@@ -84,7 +84,7 @@ class Replay:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return not self.causes
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Which groups of flows a page shows one by one, and the others as one: a page of thousands is no page."""
+"""The groups of flows that a page shows one by one; the others are one group, as a page of thousands is no page."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class _Font:
     weight: str = "normal"
 
     def width_in(self, text: str) -> float:
-        """How wide a text is, in inches."""
+        """Return the width of a text, in inches."""
         font = FontProperties(family=["DejaVu Sans"], size=self.size, weight=self.weight)
         return float(text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]) / 72
 
@@ -248,7 +248,7 @@ def _names(plot: Plot) -> list[str]:
 
 
 def _rows(names: Sequence[str]) -> int:
-    """How many rows the legend has at most: a short name needs no row of its own."""
+    """Return the largest number of rows of the legend: a short name needs no row of its own."""
     if len(names) > _FEW_NAMES:
         return 3
     return 1 if sum(len(name) for name in names) < _ROW_CHARACTERS else 2

@@ -7,7 +7,7 @@ from parshall.analysis.stats.claims import Claim
 COLUMNS = ("where", "quantity", "accepted", "found", "95 %", "verdict", "note")
 """Of a table of claims (`cells`)."""
 NUMBERS = (3, 4)
-"""Which of them are numbers."""
+"""Columns that are numbers."""
 
 
 def cells(claim: Claim) -> tuple[str, ...]:

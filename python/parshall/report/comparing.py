@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def letter(place: int) -> str:
-    """How a result is called in the heading of a column: A, B, ..., and after Z by its number."""
+    """Return the name of a result in the heading of a column: A, B, ..., and after Z its number."""
     return string.ascii_uppercase[place] if place < len(string.ascii_uppercase) else str(place + 1)
 
 
@@ -94,7 +94,7 @@ class JudgedDifference(Protocol):
 
     @property
     def matters(self) -> bool:
-        """Whether it is shown and reaches the threshold of practical importance."""
+        """True if it is shown and reaches the threshold of practical importance."""
 
     @property
     def lacking(self) -> tuple[NoValue | None, NoValue | None]:
@@ -106,11 +106,11 @@ class JudgedDifference(Protocol):
 
     @property
     def why(self) -> str:
-        """Why there is no interval or no value; empty where there is one."""
+        """Reason why there is no interval or no value; empty where there is one."""
 
 
 def summary(rows: Sequence[Sequence[JudgedDifference]], noun: tuple[str, str], at_least: float) -> list[Sentence]:
-    """How much of all that is compared differs, and of how much that is not known.
+    """Return sentences that count the comparisons with a difference, and those without a verdict.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ def _how_many(number: str, matter: int, every: Sequence[JudgedDifference]) -> Se
 
 
 def _alike(judged: JudgedDifference, at_least: float) -> bool:
-    """Whether it is the same in every repetition, and large."""
+    """True if a difference is the same in every repetition, and large."""
     if judged.verdict is not Verdict.NO_SPREAD or judged.a is None or judged.b is None:
         return False
     return reaches(judged.a.value, judged.b.value, at_least)
 
 
 def _reasons(row: Sequence[JudgedDifference]) -> set[str]:
-    """Why a row has no values to compare, in words."""
+    """Return the reasons why a row has no values to compare, in words."""
     lacking = [why for each in row for why in each.lacking if why is not None]
     return {"too few values" if why.is_of_values else "too few transfers ended" for why in lacking}
 
@@ -177,7 +177,7 @@ def verdict_text(judged: JudgedDifference, unit: str, at_least: float) -> str:
 
 
 def pairing(*paired: bool) -> str:
-    """How the repetitions of each of the others are compared with those of the first.
+    """Return the method by which repetitions of the others are compared with those of the first, in words.
 
     >>> pairing(True, False)
     'paired by common random numbers, or else independent (Welch)'
@@ -187,14 +187,14 @@ def pairing(*paired: bool) -> str:
 
 
 def meant(differences: Sequence[Number], template: str, *paired: bool) -> Sentence:
-    """How repetitions are compared, by a template; or that there are no intervals, and why."""
+    """Return the sentence on the method of comparing, by a template; or that there are no intervals, and the reason."""
     if all(each.low is None for each in differences):
         return say("comparison.no_intervals", why=capital(_without_intervals(differences)))
     return say(template, how=pairing(*paired))
 
 
 def family(tested: int) -> str:
-    r"""How sure it is of many differences that they are such.
+    r"""Return the sentence on the false discovery rate of many differences.
 
     >>> family(43)
     '43 differences were compared, and those called different hold at a false discovery rate of 5\xa0%.'
@@ -205,13 +205,13 @@ def family(tested: int) -> str:
 
 
 def bounds(rows: Sequence[Sequence[JudgedDifference]], noun: tuple[str, str]) -> list[Sentence]:
-    """How many differences are shown of what has no value on one side; nothing where there is none."""
+    """Return the sentence that counts differences shown by bounds alone; nothing where there is none."""
     number = sum(any(each.matters and any(each.lacking) for each in row) for row in rows)
     return [say("comparison.bounds", number=counted(number, *noun))] if number else []
 
 
 def note(comparison: Comparison) -> str:
-    """How the differences are meant."""
+    """Return the note that explains the differences."""
     said = [say("comparison.first", least=f"{100 * comparison.at_least:g}{NO_BREAK}%")]
     every = [each.difference for each in comparison.differences if each.difference is not None]
     if all(each.low is None for each in every):

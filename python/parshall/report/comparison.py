@@ -91,7 +91,7 @@ class MetricComparison:
 
     @property
     def why(self) -> str:
-        """Why there is no interval or no value; empty where there is one."""
+        """Reason why there is no interval or no value; empty where there is one."""
         return self.reason or why_none(self.difference)
 
     def to_json(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class Row:
 
     @property
     def matters(self) -> bool:
-        """Whether a difference is shown and reaches the threshold of practical importance."""
+        """True if a difference is shown and reaches the threshold of practical importance."""
         return any(each is not None and each.matters for each in self.differences)
 
 
@@ -187,7 +187,7 @@ class Comparison(HasFigures, page="parshall.report.comparison_page:document"):
 
     @property
     def tested(self) -> int:
-        """How many differences are judged together: those shown of which chance is known."""
+        """Number of differences that are judged together: those shown that have a p-value."""
         return sum(each is not None and each.p_value is not None for row in self.shown for each in row.differences)
 
     @property
@@ -329,7 +329,7 @@ def _means_of_flows(metrics: Collection[Metric], rows: Sequence[Row]) -> set[str
 
 
 def _proportional(means: Sequence[Number | None], sums: Sequence[Number | None]) -> bool:
-    """Whether the ratio of both is one number in all results that have them."""
+    """True if the ratio of both is one number in all results that have them."""
     pairs = [(one.value, other.value) for one, other in zip(means, sums, strict=True) if one and other]
     return bool(pairs) and all(isclose(mean * pairs[0][1], total * pairs[0][0]) for mean, total in pairs)
 
@@ -383,7 +383,7 @@ def relevance(verdict: Verdict, a: Number | None, b: Number | None, at_least: fl
 
 
 def _paired(a: Result, b: Result) -> bool:
-    """Whether repetitions of the same number drew the same random numbers."""
+    """True if repetitions of the same number drew the same random numbers."""
     simulated = a.instrument == b.instrument == "simulate"
     return simulated and a.metadata.get("seed") is not None and a.metadata.get("seed") == b.metadata.get("seed")
 
@@ -397,7 +397,7 @@ def _lacking(metric: Metric | None) -> NoValue | None:
 
 
 def _without_value(a: Metric | None, b: Metric | None, at_least: float) -> MetricComparison | None:
-    """Where too few transfers ended, of one or of both."""
+    """Return the comparison of a metric for which too few transfers ended in one or both; None: it has values."""
     known = a or b
     if known is None:
         return None

@@ -227,7 +227,7 @@ def _speed_and_delay(run: Result, link: str | None) -> tuple[Metric, Metric] | N
     if run.instrument == "predict":
         return None
     metrics = of_run(run.tables, link) | (run.of_all_flows() if link is None else {})
-    delay = metrics.get(f"group/{ALL_FLOWS}/rtt_s" if link is None else "mean_queueing_delay_s")
+    delay = metrics.get(f"group/{ALL_FLOWS}/rtt_s" if link is None else "queueing_delay_s")
     goodput = metrics.get("goodput_bps")
     return None if goodput is None or delay is None else (goodput, delay)
 
@@ -333,5 +333,5 @@ def _shares(name: str, what: str, who: str, unit: str, curves: Mapping[str, Kapl
 
 
 def _of(curve: KaplanMeier) -> str:
-    """How many values a curve has: ``12 values``, or ``9 of 12 ended``."""
+    """Return the number of values of a curve: ``12 values``, or ``9 of 12 ended``."""
     return counted(curve.n, "value") if curve.ended == curve.n else f"{curve.ended} of {curve.n} ended"

@@ -66,7 +66,7 @@ def write_page(comparison: Comparison, path: str | Path) -> Path:
 
 
 def warnings(comparison: Comparison) -> list[tuple[str, str]]:
-    """How far its emulations can be believed, and why."""
+    """Return the validity of its emulations, each with the reasons."""
     return [
         (
             f"{letter(place)}: real Linux TCP; the emulation is {each.emulation.level}.",
@@ -82,7 +82,7 @@ MENTIONED = 3
 
 
 def finding(comparison: Comparison) -> str:
-    """How much differs, and the largest differences: of whole results where there are such."""
+    """Return the number of differences, and the largest ones: of whole results where there are such."""
     said = summary([row.told for row in comparison.shown], QUANTITIES, comparison.at_least)
     matter = [row for row in comparison.shown if row.matters]
     named = sorted(matter, key=lambda row: ("/" in row.key, not any(each and each.better for each in row.differences)))

@@ -1,4 +1,4 @@
-"""Which groups of flows send their data over a link."""
+"""The groups of flows that send their data over a link."""
 
 from __future__ import annotations
 

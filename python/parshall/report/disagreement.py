@@ -51,7 +51,7 @@ class Wrong:
 
     @property
     def factor(self) -> float:
-        """How far the measured value is beyond the nearer end; infinite if it is 0."""
+        """Ratio between the measured value and the nearer end, at least 1; infinite if the value is 0."""
         below = self.low / self.measured if self.measured > 0 else float("inf")
         return max(below, self.measured / self.high if self.high > 0 else float("inf"))
 

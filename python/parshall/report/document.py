@@ -18,6 +18,15 @@ from parshall.report.sentences import separated
 
 
 @dataclass(frozen=True)
+class Cell:
+    """A number (or words), the half width of its confidence interval ('' without one), and a bar from 0 to 1."""
+
+    text: str
+    spread: str = ""
+    bar: float | None = None
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of printed text under a header; the first column names the rows.
 
@@ -26,11 +35,15 @@ class Table:
     caption
         What it shows; '' for none.
     header
-        A label a column, with its unit.
+        A label a column, with its unit unless `units` has it.
     rows
-        As many texts a row as there are labels; what is between backticks is set as code.
+        As many texts or cells a row as there are labels; what is between backticks of a text is set as code.
     numbers
         Which columns hold numbers, and are set flush right.
+    units
+        The unit of each column, '' for none; no column has one if it is empty.
+    note
+        A sentence below; '' for none.
 
     Raises
     ------
@@ -40,8 +53,10 @@ class Table:
 
     caption: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Cell]]
     numbers: Sequence[int] = ()
+    units: Sequence[str] = ()
+    note: str = ""
 
     def __post_init__(self) -> None:
         for number, row in enumerate(self.rows):
@@ -97,11 +112,11 @@ class Block:
         "dials",
         "facts",
         "links",
-        "measures",
         "missing",
         "network",
         "predictions",
         "snippets",
+        "table",
         "tiles",
         "words",
     ]

@@ -159,7 +159,7 @@ class _FindingState:
 
     @property
     def lost_on_medium(self) -> bool:
-        """Whether most of what was lost at the link was lost on the medium."""
+        """True if most of the link's losses were on the medium."""
         return self.packets("medium_losses_packets") > self.packets("dropped_packets")
 
     def described(self, group: str) -> Mapping[str, Any]:
@@ -167,12 +167,12 @@ class _FindingState:
         return self._described.get(group, {})
 
     def is_greedy(self, group: str) -> bool:
-        """Whether its flows send whatever the network lets them."""
+        """True if its flows send whatever the network lets them."""
         return description.name_of(self.described(group).get("workload") or "bulk") == "bulk"
 
 
 def _ended(state: _FindingState) -> Sentence | None:
-    """How many of the transfers ended, where not all did: what is said of completion times rests on it."""
+    """Return the number of transfers that ended, where some did not: sentences on completion times depend on it."""
     ended, begun = counts(state.run.tables)
     return None if ended == begun else say("ended", ended=count(ended), begun=counted(begun, "transfer"))
 
@@ -200,7 +200,7 @@ def _limit(state: _FindingState) -> Sentence | None:
 
 
 def _of_nothing(state: _FindingState) -> Sentence:
-    """Why no packet crossed the busiest link while it was measured, where that shows."""
+    """Return the reason why no packet crossed the busiest link while it was measured, if it is known."""
     if _all_ended_before(state):
         return say("all_ended_before", place=state.place)
     late = _late_s(state)
@@ -214,7 +214,7 @@ def _share_of_arrivals(state: _FindingState, column: str) -> str:
 
 
 def _all_ended_before(state: _FindingState) -> bool:
-    """Whether all that was to be sent was acknowledged before the measured time began."""
+    """True if all data was acknowledged before the measured time began."""
     transfers = state.run.tables.get("transfers")
     if transfers is None or transfers["completion_s"].null_count():
         return False
@@ -235,7 +235,7 @@ def _own_limits(state: _FindingState) -> str:
 
 
 def _late_s(state: _FindingState) -> float | None:
-    """How long before the end the first flow begins, if all send for a small part of the measured time only."""
+    """Return the seconds between the first flow's start and the end, if they are a small part of the measured time."""
     flows = state.run.tables["flows"]
     if "start_s" not in flows.columns:
         return None
@@ -247,7 +247,7 @@ def _late_s(state: _FindingState) -> float | None:
 
 
 def _shares(state: _FindingState) -> Sentence | None:
-    """Who gets what, of the groups that cross the link."""
+    """Return the sentence on the shares of the groups that cross the link."""
     known = {group: state.value(f"group/{group}/flow_goodput_bps") for group in state.groups}
     goodput = {group: value for group, value in known.items() if value is not None}
     greedy = [group for group in goodput if state.is_greedy(group)]
@@ -277,7 +277,7 @@ def _shares(state: _FindingState) -> Sentence | None:
 
 
 def _told(judgement: Judgement) -> str:
-    """How a difference is told, as the names of templates say it."""
+    """Return the suffix of the templates that tell a difference."""
     if judgement.matters:
         return "differ"
     ways = {
@@ -335,7 +335,7 @@ def _completion(state: _FindingState) -> Sentence | None:
 
 
 def _few_ended(template: str, lacking: NoValue, **values: str) -> Sentence:
-    """Where a quantile was not reached: with what it is known to exceed, if that is known."""
+    """Return the sentence on a quantile that was not reached, with its lower bound if that is known."""
     if lacking.above is None:
         return say(f"{template}_few" if values else template, **values)
     return say(f"{template}_above", above=quantity(lacking.above, "s"), **values)

@@ -118,7 +118,7 @@ def _completion(run: Result, metrics: Metrics) -> Tile | None:
     known = metrics | {key: each for key, each in unknown.items() if key == "completion_p95_s" or not _is_of_few(each)}
     ended, begun = counts(run.tables)
     middle, tail = known.get("completion_p50_s"), known.get("completion_p95_s")
-    first = middle or known.get("mean_completion_s")
+    first = middle or known.get("completion_s")
     if first is None:
         return None
     label = "Median completion time" if middle is not None else "Completion time"

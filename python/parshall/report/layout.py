@@ -1,4 +1,4 @@
-"""Where the parts of a drawn figure stand, in inches: the same in files (`static`) and on the page (`svg`).
+"""The places of the parts of a drawn figure, in inches: the same in files (`static`) and on the page (`svg`).
 
 Margins have a fixed size, so that the axes of all figures of a page begin at the same place.
 """
@@ -50,7 +50,7 @@ class Layout:
 
 
 def laid_out(plot: Plot, entries: Sequence[str], width_in: float = WIDTH_IN) -> Layout:
-    """Where the panels of a plot stand, above a legend of these entries; narrow figures have lower panels."""
+    """Return the places of a plot's panels, above a legend of these entries; narrow figures have lower panels."""
     columns = plot.columns
     narrower = width_in / WIDTH_IN
     heights = plot.row_heights((_PANEL_IN if len(plot.panels) == 1 else _STACKED_IN) * max(_LOWEST, narrower))
@@ -95,11 +95,11 @@ def name_lines(name: str, axis: Axis, width_in: float = WIDTH_IN) -> list[str]:
 
 
 def characters(axis: Axis, width_in: float = WIDTH_IN) -> int:
-    """How many characters of a name have room in a line beside the axis."""
+    """Return the number of characters of a name that fit into a line beside the axis."""
     return int(width_in * axis.names_share / _NAME_IN) - 2
 
 
 def has_few_decades(panel: Panel, letter: Literal["x", "y"]) -> bool:
-    """Whether a logarithmic axis is so short that it needs labels between the powers of ten."""
+    """True if a logarithmic axis is so short that it needs labels between the powers of ten."""
     ends, (least, most) = panel.ends(letter), panel.extent(letter) or (1.0, 10.0)
     return math.log10((ends[1] or most) / (ends[0] or least)) < _FEW_DECADES

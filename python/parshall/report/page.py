@@ -8,7 +8,7 @@ from pathlib import Path
 from parshall.foundations.numbers import counted, quantity
 from parshall.instruments.prediction.predict import Predicted
 from parshall.report import description, predicted, sampled, starved, validity_section
-from parshall.report.document import Block, Chart, Document, Section, document_html, write_document
+from parshall.report.document import Block, Chart, Document, Section, Table, document_html, write_document
 from parshall.report.figures import figures as all_figures
 from parshall.report.finding import finding
 from parshall.report.headline import headline
@@ -17,7 +17,7 @@ from parshall.report.network import network
 from parshall.report.plot import Figure, Missing, Plot
 from parshall.report.predicted_summary import dots, nearest_table
 from parshall.report.sentences import say
-from parshall.report.tables import Table, groups_table, latency_table, links_table, own_table, transfers_table
+from parshall.report.tables import groups_table, latency_table, links_table, own_table, transfers_table
 from parshall.results.records import Result, storage
 from parshall.results.records.validity import validity
 from parshall.scenario.schema import reading
@@ -116,7 +116,7 @@ def predicted_section(run: Result) -> Section:
 
 
 def _command(run: Result, scenario: description.Document) -> Block:
-    """How to do it again: the command, and the scenario as a file."""
+    """Return the command that does it again, and the scenario as a file."""
     verb = "emulate" if run.instrument == "emulate" else "run"
     portable = reading.with_absolute_paths(scenario, Path(run.metadata.get("folder") or ""))
     source = description.source(portable)
@@ -131,7 +131,7 @@ def _command(run: Result, scenario: description.Document) -> Block:
 
 
 def _measures(tables: Iterable[Table | None]) -> list[Block]:
-    return [Block("measures", table) for table in tables if table is not None]
+    return [Block("table", table) for table in tables if table is not None]
 
 
 def _warnings(run: Result) -> list[tuple[str, str]]:
@@ -158,7 +158,7 @@ def _some(sentences: Sequence[str]) -> list[str]:
 
 
 def _validity(run: Result) -> list[tuple[str, str]]:
-    """How far an emulation can be believed, and why."""
+    """Return the validity of an emulation, with the reasons."""
     verdict = validity(run)
     return (
         []
@@ -199,7 +199,7 @@ def name_of(run: Result) -> str:
 
 
 def byline(run: Result) -> list[str]:
-    """When, with which seed and version."""
+    """Return the time, the seed and the versions of a run."""
     known = run.metadata
     parts = []
     if known.get("started"):

@@ -58,4 +58,4 @@ MARKERS: dict[str, str] = {
 """The same symbols as matplotlib calls them."""
 
 SERIES = len(LIGHT.series)
-"""How many series can be told apart in one panel."""
+"""Number of series that can be told apart in one panel."""

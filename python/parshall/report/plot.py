@@ -44,7 +44,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Style:
-    """How a mark looks: `series` picks its colour and symbol, `dash` its pattern (0: solid).
+    """The look of a mark: `series` picks its colour and symbol, `dash` its pattern (0: solid).
 
     Smooth curves take both from the same number; a sawtooth is illegible when dashed. `faint`: what stands behind
     others. Of more series than there are colours, each has another pair of colour and symbol.
@@ -191,7 +191,7 @@ class Guide:
     along: Literal["x", "y"] = "y"
 
     def before(self, axis: Axis) -> bool:
-        """Whether the words of a vertical line stand to its left: where they have more room."""
+        """True if the words of a vertical line stand to its left, where they have more room."""
         return axis.maximum is not None and self.value > axis.maximum / 2
 
 
@@ -264,7 +264,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Missing:
-    """Why a figure cannot be drawn from this run: one sentence."""
+    """The reason why a figure cannot be drawn from this run: one sentence."""
 
     reason: str
 

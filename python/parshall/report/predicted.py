@@ -71,7 +71,7 @@ class PredictedPart:
 
     @property
     def has_ratios(self) -> bool:
-        """Whether a row could be held against the simulation."""
+        """True if a row was compared with the simulation."""
         return any(row.ratio is not None for row in self.rows)
 
 
@@ -98,7 +98,7 @@ class View:
 
     @property
     def has_ratios(self) -> bool:
-        """Whether anything could be held against the simulation."""
+        """True if some part was compared with the simulation."""
         return any(part.has_ratios for section in self.sections for part in section.parts)
 
 

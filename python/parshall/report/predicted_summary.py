@@ -83,7 +83,7 @@ def _held(section: PredictedSection) -> list[tuple[PredictedRow, float]]:
 
 
 def _has_range(row: PredictedRow) -> bool:
-    """Whether how full buffers are moves the answer by what can be seen."""
+    """True if the filling of buffers changes the answer visibly."""
     return bool(row.ratios) and max(row.ratios) > _SEEN * min(row.ratios)
 
 

@@ -1,4 +1,4 @@
-"""Whether the sizes that a run drew have the mean that was asked for: heavy tails seldom do.
+"""The mean of the sizes that a run drew beside the mean that was asked for: heavy tails seldom have it.
 
 | symbol | name here |
 | --- | --- |
@@ -87,7 +87,7 @@ def _named(law: Mapping[str, Any]) -> str:
 
 
 def mean_interval(law: Mapping[str, Any], number: int) -> tuple[float, float]:
-    """Where the mean of `number` values of a law lies in 95 % of samples, as parts of its mean.
+    """Return the range of the mean of `number` values of a law in 95 % of samples, as parts of its mean.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether a network had settled while it was measured: the second half of the time held against the first.
+"""The settling of a network while it was measured: both halves of the time beside each other.
 
 Of each run: the goodput of groups, their shares, and the queue of the busiest link, as far as they are recorded
 (`parshall.results.quantities.halves`), judged together (`parshall.analysis.stats.halves`). Where one differs, the means
@@ -55,7 +55,7 @@ def sentence(run: Result) -> Sentence | None:
 
 
 _RANK = {"share": 2, "goodput_bps": 1, "queue_packets": 0}
-"""Which one is told, of several that differ: a share says most."""
+"""Ranks of quantities, of which one that differs is told: a share says most."""
 
 
 def _key(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether some flows got next to nothing, because others held the queue: a run whose averages hide that says so.
+"""Flows that got next to nothing, because others held the queue: a run whose averages hide that says so.
 
 At a full drop-tail queue a flow that is clocked by its own ACKs can find every place that falls free, while the packets
 of others, sent again after longer and longer timeouts, find none (phase effects: Floyd & Jacobson 1992). Such a flow

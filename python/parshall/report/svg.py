@@ -136,7 +136,7 @@ class _Scale:
         return int(self.places(np.array([value]))[0])
 
     def shows(self, value: float) -> bool:
-        """Whether a value is between the ends."""
+        """True if a value is between the ends."""
         if self.axis.log and value <= 0:
             return False
         at = math.log10(value) if self.axis.log else value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -22,57 +22,20 @@ from parshall.foundations.numbers import (
 )
 from parshall.report import description
 from parshall.report.bounded import bounded
+from parshall.report.document import Cell, Table
 from parshall.report.figures.delays import of_groups
 from parshall.report.uncertainty import ZERO, in_scale, interval_text, no_value, some_of
 from parshall.results.quantities.measuring import Metric, Metrics, everything, links_in, of_place
 from parshall.results.records import Result
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A number (or words), the half width of its confidence interval ('' without one), and a bar from 0 to 1."""
-
-    text: str
-    spread: str = ""
-    bar: float | None = None
-
-
-@dataclass(frozen=True)
-class TableColumn:
+class _Column(NamedTuple):
     """A heading, its unit, and one cell a row."""
 
     label: str
     unit: str
     cells: Sequence[Cell]
     words: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """Columns of equal length; the first one names the rows."""
-
-    title: str
-    columns: Sequence[TableColumn]
-    note: str = ""
-
-    @property
-    def rows(self) -> list[list[tuple[TableColumn, Cell]]]:
-        """The cells by row, each with its column."""
-        return [
-            list(zip(self.columns, cells, strict=True)) for cells in zip(*(c.cells for c in self.columns), strict=True)
-        ]
-
-
-def metric_column(label: str, metrics: Sequence[Metric | None]) -> TableColumn | None:
-    """One metric for each row, in the scale that suits the largest; ``None`` if no row has it."""
-    present = [metric for metric in metrics if metric is not None]
-    if not present:
-        return None
-    sizes = [abs(metric.interval.mean) for metric in present if metric.estimate is not None]
-    if not sizes:
-        return TableColumn(label, "", [_cell(metric, Scale(1.0, "")) for metric in metrics])
-    scale = scale_for(max(sizes), present[0].unit)
-    return TableColumn(label, scale.unit, [_cell(metric, scale) for metric in metrics])
 
 
 def groups_table(run: Result) -> Table | None:
@@ -156,7 +119,7 @@ def transfers_table(run: Result) -> Table | None:
 
 
 def _of_the_cut_off(run: Result, transfers: pl.DataFrame) -> str:
-    """How percentiles take transfers that had not ended, and where that does not hold."""
+    """Return the treatment of transfers that had not ended in percentiles, and its limits, in words."""
     cut_off = transfers.filter(pl.col("completion_s").is_null() & pl.col("size_bytes").is_not_null())
     if cut_off.is_empty():
         return ""
@@ -183,9 +146,9 @@ def links_table(run: Result) -> Table | None:
     by_link = [of_place(run.tables, "link", link, lacking=True) for link in names]
     rows = [links.filter(pl.col("link") == link) for link in names]
 
-    def metric(label: str, name: str) -> TableColumn | None:
+    def metric(label: str, name: str) -> _Column | None:
         keys = zip(names, by_link, strict=True)
-        return metric_column(label, [metrics.get(f"link/{link}/{name}") for link, metrics in keys])
+        return _of_metrics(label, [metrics.get(f"link/{link}/{name}") for link, metrics in keys])
 
     columns = [
         _words("Link", names),
@@ -204,14 +167,14 @@ def links_table(run: Result) -> Table | None:
     return _table("", columns, "link", "Delays are waiting times in the queue, without the packet’s own transmission.")
 
 
-def _largest(label: str, values_s: Sequence[Any]) -> TableColumn | None:
+def _largest(label: str, values_s: Sequence[Any]) -> _Column | None:
     """The largest delays of all repetitions, as percentiles are of all; None where none was recorded."""
     known = [float(value) for value in values_s if value is not None]
     if not known:
         return None
     scale = scale_for(max(known), "s")
     cells = [Cell(ABSENT if value is None else significant(value * scale.factor)) for value in values_s]
-    return TableColumn(label, scale.unit, cells)
+    return _Column(label, scale.unit, cells)
 
 
 def own_table(run: Result) -> Table | None:
@@ -242,36 +205,58 @@ def span(table: pl.DataFrame, column: str, unit: str) -> str:
 
 
 def _several(flows: pl.DataFrame) -> bool:
-    """Whether a repetition has more than one of these flows."""
+    """True if a repetition has more than one of these flows."""
     return bool(flows.select("repetition").is_duplicated().any())
 
 
 def population(flows: pl.DataFrame) -> str:
-    """How many flows of a table each repetition has, and of which control: ``4 cubic``."""
+    """Return the number of flows of a table in each repetition, and their controls: ``4 cubic``."""
     controls = sorted(set(flows["congestion_control"].to_list()))
     number = max(flows.group_by("repetition").len()["len"].to_list(), default=0)
     return f"{count(number)}{NO_BREAK}{'/'.join(control or f'of{NO_BREAK}datagrams' for control in controls)}"
 
 
-def _table(title: str, columns: Sequence[TableColumn | None], row: str, note: str = "") -> Table:
+def _table(title: str, columns: Sequence[_Column | None], row: str, note: str = "") -> Table:
     present = [column for column in columns if column is not None]
-    gaps = any(cell.text == ABSENT for column in present for cell in column.cells)
-    absent = f"{ABSENT} not measured, or without meaning, for that {row}." if gaps else ""
-    exact = any(cell.spread == ZERO for column in present for cell in column.cells)
-    identical = f"{ZERO}: identical in all repetitions." if exact else ""
-    return Table(title, present, " ".join(part for part in (note, identical, absent) if part))
+    cells = [cell for column in present for cell in column.cells]
+    absent = (
+        f"{ABSENT} not measured, or without meaning, for that {row}."
+        if any(each.text == ABSENT for each in cells)
+        else ""
+    )
+    identical = f"{ZERO}: identical in all repetitions." if any(each.spread == ZERO for each in cells) else ""
+    return Table(
+        title,
+        [column.label for column in present],
+        [*zip(*(column.cells for column in present), strict=True)],
+        [place for place, column in enumerate(present) if not column.words],
+        [column.unit for column in present],
+        " ".join(part for part in (note, identical, absent) if part),
+    )
 
 
 def _metric(
     label: str, by_place: Sequence[Metrics], groups: Sequence[str], name: str, *, bars: bool = False
-) -> TableColumn | None:
+) -> _Column | None:
     """A metric of each group; with `bars`, those of shares."""
     measured = [metrics.get(f"group/{group}/{name}") for group, metrics in zip(groups, by_place, strict=True)]
-    column = metric_column(label, measured)
+    column = _of_metrics(label, measured)
     if column is None or not bars:
         return column
     shares = (None if metric is None else metric.interval.mean for metric in measured)
-    return replace(column, cells=[replace(cell, bar=share) for cell, share in zip(column.cells, shares, strict=True)])
+    return column._replace(cells=[replace(cell, bar=share) for cell, share in zip(column.cells, shares, strict=True)])
+
+
+def _of_metrics(label: str, metrics: Sequence[Metric | None]) -> _Column | None:
+    """One metric for each row, in the scale that suits the largest; ``None`` if no row has it."""
+    present = [metric for metric in metrics if metric is not None]
+    if not present:
+        return None
+    sizes = [abs(metric.interval.mean) for metric in present if metric.estimate is not None]
+    if not sizes:
+        return _Column(label, "", [_cell(metric, Scale(1.0, "")) for metric in metrics])
+    scale = scale_for(max(sizes), present[0].unit)
+    return _Column(label, scale.unit, [_cell(metric, scale) for metric in metrics])
 
 
 def _cell(metric: Metric | None, scale: Scale) -> Cell:
@@ -283,9 +268,9 @@ def _cell(metric: Metric | None, scale: Scale) -> Cell:
     return Cell(number, ", ".join(filter(None, (spread, some_of(metric.interval)))))
 
 
-def _words(label: str, texts: Sequence[str]) -> TableColumn:
-    return TableColumn(label, "", [Cell(text) for text in texts], words=True)
+def _words(label: str, texts: Sequence[str]) -> _Column:
+    return _Column(label, "", [Cell(text) for text in texts], words=True)
 
 
-def _numbers(label: str, texts: Sequence[str]) -> TableColumn:
-    return TableColumn(label, "", [Cell(text) for text in texts])
+def _numbers(label: str, texts: Sequence[str]) -> _Column:
+    return _Column(label, "", [Cell(text) for text in texts])

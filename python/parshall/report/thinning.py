@@ -67,7 +67,7 @@ class Binned:
 
     @property
     def is_thinned(self) -> bool:
-        """Whether the extremes differ from the mean by construction."""
+        """True if the extremes differ from the mean by construction."""
         return bool(self.note)
 
 

@@ -48,7 +48,7 @@ def in_scale(interval: Interval, scale: Scale, identical: str = ZERO) -> tuple[s
 
 
 def symmetric(interval: Interval) -> bool:
-    """Whether the estimate is in the middle of its interval, so that half the width says all."""
+    """True if the estimate is in the middle of its interval, so that half the width says all."""
     if interval.low is None or interval.high is None:
         return True
     return abs(interval.low + interval.high - 2 * interval.mean) <= _EVEN * (interval.high - interval.low)
@@ -107,7 +107,7 @@ def some_of(interval: Interval) -> str:
 
 
 def no_value(lacking: NoValue, unit: str) -> str:
-    r"""Why there is no value, and what it exceeds if that is known.
+    r"""Return the reason why there is no value, and a lower bound if one is known.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How far an emulation can be believed, in words, and what was measured of it as a table."""
+"""The validity of an emulation in words, and its measurements as a table."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _jitters(resolved: Resolved, group: ResolvedGroup) -> list[Mapping[str, Any]
 
 
 def _is_jittered(resolved: Resolved, group: ResolvedGroup) -> bool:
-    """Whether times are drawn for packets of a group, there or back."""
+    """True if times are drawn for packets of a group, there or back."""
     return any(jitter["distribution"]["name"] != "constant" for jitter in _jitters(resolved, group))
 
 
@@ -190,7 +190,7 @@ def _sends_without_end(group: ResolvedGroup) -> bool:
 
 
 def _packets(limit: dict[str, int], groups: list[ResolvedGroup]) -> float:
-    """How many packets a queue holds; of one limited in bytes, the most that there can be, but ACKs."""
+    """Return the capacity of a queue in packets; of one limited in bytes, the most packets without ACKs."""
     if "packets" in limit:
         return limit["packets"]
     if "bytes" in limit and groups:
@@ -204,7 +204,7 @@ def _is_periodic(group: ResolvedGroup) -> bool:
 
 
 def _is_plain(queue: str) -> bool:
-    """Whether it drops what does not fit, and nothing else, whosever it is."""
+    """True if the queue only drops packets that do not fit, whichever flow they are of."""
     traits = properties.queue(queue)
     return traits.drops == "tail" and traits.separates == "nothing" and not (traits.own_rate or traits.random)
 
@@ -224,7 +224,7 @@ def _known(spread: Mapping[str, Any], count: int) -> list[int]:
 
 
 def _in_step(rtts_ps: list[int], service_ps: float) -> int:
-    """How many RTTs differ from another one by a multiple of the service time."""
+    """Return the number of RTTs that differ from another one by a multiple of the service time."""
     phases = sorted(rtt / service_ps % 1.0 for rtt in rtts_ps)
     if len(phases) < 2:
         return 0
@@ -243,7 +243,7 @@ def _queues(queue: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_random(resolved: Resolved) -> bool:
-    """Whether anything is drawn."""
+    """True if a random number is drawn."""
     links, flows = resolved.links, resolved.flows
     return (
         any(properties.loss(link.loss).random for link in links)

@@ -45,7 +45,7 @@ class QdiscOption:
     word: str
     """Its word in ``tc``."""
     form: str
-    """How its value is written: `packets`, `bytes`, `time`, `rate`, `number`, `sixteenths`, `percent`, `flag`, `word`,
+    """Form of its value: `packets`, `bytes`, `time`, `rate`, `number`, `sixteenths`, `percent`, `flag`, `word` or
     `queue`."""
     words: Mapping[str, str]
     """Of a `word`: the values that ``tc`` names otherwise."""
@@ -69,16 +69,15 @@ class QueueTraits:
     title: str
     """Its name in text."""
     drops: str
-    """When it drops: `tail`, `early` or `departure`."""
+    """Time of drops: `tail`, `early` or `departure`."""
     separates: str
-    """Which packets it treats differently: `nothing`, `flows`, `profiles`, `low_latency`, `classes`,
-    `responsiveness`."""
+    """The packets it separates: `nothing`, `flows`, `profiles`, `low_latency`, `classes`, `responsiveness`."""
     marks: bool
-    """Whether it can mark packets instead of dropping them."""
+    """True if it can mark packets instead of dropping them."""
     own_rate: bool
-    """Whether it lets pass no more than a rate of its own."""
+    """True if it limits packets to a rate of its own."""
     random: bool
-    """Whether it draws random numbers; those of queues that are its parameters are not meant."""
+    """True if it draws random numbers itself, apart from queues that are its parameters."""
     thresholds: Sequence[str]
     """Its parameters that are lengths at which it acts."""
     linux: Qdisc | str
@@ -92,15 +91,15 @@ class WorkloadTraits:
     title: str
     """Title in text."""
     datagrams: bool
-    """Whether it sends datagrams, without TCP."""
+    """True if it sends datagrams, without TCP."""
     demand: str
     """Demand on the network: `endless`, `finite`, `steady`, `varying`, `controlled`."""
     random: bool
-    """Whether it draws random numbers."""
+    """True if it draws random numbers."""
 
     @property
     def greedy(self) -> bool:
-        """Whether it takes all that it gets, without a pause."""
+        """True if it takes all that it gets, without a pause."""
         return self.demand in {"endless", "finite"}
 
 
@@ -111,11 +110,11 @@ class LossTraits:
     mean: float
     """Share of packets lost in the long run."""
     pattern: str
-    """How losses follow each other: `none`, `independent`, `periodic`, `bursts`."""
+    """Pattern of losses: `none`, `independent`, `periodic`, `bursts`."""
 
     @property
     def random(self) -> bool:
-        """Whether they are drawn."""
+        """True if losses are drawn at random."""
         return self.pattern not in {"none", "periodic"}
 
 

@@ -107,7 +107,7 @@ class Scenario(Part):
                 raise ScenarioError(messages(error, type(self))) from None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How it is sent to another process: as its tables, for the catalog's types are made in each anew."""
+        """Return the tables for another process, in which the catalog's types are made anew."""
         return _sent, (self.document(), self._folder, self._source)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -254,7 +254,7 @@ class Scenario(Part):
 
     @property
     def folder(self) -> Path:
-        """Where relative paths in the scenario start."""
+        """The folder in which relative paths in the scenario start."""
         return self._folder
 
     @property

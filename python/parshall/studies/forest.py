@@ -53,7 +53,7 @@ def against_bounds(criteria: Sequence[Claim]) -> Chart | None:
 
 
 def place(claim: Claim) -> tuple[float, float, float]:
-    """Where a claim is drawn: its value and the ends of its interval, of which -1 to 1 is accepted.
+    """Return the place of a claim in the drawing: its value and the ends of its interval; -1 to 1 is accepted.
 
     >>> from parshall.analysis.stats.confidence import Interval
     >>> place(Claim("a", "q", Interval(11.0, 10.5, 12.0, 5), "equal", 10.0, 2.0))
@@ -166,7 +166,7 @@ def _symbols(rows: Sequence[_Row]) -> dict[str, int]:
 
 
 def _legend(symbols: Mapping[str, int]) -> str:
-    """Which symbol is which reading, in words; empty where there is one."""
+    """Return the symbols of the readings in words; empty where there is one reading."""
     if len(symbols) < 2:
         return ""
     by_symbol: dict[int, list[str]] = {}

@@ -1,4 +1,4 @@
-"""How many claims of a source are reproduced: four numbers, by the readings of what the source leaves open.
+"""The number of a source's claims that are reproduced: four numbers, by the readings of its open points.
 
 A claim that is tried in several readings counts once. The numbers are those that the best single reading reproduces;
 those that some reading reproduces; definitions and arithmetic, apart from experiments; and those to which a parameter
@@ -129,7 +129,7 @@ def headline(claims: Sequence[Claim]) -> str:
 
 
 def _of_experiments(counts: Counts) -> list[Sentence]:
-    """How many of the source's experiments are reproduced; nothing where there are none."""
+    """Return sentences on the source's experiments that are reproduced; nothing where there are none."""
     if not counts.experiments:
         return []
     claims, reproduced = counted(len(counts.experiments), "claim"), len(counts.reproduced(counts.best))
@@ -159,7 +159,7 @@ def further(claims: Sequence[Claim]) -> str:
 
 
 def of_criteria(claims: Sequence[Claim]) -> str:
-    """How many criteria hold; the first sentence of a suite."""
+    """Return the number of criteria that hold: the first sentence of a suite."""
     asked = [each for each in claims if each.outcome != "reported"]
     reported = len(claims) - len(asked)
     number = counted(len(asked), "criterion", "criteria")

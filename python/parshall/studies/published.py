@@ -1,4 +1,4 @@
-"""What a source prints, from a data file: values with their unit, where they stand, and how far they are known.
+"""The printed values of a source, from a data file: with unit, place and resolution.
 
 The file is ``published.toml`` beside the study. An entry is a table with the keys of `Entry`; tables without a value
 group entries, whose names then have dots:
@@ -85,7 +85,7 @@ class Allowed(BaseModel):
 
 
 DIGITS = "half of its last digit"
-"""Why a tolerance is the resolution of a printed value."""
+"""Reason of a tolerance that is the resolution of a printed value."""
 
 
 class Published:
@@ -112,7 +112,7 @@ class Published:
         return int(self[name])
 
     def resolution(self, name: str) -> Any:
-        """How far the value of an entry is known, or each of its values."""
+        """Return the resolution of an entry's value, or of each of its values."""
         return self.entries[name].resolution
 
     def digits(self, name: str, column: str | None = None) -> Tolerance:
@@ -160,7 +160,7 @@ class Published:
 
 @cache
 def printed_in(package: str) -> Published:
-    """What the data file of a package says.
+    """Return the content of the data file of a package.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def printed_in(package: str) -> Published:
 
 
 def parsed(text: str, path: str) -> Published:
-    """What the text of a data file says; `path` is for messages."""
+    """Return the content of a data file's text; `path` is for messages."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -20,6 +20,7 @@ end of a word: ``table1`` is ``table1: T of the model``, and not ``table10: ...`
 
 from __future__ import annotations
 
+import importlib
 import re
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -71,7 +72,7 @@ class Entry(BaseModel):
         return self
 
     def judged_by(self, claim: Claim) -> int:
-        """How many characters of a claim's name its longest matching check has; 0: none matches."""
+        """Return the number of characters of the longest check that matches a claim's name; 0: none matches."""
         return max((len(each) for each in self.check or () if _begins(claim.name, each)), default=0)
 
 
@@ -115,6 +116,8 @@ def register_of(package: str) -> Register | None:
     InputError
         It is refused; the message names the file and the entry.
     """
+    if not hasattr(importlib.import_module(package), "__path__"):
+        return None  # a module of one file has no data beside it
     path = resources.files(package) / FILE
     try:
         text = path.read_text(encoding="utf-8")
@@ -151,6 +154,6 @@ def parsed(text: str, path: str) -> Register:
 
 
 def _begins(name: str, check: str) -> bool:
-    """Whether a claim's name is, or begins with, a check up to the end of a word or number."""
+    """True if a claim's name is, or begins with, a check up to the end of a word or number."""
     rest = name.removeprefix(check)
     return name.startswith(check) and (not check[-1].isalnum() or not re.match(r"[\w-]|\.\d", rest))

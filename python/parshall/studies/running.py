@@ -18,6 +18,7 @@ from parshall.campaign.keys import call_of
 from parshall.foundations.errors import InputError
 from parshall.instruments.emulation import abilities, left_out
 from parshall.report.document import Section
+from parshall.studies.joint import Judgement
 from parshall.studies.study import Case, Findings, Instruments, Part, Progress, Scale, Study, replaced
 
 Key = TypeVar("Key")
@@ -25,7 +26,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Execution(campaign.Execution):
-    """How a study is done.
+    """The execution of a study.
 
     Parameters
     ----------
@@ -91,6 +92,30 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     return Findings(annotated, [section for each in findings for section in each.sections], register)
 
 
+def run_joint(
+    study: Study, count: int, scale: Scale, progress: Progress, execution: Execution | None = None
+) -> Judgement | None:
+    """The outcome of every claim of a study in so many settings (`parshall.studies.joint`); None: of a shard.
+
+    Raises
+    ------
+    InputError
+        The study has no joint design, or fewer than two settings are asked for.
+    SimulationError
+        A case failed otherwise than by a `ParshallError`; the answers of those that were done are kept.
+    ParshallError
+        As `parshall.campaign.calls.run_calls`.
+    """
+    chosen, design = (execution or Execution()).at(study.name, scale), study.joint()
+    pieces = {number: _Piece(case) for number, case in design.cases(count, scale).items()}
+    mine = list(pieces.values()) if chosen.shard is None else chosen.shard.of(list(pieces.values()))
+    progress(_cost(study, scale, mine, chosen))
+    answers = _answered(mine, progress, chosen)
+    if chosen.shard is not None:
+        return None
+    return design.judgement({number: answers[piece.key] for number, piece in pieces.items()}, scale, study.register())
+
+
 def _complete(study: Study, checks: Sequence[Claim]) -> None:
     """Refuse claims without a null or a reason of their tolerance, and those of the other kind of study.
 
@@ -129,7 +154,7 @@ def _without_answers(name: str, text: str) -> Part:
 
 
 def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
-    """What it will take, said before it begins: how many cases, and how long the whole study."""
+    """Return the number of cases and the time of the whole study, as a message before it begins."""
     store = execution.kept
     known, unread = (0, 0) if store is None else count_answers(store, (piece.key for piece in pieces))
     count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}"
@@ -171,7 +196,7 @@ class _Piece:
 
     @cached_property
     def depth(self) -> int:
-        """How many come before it, one after another."""
+        """Length of the longest chain of pieces before it."""
         return 1 + max((piece.depth for piece in self.before), default=-1)
 
     def call(self, answers: Mapping[str, Any], *, at_once: bool) -> Call:

@@ -37,6 +37,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from parshall.foundations import notebook
+from parshall.foundations.errors import InputError
 from parshall.foundations.has_figures import HasFigures
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from parshall.instruments.emulation import Validity
     from parshall.report.document import Section
     from parshall.scenario import Scenario
+    from parshall.studies.joint import Joint
     from parshall.studies.register import Register
 
 Scale = Literal["quick", "paper"]
@@ -54,7 +56,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Findings(HasFigures, page="parshall.studies.page:shown"):
-    """What a study gives, or a part of it: each published value beside ours, and sections of its page.
+    """Findings of a study, or of a part of it: each published value beside ours, and sections of its page.
 
     Parameters
     ----------
@@ -69,7 +71,7 @@ class Findings(HasFigures, page="parshall.studies.page:shown"):
     register: Register | None = None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the claims."""
+        """Return the claims for a notebook, in HTML."""
         from parshall.report.claims import COLUMNS, cells  # noqa: PLC0415 - the list of studies is read without it
 
         return notebook.fragment("Findings", "", notebook.table(COLUMNS, map(cells, self.checks)))
@@ -77,7 +79,7 @@ class Findings(HasFigures, page="parshall.studies.page:shown"):
 
 @dataclass(frozen=True)
 class Case:
-    """What a worker does.
+    """A function and its arguments, for a worker.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ class Case:
     emulates: bool = field(default=False, compare=False)
 
     def answer(self) -> Any:
-        """What it gives, done here."""
+        """Call the function in this process and return its result."""
         return self.function(*replaced(self.arguments, Case.answer))
 
 
@@ -128,7 +130,7 @@ def _measured(scenario: Scenario, measure: Callable[..., Any], *more: Any) -> An
 
 @dataclass(frozen=True)
 class Emulated:
-    """What was measured of an emulated run, and how far it can be believed."""
+    """Measurements of an emulated run, and its validity."""
 
     answer: Any
     validity: Validity
@@ -155,7 +157,7 @@ def _emulated(scenario: Scenario, _kernel: str, measure: Callable[..., Any], *mo
 
 
 def once_more_if_invalid(done: Callable[[], Emulated]) -> Emulated:
-    """What an emulation gives; an invalid one is done once more: a machine may be busy for a moment."""
+    """Return an emulation, done once more if it is invalid: a machine may be busy for a moment."""
     first = done()
     return done() if first.validity.level == "invalid" else first
 
@@ -222,6 +224,20 @@ class Study:
             parts: Sequence[Part] = importlib.import_module(self.parts).PARTS
             return parts
         return self.parts
+
+    def joint(self) -> Joint[Any]:
+        """Its joint design, which its module has as ``JOINT``.
+
+        Raises
+        ------
+        InputError
+            It has none.
+        """
+        module = importlib.import_module(self.parts) if isinstance(self.parts, str) else None
+        found: Joint[Any] | None = getattr(module, "JOINT", None)
+        if found is None:
+            raise InputError(f"--joint: {self.name} leaves nothing open that a joint design could try")
+        return found
 
     def register(self) -> Register | None:
         """Every claim of its source; None: it has no such file.

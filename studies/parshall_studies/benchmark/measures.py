@@ -1,6 +1,6 @@
 """The tables of files and rates that the measures of a run (§4.2) are computed from, for many runs at a time.
 
-`parshall.results.quantities.transport` has the measures. A file of PA is the whole ping-pong, both directions of it:
+`parshall_studies.transport` has the measures. A file of PA is the whole ping-pong, both directions of it:
 `parshall_studies.benchmark.ping_pong`.
 
 A file that is not complete at the end counts as if it were complete then, so wherever `finished` is below 1,
@@ -21,8 +21,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from parshall.results.quantities import transport
 from parshall.results.quantities.tables import Tables as Measured
+from parshall_studies import transport
 from parshall_studies.benchmark.building import EXCHANGED, SAMPLES, TIMED, Case
 from parshall_studies.benchmark.ping_pong import message_s
 

@@ -22,8 +22,8 @@ from parshall.analysis.stats.confidence import Interval, mean_interval, paired_d
 from parshall.analysis.stats.estimates import within
 from parshall.analysis.stats.families import Pair, judged
 from parshall.analysis.stats.verdict import AT_LEAST, Verdict
-from parshall.results.quantities import transport
 from parshall.results.quantities.definition import Quantity
+from parshall_studies import transport
 from parshall_studies.benchmark.benchmark import CaseResult, Result
 
 Key = TypeVar("Key")

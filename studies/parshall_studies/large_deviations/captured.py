@@ -29,9 +29,7 @@ from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import single
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.observation import TracedFlow, observe
-from parshall.instruments.observation.spectra import variability
 from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
 from parshall.scenario import Scenario
@@ -41,6 +39,8 @@ from parshall_studies.large_deviations import network
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.real import compared, plots
 from parshall_studies.large_deviations.spectra import PARTS
+from parshall_studies.observed.spectra import variability
+from parshall_studies.spectrum import interval_means
 
 RTT_S = 0.005
 LENGTH: Mapping[Scale, int] = {"quick": 2**14, "paper": 2**17}

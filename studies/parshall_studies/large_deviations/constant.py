@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.loss import Deterministic
 from parshall.analysis.stats.claim_rules import equal, monotone
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Deterministic
 from parshall_studies.large_deviations import network
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.record import Record
 from parshall_studies.large_deviations.spectra import bounds_plot, spectra_plot
+from parshall_studies.spectrum import interval_means
 
 
 @dataclass(frozen=True)

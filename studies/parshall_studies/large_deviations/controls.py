@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parshall.analysis.models import variants
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.large_deviations import Spectrum
-from parshall.analysis.models.recovery import IndependentLosses
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains import variants
+from parshall_studies.chains.large_deviations import Spectrum
+from parshall_studies.chains.recovery import IndependentLosses
 from parshall_studies.large_deviations import network
 from parshall_studies.large_deviations.cases import CaseFindings, together
 from parshall_studies.large_deviations.on_off import chain, loss_plot, losses_checks
@@ -32,6 +31,7 @@ from parshall_studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
+from parshall_studies.spectrum import interval_means
 
 SCALES = (200, 500, 1000)
 FIGURES = {"bic": "a", "highspeed": "b", "cubic": "c"}

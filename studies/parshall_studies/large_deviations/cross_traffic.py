@@ -24,13 +24,13 @@ from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly, single
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.simulation import run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.studies.study import Findings, Scale
 from parshall_studies.large_deviations import network
 from parshall_studies.large_deviations.network import PAPER
+from parshall_studies.spectrum import interval_means
 
 FINE_S = PAPER["cross_bin_s"] / 8
 """Bins of the simulator: eight make the buffer's 1.2 ms."""

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from parshall.analysis.models.competing import Pair, pair
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Null
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.fairness import jain
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.simulation import Run, run
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains.competing import Pair, pair
 from parshall_studies.large_deviations import network
 from parshall_studies.large_deviations.network import PAPER
+from parshall_studies.spectrum import interval_means
 
 RTT_S, RATE_BPS, SLOPE, FIRST, LAST = 0.1, 12e6, 5e-4, 1, 101
 """RTT, link, drop probability a packet of queue, thresholds in packets."""

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.loss import Bernoulli
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli
 from parshall_studies.large_deviations import network
 from parshall_studies.large_deviations.cases import CaseFindings, together
 from parshall_studies.large_deviations.network import PAPER

@@ -18,19 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models.loss import GaussianCrossTraffic, LossFunction
-from parshall.analysis.models.measured_loss import Measured
-from parshall.analysis.models.variants import spectrum as variant_spectrum
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.observation.flow import clopper_pearson
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import GaussianCrossTraffic, LossFunction
+from parshall_studies.chains.measured_loss import Measured
+from parshall_studies.chains.variants import spectrum as variant_spectrum
 from parshall_studies.large_deviations import network, small_windows
 from parshall_studies.large_deviations.cases import CaseFindings, together
 from parshall_studies.large_deviations.constant import window_plot
@@ -43,6 +42,7 @@ from parshall_studies.large_deviations.spectra import (
     one_spectrum,
     spectra_plot,
 )
+from parshall_studies.spectrum import interval_means
 
 MEMORY = 10
 """Round trips for which a loss matters: 0.12 s, an ON time."""

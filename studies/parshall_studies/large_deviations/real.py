@@ -17,22 +17,23 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.analysis.models.growth import growth
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.region import single
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.foundations.errors import InputError
 from parshall.foundations.files import read_file
 from parshall.foundations.numbers import counted
 from parshall.instruments.observation import TracedFlow, observe
-from parshall.instruments.observation.spectra import Variability, variability
 from parshall.report.document import Chart, Section, Table
-from parshall.report.observation.figures import loss_function, spectra, windows
+from parshall.report.observation.figures import loss_function, windows
 from parshall.report.plot import Plot
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains.growth import growth
 from parshall_studies.large_deviations.network import PAPER
+from parshall_studies.observed.spectra import Variability, variability
+from parshall_studies.observed.variability import spectra
+from parshall_studies.spectrum import interval_means
 
 VARIABLE = "PARSHALL_DATA"
 SHOWN = {"quick": ("wireless_reno_1_1_10000", "longDistance_cubic_5_1_53002"), "paper": None}

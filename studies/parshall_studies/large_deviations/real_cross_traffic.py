@@ -23,7 +23,6 @@ from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
 from parshall.analysis.stats.region import single
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.emulation import kernel_name
 from parshall.instruments.simulation import Run
 from parshall.report.document import Chart, Section, Table
@@ -44,6 +43,7 @@ from parshall_studies.large_deviations.cross_traffic import (
 )
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.real_stacks import SEEDS, SLOWER
+from parshall_studies.spectrum import interval_means
 
 WARM_UP_S = 5.0
 SECONDS: Mapping[Scale, float] = {"quick": 30.0, "paper": 600.0}

@@ -25,22 +25,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
-from parshall.analysis.models.loss import Deterministic
 from parshall.analysis.stats.claim_rules import equal, monotone
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.emulation import kernel_name
 from parshall.instruments.observation.flow import clopper_pearson
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.study import Emulated
 from parshall_studies import stacks
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Deterministic
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.on_off import BY_MODEL, chain, later_check, loss_plot, range_checks
 from parshall_studies.large_deviations.record import Record
 from parshall_studies.large_deviations.spectra import bounds_plot, extremes_checks, one_spectrum, spectra_plot
+from parshall_studies.spectrum import interval_means
 
 SCALES, SHORT = (100, 500), (50, 200)
 """Scales whose widths are compared, RTTs."""

@@ -27,7 +27,6 @@ from typing import Any
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.region import single
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.emulation import kernel_name
 from parshall.instruments.simulation import Run
 from parshall.report.document import Section, Table
@@ -38,6 +37,7 @@ from parshall_studies.large_deviations import long_range, network, real_losses
 from parshall_studies.large_deviations.constant import FITTING
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.record import Record
+from parshall_studies.spectrum import interval_means
 
 SLOWER = 5
 """200 Mbit/s and 60 ms in place of 1 Gbit/s and 12 ms."""

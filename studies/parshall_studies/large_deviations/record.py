@@ -20,10 +20,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.measured_loss import Measured, measured
-from parshall.analysis.models.persistent_loss import Persistent, measured_persistent
-from parshall.analysis.models.recovery import MeasuredRepairs, measured_repairs
 from parshall.instruments.observation.loss_events import BoolArray, begins, trials
+from parshall_studies.chains.measured_loss import Measured, measured
+from parshall_studies.chains.persistent_loss import Persistent, measured_persistent
+from parshall_studies.chains.recovery import MeasuredRepairs, measured_repairs
 
 SAMPLES_S = 0.003
 """Web100's interval. Loiseau 2010, §4.2"""

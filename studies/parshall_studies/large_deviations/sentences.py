@@ -21,23 +21,23 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.markov import WindowChain, chain
 from parshall.analysis.models.square_root import square_root_window
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null, Tolerance
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly, single
-from parshall.analysis.stats.spectrum import Empirical, empirical_spectra, interval_means
 from parshall.instruments.observation.flow import clopper_pearson
 from parshall.report.document import Section
 from parshall.studies.published import DIGITS
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.markov import WindowChain, chain
 from parshall_studies.large_deviations.constant import READINGS
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.spectra import PARTS, sampled_extremes
+from parshall_studies.spectrum import Empirical, empirical_spectra, interval_means
 
 RARE = 1e-6
 """A loss probability at which eq. (1) has its limit."""

@@ -5,12 +5,12 @@ References: Loiseau 2010, §4.1.
 
 from __future__ import annotations
 
-from parshall.analysis.models import large_deviations as ld
-from parshall.analysis.models import variants
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.recovery import IndependentLosses
 from parshall.report.document import Chart, Section, Table
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains import variants
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.recovery import IndependentLosses
 from parshall_studies.large_deviations import network
 from parshall_studies.large_deviations.cases import CaseFindings, together
 from parshall_studies.large_deviations.network import PAPER

@@ -23,17 +23,17 @@ import math
 import numpy as np
 
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.loss import LossFunction
-from parshall.analysis.models.markov import WindowChain, chain
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import single
-from parshall.analysis.stats.spectrum import interval_means
 from parshall.instruments.observation.flow import clopper_pearson
+from parshall_studies.chains.loss import LossFunction
+from parshall_studies.chains.markov import WindowChain, chain
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.record import Record
 from parshall_studies.large_deviations.spectra import PARTS
+from parshall_studies.spectrum import interval_means
 
 SMALL, OVER = 100, 100
 """Packets: where the source's small windows end. Round trips: its shortest scale."""

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from parshall.analysis.models.inputs import FloatArray, ModelInputError
-from parshall.analysis.models.large_deviations import Spectrum
-from parshall.analysis.models.markov import WindowChain
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly, single
-from parshall.analysis.stats.spectrum import empirical_spectra, interval_means, superimpose
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
+from parshall_studies.chains.large_deviations import Spectrum
+from parshall_studies.chains.markov import WindowChain
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.record import Record
+from parshall_studies.spectrum import empirical_spectra, interval_means, superimpose
 
 Theories = Mapping[str, Spectrum]
 """Spectra by what they are of, drawn in this order."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from parshall.analysis.models import large_deviations as ld
 from parshall.analysis.models.inputs import FloatArray
-from parshall.analysis.models.loss import Bernoulli
-from parshall.analysis.models.markov import WindowChain, chain
 from parshall.analysis.models.square_root import independent_losses_constant, square_root_window
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
@@ -16,6 +13,9 @@ from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Mark, Panel, Plot, Points, Style
 from parshall.studies.study import Findings, Scale
+from parshall_studies.chains import large_deviations as ld
+from parshall_studies.chains.loss import Bernoulli
+from parshall_studies.chains.markov import WindowChain, chain
 from parshall_studies.large_deviations.network import PAPER
 from parshall_studies.large_deviations.spectra import (
     bounds_plot,

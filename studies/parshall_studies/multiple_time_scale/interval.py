@@ -1,7 +1,7 @@
 """T_L chosen from the clients' measured traffic, rather than given: what is chosen, and whether it gains.
 
 The source takes 2 s by eye (§2.2) and leaves a rule open. The rule here is that of
-`parshall.analysis.stats.time_scale`: the shortest interval that predicts as well as any, at least ten RTTs of the
+`parshall_studies.time_scale`: the shortest interval that predicts as well as any, at least ten RTTs of the
 clients.
 """
 
@@ -18,7 +18,6 @@ from parshall.analysis.stats.claim_rules import reported
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import mean_interval
 from parshall.analysis.stats.region import exactly
-from parshall.analysis.stats.time_scale import TimeScale, time_scale
 from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Line, Mark, Panel, Plot, Points, Style
 from parshall.studies.study import Case
@@ -28,6 +27,7 @@ from parshall_studies.multiple_time_scale.claims import STEERED, beyond, signed
 from parshall_studies.multiple_time_scale.grid import Point, Size
 from parshall_studies.multiple_time_scale.measure import Measured
 from parshall_studies.multiple_time_scale.network import ALONE_BIN_S, BASE_RTT_MS, INTERVAL_S
+from parshall_studies.time_scale import TimeScale, time_scale
 
 LONGEST_S = 20.0
 """Of the intervals considered."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from parshall.design.simulated import Setting
 from parshall.studies.study import Case, Findings, Part, Scale
 from parshall.studies.study import simulated as case_of
 from parshall_studies.rio import (
@@ -33,6 +32,7 @@ from parshall_studies.rio import (
     simulated,
     statements,
 )
+from parshall_studies.routers.simulated import Setting
 
 COMPARED: Mapping[Scale, tuple[int, Setting]] = {
     "quick": (24, Setting(150, 30, 2, recovery="sack")),

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from parshall.analysis.models.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Router, Sessions, fixed_point
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Claim, Null
@@ -21,6 +20,7 @@ from parshall.analysis.stats.region import exactly
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Grid, Guide, Line, Panel, Plot, Points, Style, cell_edges
 from parshall.studies.study import Findings
+from parshall_studies.diffserv import PRINTED, TABLES, FixedPoint, Formulas, Router, Sessions, fixed_point
 from parshall_studies.rio.network import PAPER, PROPAGATION_S, Curves
 from parshall_studies.rio.simulated import LONG_RTTS_S, RESERVED_PER_S, ROUTERS, SLA_P_IN, Measured
 

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from parshall.analysis.models.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall.analysis.stats.claim_rules import reported
 from parshall.analysis.stats.confidence import Interval, mean_interval
 from parshall.analysis.stats.region import exactly
-from parshall.design.simulated import Setting, simulate
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Points, Style
 from parshall.studies.study import Findings
+from parshall_studies.diffserv import Datagrams, Router, Sessions, fixed_point
 from parshall_studies.rio.analytic import CAPACITY_PER_S, overlapped, sessions
+from parshall_studies.routers.simulated import Setting, simulate
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000)
 BOOKED = (0.6, 0.8, 1.0, 1.2, 1.4)

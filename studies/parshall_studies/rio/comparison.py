@@ -40,9 +40,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from parshall.analysis.models.diffserv import REFINED, TABLES, FixedPoint, Router, Sessions, fixed_point, router_state
 from parshall.analysis.models.inputs import FloatArray
-from parshall.design.simulated import Setting, Simulated, simulate
+from parshall_studies.diffserv import REFINED, TABLES, FixedPoint, Router, Sessions, fixed_point, router_state
+from parshall_studies.routers.simulated import Setting, Simulated, simulate
 
 LOW = (20, 30, 0.04, 1.0, 40, 0.4, 0.1, 0.1, 0.0, np.log(0.02), 0.2, 5, 1.5)
 HIGH = (150, 120, 0.2, 4.0, 200, 1.0, 0.9, 0.9, 0.5, 0.0, 1.0, 40, 4.0)

@@ -9,11 +9,11 @@ import numpy as np
 from parshall.analysis.stats.claim_rules import reported
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.region import exactly
-from parshall.design.simulated import Setting
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Guide, Panel, Plot, Points, Style
 from parshall.studies.study import Findings
 from parshall_studies.rio.comparison import Case, quantiles
+from parshall_studies.routers.simulated import Setting
 
 WORDS = {
     "load": "the total load",

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from parshall.analysis.models.diffserv import fixed_point, router_state
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, reported
 from parshall.analysis.stats.claims import Null
@@ -24,6 +23,7 @@ from parshall.report.document import Chart, Section
 from parshall.report.plot import Axis, Guide, Line, Panel, Plot, Style
 from parshall.scenario import Scenario
 from parshall.studies.study import Findings
+from parshall_studies.diffserv import fixed_point, router_state
 from parshall_studies.rio import network
 from parshall_studies.rio.analytic import TABLE_ACCESS_DELAY_S, router, sessions
 from parshall_studies.rio.network import PAPER

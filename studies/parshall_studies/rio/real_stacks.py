@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from parshall.analysis.models.diffserv import REFINED, TABLES, FixedPoint, Formulas, fixed_point
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Tolerance
@@ -31,6 +30,7 @@ from parshall.scenario import Scenario
 from parshall.studies.study import Case, Emulated, Findings, Part, Scale, emulated
 from parshall.studies.study import simulated as case_of
 from parshall_studies import stacks
+from parshall_studies.diffserv import REFINED, TABLES, FixedPoint, Formulas, fixed_point
 from parshall_studies.rio import network, simulated
 from parshall_studies.rio.analytic import TABLE_ACCESS_DELAY_S, quantities, router, sessions
 from parshall_studies.rio.network import PAPER, Parameters

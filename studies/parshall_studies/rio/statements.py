@@ -16,13 +16,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from parshall.analysis.models.diffserv import FixedPoint, Router, Sessions, fixed_point, router_state, session_rates
 from parshall.analysis.models.inputs import FloatArray
 from parshall.analysis.stats.claim_rules import equal, sign
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.region import exactly
 from parshall.report.document import Section, Table
 from parshall.studies.study import Findings
+from parshall_studies.diffserv import FixedPoint, Router, Sessions, fixed_point, router_state, session_rates
 from parshall_studies.rio.analytic import CAPACITY_PER_S, TABLE_ACCESS_DELAY_S, overlapped, router, sessions
 from parshall_studies.rio.network import PAPER, PROPAGATION_S, Curves
 from parshall_studies.rio.simulated import LONG_RTTS_S, RESERVED_PER_S, ROUTERS

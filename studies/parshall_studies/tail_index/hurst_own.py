@@ -24,12 +24,12 @@ import polars as pl
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim, Null
 from parshall.analysis.stats.confidence import Interval, mean_interval
-from parshall.analysis.stats.hurst import ESTIMATORS
-from parshall.analysis.stats.hurst.series import aggregated
 from parshall.analysis.stats.region import exactly, single
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.studies.study import Case
+from parshall_studies.hurst import ESTIMATORS
+from parshall_studies.hurst.series import aggregated
 from parshall_studies.tail_index.hurst_panel import FAST, SLOW, AtTail, Size
 from parshall_studies.tail_index.network import WARM_UP, two_servers
 from parshall_studies.tail_index.running import Tables, case

@@ -9,9 +9,9 @@ import numpy as np
 from parshall.analysis.stats.claim_rules import equal
 from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.confidence import Interval
-from parshall.analysis.stats.hurst import ESTIMATORS
 from parshall.report.document import Chart, Section, Table
 from parshall.report.plot import Axis, Band, Line, Panel, Plot, Points, Style
+from parshall_studies.hurst import ESTIMATORS
 from parshall_studies.tail_index.hurst_own import ARTEFACT
 from parshall_studies.tail_index.hurst_panel import BINS, COARSER, FIRST_BINS, SLOW, AtTail, HurstPanel
 from parshall_studies.tail_index.settings import PAPER

@@ -39,10 +39,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from parshall.analysis.stats.confidence import Interval, mean_interval
-from parshall.analysis.stats.hurst import ESTIMATORS
-from parshall.analysis.stats.hurst.series import aggregated
-from parshall.analysis.stats.synthesis import on_off
 from parshall.studies.study import Case, Scale
+from parshall_studies.hurst import ESTIMATORS
+from parshall_studies.hurst.series import aggregated
+from parshall_studies.synthesis import on_off
 from parshall_studies.tail_index.network import LINK_BPS, WARM_UP, Clients, two_servers
 from parshall_studies.tail_index.running import Tables, case
 from parshall_studies.tail_index.settings import PAPER

@@ -1,10 +1,8 @@
-"""The index of heavy tails, and loads that are comparable in spite of them.
-
-How slowly the means of heavy tails converge is `parshall.analysis.stats.tails`.
-"""
+"""The index of heavy tails, loads that are comparable in spite of them, and how slowly means converge."""
 
 from __future__ import annotations
 
+from parshall_studies.tails.convergence import error_exponent, values_needed
 from parshall_studies.tails.hill import HillPlot, TailIndex, hill, hill_plot
 from parshall_studies.tails.normalisation import Normalised, location, normalised
 from parshall_studies.tails.power_law import Comparison, PowerLaw, power_law
@@ -15,9 +13,11 @@ __all__ = [
     "Normalised",
     "PowerLaw",
     "TailIndex",
+    "error_exponent",
     "hill",
     "hill_plot",
     "location",
     "normalised",
     "power_law",
+    "values_needed",
 ]

@@ -43,8 +43,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from parshall.analysis.stats.confidence import StatisticsError
-from parshall.analysis.stats.tails.sample import FloatArray, descending
 from parshall_studies.tails import rivals, second_order
+from parshall_studies.tails.sample import FloatArray, descending
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def hill(sample: ArrayLike | Sequence[float], k: int | None = None, *, level: fl
 
     Examples
     --------
-    >>> from parshall.analysis.stats.synthesis import pareto
+    >>> from parshall_studies.synthesis import pareto
     >>> found = hill(pareto(np.random.default_rng(2), 100_000, 1000.0, 1.5))
     >>> found.ci[0] < 1.5 < found.ci[1], found.k, found.warning
     (True, 50000, None)
@@ -146,7 +146,7 @@ def hill_plot(sample: ArrayLike | Sequence[float], *, points: int = 200, level: 
 
     Examples
     --------
-    >>> from parshall.analysis.stats.synthesis import pareto
+    >>> from parshall_studies.synthesis import pareto
     >>> plot = hill_plot(pareto(np.random.default_rng(2), 10_000, 1000.0, 1.5))
     >>> bool(plot.low[-1] < 1.5 < plot.high[-1])
     True

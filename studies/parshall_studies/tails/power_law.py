@@ -32,10 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from parshall.analysis.stats.tails.sample import FloatArray, descending
 from parshall.foundations.extras import extra
 from parshall_studies.tails import rivals
 from parshall_studies.tails.hill import TailIndex
+from parshall_studies.tails.sample import FloatArray, descending
 
 if TYPE_CHECKING:
     import powerlaw
@@ -97,7 +97,7 @@ def power_law(sample: ArrayLike | Sequence[float], *, level: float = 0.95, seed:
 
     Examples
     --------
-    >>> from parshall.analysis.stats.synthesis import pareto
+    >>> from parshall_studies.synthesis import pareto
     >>> found = power_law(pareto(np.random.default_rng(2), 20_000, 1000.0, 1.5))
     >>> found.tail.ci[0] < 1.5 < found.tail.ci[1]
     True

@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from parshall.analysis.stats.tails.sample import FloatArray
+from parshall_studies.tails.sample import FloatArray
 
 PASSES = 0.9
 """Distance in units of 1/sqrt k up to which a distribution describes a tail."""

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall.analysis.stats.tails.sample import FloatArray
+from parshall_studies.tails.sample import FloatArray
 
 RHO = -1.0
 PASSES = 0.8

@@ -20,7 +20,7 @@ const SAME_PACKETS_PER_S: f64 = 4000.0 / 8.0 / 1448.0;
 /// `bbr_lt_bw_max_rtts`
 const USED_ROUNDS: u32 = 48;
 
-/// What is known of a policer.
+/// The estimate of a policer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Policer {
     samples: bool,
@@ -67,7 +67,7 @@ impl Policer {
         self.step(now, (true, false), true, false);
     }
 
-    /// What looked like losses was none (`bbr_reset_lt_bw_sampling`).
+    /// Starts sampling again, as the supposed losses were none (`bbr_reset_lt_bw_sampling`).
     pub(super) fn restart_sampling(&mut self) {
         (self.samples, self.used, self.rate, self.rounds) = (false, false, 0.0, 0);
     }

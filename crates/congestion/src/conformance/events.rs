@@ -21,7 +21,7 @@ pub enum Happening {
     IdleRestart { window: u8 },
 }
 
-/// What may be in flight at an event.
+/// Packets in flight at an event, as a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flight {
     /// Anything up to 100,000 packets, whatever the window is: a control of the catalog bears it.
@@ -98,7 +98,7 @@ const MOST: u32 = 100_000;
 /// Packets a round trip that the path takes in [`Path::round_trips`].
 pub(super) const TAKEN: u64 = 1000;
 
-/// What a control believes to be on: time, and what was measured so far.
+/// The path as a control sees it: time, and the measurements so far.
 #[derive(Clone, Debug)]
 pub struct Path {
     needs: Needs,

@@ -1,4 +1,4 @@
-//! What was found: of each check the first violation, and what holds at any event.
+//! The findings: of each check the first violation, and the properties that hold at any event.
 
 use super::{Check, Happening, Which, CHECKS};
 use crate::{CongestionControl, Control, ControlConfig};
@@ -12,13 +12,13 @@ pub struct Violation {
     pub series: Option<u32>,
     /// Number of the event in its series, from 0.
     pub event: usize,
-    /// What happened.
+    /// The event.
     pub happened: String,
-    /// What the control did then.
+    /// The control's reaction to it.
     pub found: String,
 }
 
-/// What a check found.
+/// The outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
@@ -38,13 +38,13 @@ pub struct Checked {
     /// Which.
     #[serde(flatten)]
     pub check: &'static Check,
-    /// What was found.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
 impl Checked {
-    /// Whether the control fails by it.
+    /// True if the control fails by it.
     pub fn fails(&self) -> bool {
         self.check.required && matches!(self.outcome, Outcome::Violated(_) | Outcome::NotReached)
     }
@@ -54,14 +54,14 @@ impl Checked {
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     first: [Option<Outcome>; CHECKS.len()],
-    /// Whether a check had something to look at.
+    /// True if a check had something to look at.
     seen: [bool; CHECKS.len()],
     /// Of the series that is being tried.
     pub(super) series: Option<u32>,
 }
 
 impl Findings {
-    /// What all checks found; one that had nothing to look at was not reached.
+    /// Returns the outcomes of all checks; one that had nothing to look at was not reached.
     pub fn answers(self) -> Vec<Checked> {
         let unharmed = |seen| if seen { Outcome::Passed } else { Outcome::NotReached };
         let outcomes =

@@ -20,11 +20,11 @@ use serde::Serialize;
 pub struct Check {
     /// A short name.
     pub name: &'static str,
-    /// What must hold.
+    /// The rule that must hold.
     pub sentence: &'static str,
     /// Who asks for it.
     pub source: &'static str,
-    /// Whether a control that violates it fails; otherwise it is advice.
+    /// True if a control that violates it fails; otherwise it is advice.
     pub required: bool,
 }
 
@@ -61,16 +61,16 @@ checks! {
         "RFC 5681 §4.1";
 }
 
-/// How much is tried.
+/// The number of trials.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// What all random events follow from.
+    /// The seed of all random events.
     pub seed: u64,
     /// Random series of events.
     pub series: u32,
     /// Events of each.
     pub events: u32,
-    /// What is in flight at an event.
+    /// The range of packets in flight at an event.
     pub flight: Flight,
 }
 

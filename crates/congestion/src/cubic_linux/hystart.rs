@@ -55,7 +55,7 @@ impl HyStart {
         *self = Self { found: self.found, ..Self::new(now) };
     }
 
-    /// Whether slow start ends here. It does so once; then a timeout makes it look again.
+    /// True if slow start ends here. It does so once; then a timeout makes it look again.
     pub(super) fn ends_slow_start(&mut self, sample: &Sample) -> bool {
         if self.found || sample.window < LEAST_WINDOW {
             return false;

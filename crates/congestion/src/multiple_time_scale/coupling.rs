@@ -1,4 +1,4 @@
-//! How the module acts on the control it steers (Table I).
+//! The actions of the module on the control that it steers (Table I).
 //!
 //! *Congestion avoidance.* The control gets the slope epsilon, a factor of what it adds: an ACK counts for epsilon
 //! of them, a round trip adds epsilon times as much, and FAST, which steps towards a window that it computes, takes
@@ -9,7 +9,7 @@
 use super::MultipleTimeScaleConfig;
 
 parshall_units::choice! {
-    /// What is steered.
+    /// The quantity that is steered.
     pub enum CouplingKind {
         /// The slope of congestion avoidance.
         CongestionAvoidance = "congestion_avoidance",
@@ -38,7 +38,7 @@ impl CouplingKind {
     }
 }
 
-/// What is steered, and the windows at timeouts by level.
+/// The control that is steered, and the windows at timeouts by level.
 #[derive(Clone, Debug)]
 pub(super) struct Coupling {
     pub(super) avoidance: bool,

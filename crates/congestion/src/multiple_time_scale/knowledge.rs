@@ -1,4 +1,4 @@
-//! What connections know together: levels and counts of all connections to one destination (§5.5, "interconnection
+//! The common knowledge of connections: levels and counts of all connections to one destination (§5.5, "interconnection
 //! sharing").
 //!
 //! A connection that is too short to learn anything finds what others have learnt. Levels are shared with the counts,

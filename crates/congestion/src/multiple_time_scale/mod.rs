@@ -261,9 +261,9 @@ pub struct MultipleTimeScale {
     /// When the interval ends; zero before the first ACK.
     end: Instant,
     interval: Duration,
-    /// Whether packets delivered are those of each ACK's sample: of controls that set a rate.
+    /// True if packets delivered are those of each ACK's sample: of controls that set a rate.
     every_ack: bool,
-    /// Whether the flow's next connection inherits all that is here.
+    /// True if the flow's next connection inherits all that is here.
     shared: bool,
     /// The level of contention that the control is steered by.
     expected: Option<f64>,
@@ -310,7 +310,7 @@ impl MultipleTimeScale {
         }
     }
 
-    /// What the connections of a group know together, if they share it.
+    /// Returns the common knowledge of a group's connections, if they share it.
     pub(crate) fn knowledge(config: &MultipleTimeScaleConfig) -> Option<Knowledge> {
         (config.shared == Sharing::Group).then(|| Knowledge::new(config))
     }
@@ -340,7 +340,7 @@ impl MultipleTimeScale {
         }
     }
 
-    /// Whether the interval has ended.
+    /// True if the interval has ended.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         now >= self.end
     }

@@ -6,7 +6,7 @@
 use super::MultipleTimeScaleConfig;
 use parshall_units::{Duration, Instant};
 
-/// What it knows.
+/// Its knowledge.
 #[derive(Clone, Debug)]
 pub(super) struct Oracle {
     interval: Duration,

@@ -6,7 +6,7 @@
 use super::MultipleTimeScaleConfig;
 
 parshall_units::choice! {
-    /// How throughput becomes a level.
+    /// The levels of throughput.
     pub enum QuantiserKind {
         /// By its rank among the last ones.
         Quantile = "quantile",

@@ -65,7 +65,7 @@ impl Head {
     }
 }
 
-/// What happens later.
+/// The later events.
 pub(crate) struct Calendar {
     shift: u32,
     current: u64,
@@ -305,7 +305,7 @@ impl Calendar {
         Some(entity_of(key))
     }
 
-    /// Whether a bucket has come since this was asked before.
+    /// True if a bucket has come since this was asked before.
     #[inline]
     pub(super) fn has_turned(&mut self) -> bool {
         std::mem::take(&mut self.turned)

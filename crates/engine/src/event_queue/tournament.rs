@@ -40,7 +40,7 @@ impl Tournament {
         Self { families: Vec::new(), leaves: 0, levels: 0, least: EMPTY }
     }
 
-    /// Whether there is one.
+    /// True if there is one.
     #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.levels > 0
@@ -52,7 +52,7 @@ impl Tournament {
         old.families.into_iter().skip(old.leaves).flat_map(|family| family.0).filter(|&key| key != EMPTY)
     }
 
-    /// How many places there are.
+    /// Returns the number of places.
     #[inline]
     pub(super) fn places(&self) -> usize {
         4 * (self.families.len() - self.leaves)

@@ -1,4 +1,5 @@
-//! What all flows of the senders' host share: the clock, what is due when, the event queue, and where rows go.
+//! The common state of the flows of the senders' host: the clock, the due work, the event queue, and the destination
+//! of rows.
 
 use crate::clock::{nanos, Clock, Nanos};
 use crate::error::HostsError;
@@ -14,7 +15,7 @@ use std::sync::{mpsc, Arc};
 /// Readings of TCP_INFO in a second, of all flows together; each takes about a microsecond.
 const READINGS_PER_S: f64 = 20_000.0;
 
-/// What is due at a time.
+/// The work that is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Due {
     /// The end of the warm-up.
@@ -35,7 +36,7 @@ pub(super) enum Due {
     Memory,
 }
 
-/// What all flows of the host need while they are handled.
+/// The common state that the host's flows need while they are handled.
 pub(super) struct Context {
     pub(super) clock: Clock,
     pub(super) plan: Arc<Plan>,

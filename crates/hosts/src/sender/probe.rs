@@ -1,4 +1,4 @@
-//! What is recorded of a TCP flow, from readings of its socket's TCP_INFO.
+//! The records of a TCP flow, from readings of its socket's TCP_INFO.
 //!
 //! | quantity | from |
 //! | --- | --- |
@@ -36,7 +36,7 @@ const SHORTEST_INTERVAL: Nanos = 1_000_000;
 /// Nor further apart, while it has a connection.
 const LONGEST_INTERVAL: Nanos = 100_000_000;
 
-/// What became of a flow.
+/// The outcome of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
     /// Its row in `flows`. What only the network knows (drops, the packets' delays of TCP) is `None`.
@@ -45,7 +45,7 @@ pub struct FlowOutcome {
     pub plan: u32,
     /// Payload that arrived since the warm-up, as far as ACKs and SACKs report; `None` of datagrams.
     pub arrived_bytes: Option<u64>,
-    /// What held it back since the warm-up, besides the network.
+    /// The limits since the warm-up, besides the network.
     pub limited: Limited,
     /// Datagrams that the kernel had no room for when they were sent.
     pub refused: u64,
@@ -81,7 +81,7 @@ pub(super) fn measured_s(from: Nanos, end: Nanos) -> f64 {
 pub(super) struct Probe {
     group: Arc<str>,
     number: u32,
-    /// Whether the control sets a rate: only then the kernel's pacing rate is more than a ceiling.
+    /// True if the control sets a rate: only then the kernel's pacing rate is more than a ceiling.
     paces: bool,
     sampling: Option<Sampling>,
     next_sample: Nanos,
@@ -178,7 +178,7 @@ impl Probe {
         Ok(())
     }
 
-    /// What all connections have counted, the open one as of now.
+    /// Returns the counts of all connections, the open one as of now.
     pub(super) fn totals(&mut self, socket: Option<&OwnedFd>) -> Result<Totals, HostsError> {
         let mut totals = self.closed;
         if let Some(socket) = socket {

@@ -1,4 +1,4 @@
-//! How often a sender has entered fast recovery, from readings of its socket's TCP_INFO.
+//! The number of fast recoveries of a sender, from readings of its socket's TCP_INFO.
 //!
 //! A recovery ends when all that had been sent at its beginning is acknowledged (RFC 6675, `RecoveryPoint`). Where more
 //! was lost meanwhile, the same ACK begins the next, and no reading finds another state in between: BBR's recoveries in

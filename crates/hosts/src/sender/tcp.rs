@@ -59,7 +59,7 @@ pub(crate) struct TcpFlow {
     /// Of a server of exchanges.
     served: Option<Served>,
     failure: Option<String>,
-    /// Whether it goes on to write as soon as others had their turn.
+    /// True if it goes on to write as soon as others had their turn.
     write_is_due: bool,
     /// When the next look at the socket is due.
     look_at: Nanos,
@@ -293,7 +293,7 @@ impl TcpFlow {
         self.begin_transfer(context, index, context.clock.now())
     }
 
-    /// Whether an open loop's transfer was finished since the last call.
+    /// True if an open loop's transfer was finished since the last call.
     pub(super) fn take_finished(&mut self) -> bool {
         std::mem::take(&mut self.finished)
     }

@@ -1,4 +1,4 @@
-//! What a flow's connections have counted, and what limited them.
+//! The counts of a flow's connections, and their limits.
 
 use crate::tcp_info::TcpInfo;
 
@@ -15,7 +15,7 @@ pub struct Limited {
     pub send_buffer_s: Option<f64>,
 }
 
-/// What only grows, of all connections of a flow.
+/// The counts that only grow, of all connections of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
     /// SYNs too.

@@ -15,7 +15,7 @@ use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
 use std::collections::VecDeque;
 
-/// What a queue that decides at departure wants to know of a packet besides what is [`Offered`].
+/// The facts on a packet that a queue needs at departure besides those of [`Offered`].
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
     /// Which flow it is of: the same number for the packets of one flow in one direction.
@@ -33,11 +33,11 @@ pub struct Transmission {
     pub ticket: u32,
     /// When its last bit is transmitted.
     pub departure: Instant,
-    /// How long it waited before its transmission began (on a trace: before it leaves).
+    /// The wait before its transmission began (on a trace: before it leaves).
     pub waiting: Duration,
-    /// Whether the queue marked it.
+    /// True if the queue marked it.
     pub marked: bool,
-    /// Whether it arrived since [`Link::restart_counts`].
+    /// True if it arrived since [`Link::restart_counts`].
     pub counted: bool,
 }
 
@@ -84,8 +84,7 @@ impl Link {
         self.count_dropped(before);
     }
 
-    /// Whether the time is known at which the queue is asked for its next packet: one is being transmitted, or none may
-    /// go yet.
+    /// True if the time is known at which the queue is asked for its next packet: one is being transmitted, or none may go yet.
     pub fn is_busy(&self) -> bool {
         matches!(&self.service, Service::Asked(room) if room.transmitting.is_some() || room.resumes.is_some())
     }

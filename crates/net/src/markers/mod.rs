@@ -17,7 +17,7 @@ parshall_units::configuration! {
     pub struct NoMarkerConfig {}
 }
 
-/// Whether a packet is within the profile of its flow.
+/// The place of a packet within or outside the profile of its flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
     /// Beyond it, or of a flow without a marker.
@@ -45,7 +45,7 @@ impl Class {
     }
 }
 
-/// What a marker is set against: the packets it sees.
+/// The place of a marker: the packets that pass it.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// Bytes of a full packet.

@@ -46,7 +46,7 @@ use std::collections::VecDeque;
 use tin::Tin;
 
 parshall_units::choice! {
-    /// How traffic is divided into tins.
+    /// The division of traffic into tins.
     pub enum CakeTins {
         /// One for all.
         Besteffort = "besteffort",
@@ -56,7 +56,7 @@ parshall_units::choice! {
 }
 
 parshall_units::choice! {
-    /// How a link layer frames packets.
+    /// The framing of packets by a link layer.
     pub enum CakeFraming {
         /// Without more bytes.
         None = "none",

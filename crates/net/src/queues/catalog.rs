@@ -83,7 +83,7 @@ macro_rules! queues {
                 }
             }
 
-            /// Whether it decides at a packet's departure.
+            /// True if it decides at a packet's departure.
             pub fn decides_at_departure(&self) -> bool {
                 match self {
                     $(Self::$queue(_) => false,)*
@@ -191,7 +191,7 @@ macro_rules! queues {
             },)*
         ];
 
-        /// What every queue declares of itself, by its name.
+        /// The declaration of every queue about itself, by its name.
         pub const TRAITS: &[(&str, Traits)] =
             &[$(($name, $queue::TRAITS),)* $(($late_name, $late::TRAITS),)*];
     };

@@ -124,7 +124,7 @@ impl DepartureDiscipline for Codel {
     }
 }
 
-/// What all queues under one control have in common.
+/// The common parameters of all queues under one control.
 #[derive(Clone, Debug)]
 pub(super) struct Law {
     target: Duration,

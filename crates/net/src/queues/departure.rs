@@ -20,7 +20,7 @@ pub struct Held {
     pub bytes: u32,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// Whether it is within its flow's profile.
+    /// Its class: within its flow's profile, or not.
     pub class: Class,
     /// Which flow it is of: the same number for the packets of one flow in one direction.
     pub flow: u32,
@@ -28,7 +28,7 @@ pub struct Held {
     pub ticket: u32,
     /// Which of the link's counts its arrival is in: they start anew when the warm-up ends.
     pub period: u8,
-    /// Whether the queue has marked it (CE) at its arrival.
+    /// True if the queue has marked it (CE) at its arrival.
     pub marked: bool,
     /// The differentiated services code point (DSCP) of its flow, 0 to 63. RFC 2474
     pub dscp: u8,
@@ -39,7 +39,7 @@ pub struct Held {
 pub struct Turn {
     /// The packet.
     pub packet: Held,
-    /// Whether the queue marks it (CE).
+    /// True if the queue marks it (CE).
     pub marked: bool,
 }
 

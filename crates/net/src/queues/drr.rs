@@ -50,7 +50,7 @@ pub struct Drr {
     quantum: u64,
     queues: Box<[FlowQueue]>,
     active: VecDeque<u32>,
-    /// Whether the first active queue has got its quantum.
+    /// True if the first active queue has got its quantum.
     in_turn: bool,
     packets: u64,
     bytes: u64,

@@ -211,7 +211,7 @@ impl DualPi2 {
         self.delay_s = delay_s;
     }
 
-    /// Whether the L4S queue is the next to be served.
+    /// True if the L4S queue is the next to be served.
     fn is_l4s_next(&mut self, now: Instant) -> bool {
         if self.l4s.fifo.len() == 0 || self.classic.fifo.len() == 0 {
             self.due_to_classic = 0.0;

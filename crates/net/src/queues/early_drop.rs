@@ -1,4 +1,5 @@
-//! What RED and its kin share: an average queue, a curve from the average to a probability, and a coin.
+//! The common parts of RED and its kin: an average queue, a curve from the average to a probability, and a
+//! coin.
 //!
 //! | symbol | where | unit |
 //! | --- | --- | --- |
@@ -72,7 +73,7 @@ pub(crate) struct Coin {
 }
 
 impl Coin {
-    /// Whether the packet is hit. With count spacing p_a = p_b / (1 - count p_b) instead of p_b.
+    /// True if the packet is hit. With count spacing p_a = p_b / (1 - count p_b) instead of p_b.
     #[inline]
     pub(crate) fn is_hit<R: RngCore>(&mut self, probability: f64, spaced: bool, random: &mut R) -> bool {
         if probability <= 0.0 {

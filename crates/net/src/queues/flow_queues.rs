@@ -24,7 +24,7 @@ pub(super) struct FlowQueue<C> {
     pub(super) fifo: Fifo,
     pub(super) controller: C,
     credit: i64,
-    /// Whether it is in one of the lists.
+    /// True if it is in one of the lists.
     listed: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct FlowQueues<C> {
     old: VecDeque<u32>,
     packets: u64,
     bytes: u64,
-    /// Whether a new queue that falls empty joins the old ones.
+    /// True if a new queue that falls empty joins the old ones.
     once_more: bool,
 }
 
@@ -62,7 +62,7 @@ impl<C: Clone> FlowQueues<C> {
         Self { once_more: false, ..self }
     }
 
-    /// Whether a queue is in one of the lists.
+    /// True if a queue is in one of the lists.
     pub(super) fn is_listed(&self, index: u32) -> bool {
         self.queues[index as usize].listed
     }

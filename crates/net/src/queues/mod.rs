@@ -64,13 +64,13 @@ pub struct Arrival {
     pub bytes: u32,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// Whether it is within its flow's profile.
+    /// Its class: within its flow's profile, or not.
     pub class: Class,
-    /// How long the link takes to transmit it.
+    /// The link's time to transmit it.
     pub transmission: Duration,
 }
 
-/// What the link holds when a packet arrives, the one being transmitted included.
+/// The packets in the link when one arrives, with the one being transmitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Backlog {
     /// Packets.
@@ -81,11 +81,11 @@ pub struct Backlog {
     pub bytes: u64,
     /// If it holds none: when the last one left.
     pub idle_since: Option<Instant>,
-    /// How long a packet that arrives now would wait.
+    /// The wait of a packet that arrives now.
     pub delay: Duration,
 }
 
-/// What becomes of an arriving packet.
+/// The fate of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is queued.
@@ -112,7 +112,7 @@ pub trait QueueDiscipline {
         Ok(())
     }
 
-    /// Whether it treats packets within their flow's profile differently.
+    /// True if it treats packets within their flow's profile differently.
     fn differentiates(&self) -> bool {
         false
     }
@@ -126,7 +126,7 @@ pub trait QueueDiscipline {
     }
 }
 
-/// How much a queue holds, the packet being transmitted included.
+/// The capacity of a queue, the packet being transmitted included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -158,7 +158,7 @@ impl ParameterType for Limit {
 }
 
 impl Limit {
-    /// Whether a packet of `bytes` fits beside what is held.
+    /// True if a packet of `bytes` fits beside what is held.
     #[inline]
     pub fn has_room(self, held_packets: u64, held_bytes: u64, bytes: u32) -> bool {
         self.most().has_room(held_packets, held_bytes, bytes)

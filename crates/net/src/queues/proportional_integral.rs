@@ -3,7 +3,7 @@
 
 use parshall_units::Duration;
 
-/// How strongly the delay moves a probability.
+/// The gains by which the delay moves a probability.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gains {
     /// Integral gain, 1/s: weight of the distance from the target.
@@ -19,7 +19,7 @@ impl Gains {
         Self { alpha, beta, target_s: target.as_secs_f64() }
     }
 
-    /// What an update adds to the probability.
+    /// Returns the change of the probability at an update.
     pub(super) fn step(&self, delay_s: f64, before_s: f64) -> f64 {
         self.alpha * (delay_s - self.target_s) + self.beta * (delay_s - before_s)
     }

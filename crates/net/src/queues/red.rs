@@ -28,7 +28,7 @@ use parshall_units::{ConfigError, Packets};
 use rand_core::RngCore;
 
 parshall_units::choice! {
-    /// What counts as the queue, and when nothing is hit.
+    /// The packets that count as the queue, and the state in which none is hit.
     pub enum RedRule {
         /// The packet being transmitted counts, and the average alone decides (Floyd & Jacobson 1993).
         Paper = "paper",

@@ -38,7 +38,7 @@ parshall_units::choice! {
 }
 
 parshall_units::choice! {
-    /// How a probability becomes a decision.
+    /// The decision by a probability.
     pub enum CoinKind {
         /// Each packet for itself.
         Independent = "independent",

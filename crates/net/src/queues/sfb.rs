@@ -225,7 +225,7 @@ impl Sfb {
         bins
     }
 
-    /// Whether an arriving packet is accepted, and then whether it is marked.
+    /// Returns the mark of an arriving packet that is accepted; `None`: it is not.
     fn judge<R: RngCore>(&mut self, packet: &Held, random: &mut R) -> Option<bool> {
         let now = packet.arrived;
         let (fewest, probability) = self.current.update(packet.flow, now, &self.law);

@@ -1,4 +1,4 @@
-//! What of a queue matters to who reasons about its traffic without simulating it.
+//! The properties of a queue that matter to reasoning about its traffic without a simulation.
 //!
 //! Formulas of throughput assume one queue, in which every packet meets the same loss and waits its turn. Each queue
 //! declares here what of that it keeps. Predictions look it up (`parshall.scenario.properties` in Python), and are out of their
@@ -36,7 +36,7 @@ pub enum Separates {
     Responsiveness,
 }
 
-/// How `tc` writes a value.
+/// The form of a value for `tc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -69,7 +69,7 @@ pub struct QdiscOption {
     pub parameter: &'static str,
     /// Its word in `tc`.
     pub word: &'static str,
-    /// How its value is written.
+    /// The form of its value.
     pub form: Form,
 }
 
@@ -98,7 +98,7 @@ impl Qdisc {
     }
 }
 
-/// Whether the Linux kernel has a queue.
+/// The queue of the Linux kernel, if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Linux {
@@ -108,7 +108,7 @@ pub enum Linux {
     Lacks(&'static str),
 }
 
-/// What a queue declares.
+/// The declaration of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Traits {
     /// Its name in text, such as `RED`.
@@ -117,14 +117,14 @@ pub struct Traits {
     pub drops: Drops,
     /// Which packets it treats differently.
     pub separates: Separates,
-    /// Whether it can mark packets (CE) instead of dropping them.
+    /// True if it can mark packets (CE) instead of dropping them.
     pub marks: bool,
-    /// Whether it lets pass no more than a rate of its own, which may be less than the link's.
+    /// True if it lets pass no more than a rate of its own, which may be less than the link's.
     pub own_rate: bool,
-    /// Whether it draws random numbers; those of queues that are its parameters are not meant.
+    /// True if it draws random numbers; those of queues that are its parameters are not meant.
     pub random: bool,
     /// Its parameters that are lengths at which it acts: a queue that is full before does not do what they say.
     pub thresholds: &'static [&'static str],
-    /// Whether the Linux kernel has it.
+    /// The queue of the Linux kernel, if it has it.
     pub linux: Linux,
 }

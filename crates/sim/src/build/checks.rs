@@ -1,4 +1,4 @@
-//! What is wrong with a scenario as a whole.
+//! Checks of a scenario as a whole.
 
 use crate::scenario::{FlowGroup, Sampling, Scenario};
 use crate::SimError;

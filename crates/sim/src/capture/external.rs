@@ -1,6 +1,7 @@
 //! Packets from outside: their headers are their own.
 //!
-//! Whoever hands a packet in shows its first bytes before ([`Captures::show`]). They are kept by the packet's slot, as long as the slot is the packet's.
+//! Whoever hands a packet in shows its first bytes before ([`Captures::show`]). They are kept by the packet's slot, as
+//! long as the slot is the packet's.
 
 use super::frame::Frame;
 use super::route::ExternalRoute;
@@ -9,7 +10,7 @@ use crate::groups::{Direction, ExternalGroup};
 use parshall_engine::{Flags, Packet};
 use parshall_units::Instant;
 
-/// What is known of packets from outside.
+/// The knowledge of packets from outside.
 #[derive(Debug, Default)]
 pub(super) struct External {
     routes: Vec<ExternalRoute>,

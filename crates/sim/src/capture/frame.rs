@@ -86,7 +86,7 @@ const SENDERS: u32 = 10 << 24;
 /// 198.18.0.0/15
 const RECEIVERS: u32 = 198 << 24 | 18 << 16;
 
-/// What the two directions of a flow have in common.
+/// The common fields of both directions of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) sender: Ipv4Addr,
@@ -105,7 +105,7 @@ impl Ends {
     }
 }
 
-/// What the IP header says besides the addresses.
+/// The fields of the IP header besides the addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     pub(super) identification: u16,
@@ -113,7 +113,7 @@ pub(super) struct Marks {
     pub(super) ecn: IpEcn,
 }
 
-/// How long a packet is.
+/// The length of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Length {
     pub(super) payload: u32,

@@ -1,4 +1,4 @@
-//! How captures begin.
+//! The beginning of captures.
 
 use super::external::External;
 use super::route::{DatagramRoute, TcpRoute};

@@ -27,7 +27,7 @@ impl Hop {
     }
 }
 
-/// What the TCP flows of a group have in common.
+/// The common fields of the TCP flows of a group.
 #[derive(Debug)]
 pub(super) struct TcpRoute {
     /// Its place among the groups of the scenario.
@@ -52,7 +52,7 @@ pub(super) struct TcpRoute {
     scale: u8,
 }
 
-/// What the flows of datagrams of a group have in common.
+/// The common fields of the datagram flows of a group.
 #[derive(Debug)]
 pub(super) struct DatagramRoute {
     pub(super) number: u32,
@@ -62,7 +62,7 @@ pub(super) struct DatagramRoute {
     pub(super) marked: bool,
 }
 
-/// What the flows of packets from outside of a group have in common.
+/// The common fields of a group's flows from outside.
 #[derive(Debug)]
 pub(super) struct ExternalRoute {
     pub(super) forth: Vec<Hop>,

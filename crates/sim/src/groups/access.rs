@@ -35,7 +35,7 @@ impl AccessLink {
         }
     }
 
-    /// Whether a packet that comes `at` finds room, where the link is free again at `free`.
+    /// True if a packet that comes `at` finds room, where the link is free again at `free`.
     #[inline]
     pub(crate) fn has_room(&self, at: Instant, free: Instant) -> bool {
         free <= at + self.longest_wait

@@ -1,11 +1,11 @@
-//! What the flows of datagrams of a group have in common.
+//! The common state of a group's flows of datagrams.
 
 use super::AccessLink;
 use parshall_net::markers::MarkerConfig;
 use parshall_units::Duration;
 use std::sync::Arc;
 
-/// What the flows of a group have in common.
+/// The common state of a group's flows.
 #[derive(Debug)]
 pub(crate) struct DatagramGroup {
     pub(crate) name: Arc<str>,

@@ -1,9 +1,9 @@
-//! What the flows of packets from outside of a group have in common.
+//! The common state of a group's flows of packets from outside.
 
 use super::AccessLink;
 use std::sync::Arc;
 
-/// What the flows of a group have in common.
+/// The common state of a group's flows.
 pub(crate) struct ExternalGroup {
     pub(crate) name: Arc<str>,
     pub(crate) packet_bytes: u32,
@@ -12,9 +12,9 @@ pub(crate) struct ExternalGroup {
     pub(crate) path: Box<[u32]>,
     /// Empty: the way back is uncontended.
     pub(crate) reverse_path: Box<[u32]>,
-    /// Whether links are captured.
+    /// True if links are captured.
     pub(crate) captured: bool,
-    /// Whether packets have arrived when they have crossed the one link of the path, or of the way back.
+    /// True if packets have arrived when they have crossed the one link of the path, or of the way back.
     pub(crate) one_link: [bool; 2],
 }
 

@@ -32,6 +32,6 @@ pub(crate) struct Place {
     pub(crate) index: u32,
     /// Its group, among those of its kind.
     pub(crate) group: u32,
-    /// How long the host takes with each of its packets.
+    /// The host's time for each of its packets.
     pub(crate) processing: SmallStream,
 }

@@ -1,4 +1,4 @@
-//! What the TCP flows of a group have in common.
+//! The common state of a group's TCP flows.
 
 use super::AccessLink;
 use crate::wire::SYN;
@@ -17,19 +17,19 @@ pub(crate) enum Role {
     Client,
 }
 
-/// What the flows of a group have in common.
+/// The common state of a group's flows.
 #[derive(Debug)]
 pub(crate) struct TcpGroup {
     pub(crate) name: Arc<str>,
     /// Its place among the groups of the scenario.
     pub(crate) number: u32,
     pub(crate) tcp: TcpConfig,
-    /// What its data packets say about ECN.
+    /// The ECN codepoint of its data packets.
     pub(crate) ecn: Ecn,
     /// The DSCP of its packets, ACKs included.
     pub(crate) dscp: u8,
     pub(crate) control: ControlConfig,
-    /// What its connections know together: a group has one destination.
+    /// The common knowledge of its connections: a group has one destination.
     pub(crate) knowledge: Option<Knowledge>,
     pub(crate) packet_bytes: u32,
     pub(crate) header_bytes: u32,
@@ -38,11 +38,11 @@ pub(crate) struct TcpGroup {
     /// The same of ACKs that cross no contended link: only hosts with Linux's rules take a time with these.
     pub(crate) answer_time: Duration,
     pub(crate) access: Option<AccessLink>,
-    /// A timer becomes an event only when no packet of its flow comes before it. Where hosts take no random time, timers of two flows meet at
-    /// the same picosecond, in the order in which they were started.
+    /// A timer becomes an event only when no packet of its flow comes before it. Where hosts take no random time,
+    /// timers of two flows meet at the same picosecond, in the order in which they were started.
     pub(crate) arms_late: bool,
     pub(crate) marker: MarkerConfig,
-    /// Whether the end of the simulation waits for its transfers.
+    /// True if the end of the simulation waits for its transfers.
     pub(crate) awaited: bool,
     /// Which end of exchanges its flows are, if they are one.
     pub(crate) role: Option<Role>,
@@ -65,7 +65,7 @@ impl TcpGroup {
         self.packet_bytes - self.header_bytes
     }
 
-    /// Whether a packet is an ACK without data, of the handshake.
+    /// True if a packet is an ACK without data, of the handshake.
     #[inline]
     pub(crate) fn is_bare(&self, packet: &Packet) -> bool {
         packet.bytes() == self.header_bytes && !packet.flags().has(SYN)
@@ -79,7 +79,7 @@ impl TcpGroup {
         self.header_bytes + if rest == 0 { payload } else { rest } as u32
     }
 
-    /// What a connection of a flow starts from that knows nothing.
+    /// Returns the start of a flow's connection that has no knowledge of earlier ones.
     pub(crate) fn fresh_start(&self, flow: u32, at: Instant, random: u64) -> Start {
         let ssthresh = self.tcp.initial_ssthresh.map_or(f64::INFINITY, |packets| packets.0 as f64);
         Start { window: self.tcp.initial_window.0 as f64, ssthresh, random, flow, at }

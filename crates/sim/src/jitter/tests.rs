@@ -17,8 +17,8 @@ const PACKETS: u32 = 20_000;
 /// D sqrt(n) of Kolmogorov and Smirnov's test that one in a thousand exceeds.
 const CRITICAL: f64 = 1.95;
 
-/// When packets that are sent each 100 us arrive, by their numbers, s; over links of 12 Gbit/s, so that each is there 101 ms + 1 us after it is
-/// sent, but for jitter.
+/// When packets that are sent each 100 us arrive, by their numbers, s; over links of 12 Gbit/s, so that each is there
+/// 101 ms + 1 us after it is sent, but for jitter.
 fn arrivals(scenario: &Value, direction: Direction) -> Vec<f64> {
     let mut simulation = Simulation::begin(&read(scenario), 0, Tables::none()).unwrap();
     let mut arrived = vec![f64::NAN; PACKETS as usize];

@@ -1,7 +1,7 @@
 //! Times and counts of whole networks, computed by hand.
 //!
-//! Unless something else is said: links propagate for 1 ms, RTTs are 100 ms, so a flow has four propagation segments of its own, of (100 - 1 - 1) / 4 =
-//! 24.5 ms; a packet of 1500 bytes takes 12 ms at 1 Mbit/s; hosts take no time.
+//! Unless something else is said: links propagate for 1 ms, RTTs are 100 ms, so a flow has four propagation segments of
+//! its own, of (100 - 1 - 1) / 4 = 24.5 ms; a packet of 1500 bytes takes 12 ms at 1 Mbit/s; hosts take no time.
 
 mod departure;
 

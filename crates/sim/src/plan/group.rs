@@ -23,7 +23,7 @@ pub(crate) struct GroupPlan<'a> {
     pub(crate) name: Arc<str>,
     /// Its place among the groups of the scenario.
     pub(crate) number: u32,
-    /// Whether the end of the simulation waits for its transfers.
+    /// True if the end of the simulation waits for its transfers.
     pub(crate) awaited: bool,
     duration_ps: u64,
     links: &'a [LinkState],
@@ -91,7 +91,7 @@ impl<'a> GroupPlan<'a> {
 
     // --- what flows are made from ---
 
-    /// What drives each flow.
+    /// Returns the source of each flow.
     pub(crate) fn source(&self) -> Result<Source, Problem> {
         self.spec.source().map_err(|(key, what)| problem(key, what))
     }
@@ -124,7 +124,7 @@ impl<'a> GroupPlan<'a> {
         self.streams.stream(&self.spec.name, purpose, u64::from(index))
     }
 
-    /// What such a stream begins from.
+    /// Returns the seed of such a stream.
     pub(crate) fn seed(&self, purpose: &str, index: u32) -> u64 {
         self.streams.seed(&self.spec.name, purpose, u64::from(index))
     }
@@ -144,7 +144,7 @@ impl<'a> GroupPlan<'a> {
         Ok(Some(AccessLink::new(rate, self.spec.packet_bytes, limit)))
     }
 
-    /// What of an RTT the flow's own propagation segments take: what is left of it beside the links, in four parts.
+    /// Returns the part of an RTT for the flow's own propagation segments: the rest beside the links, in four parts.
     pub(crate) fn propagation(&self, rtt: Duration) -> Result<Propagation, Problem> {
         let there = self.path_delay(&self.spec.path);
         let uncontended = self.spec.reverse_path.is_empty();
@@ -194,7 +194,7 @@ impl<'a> GroupPlan<'a> {
         spec.map(|spec| jittered_path(spec, key, stream())).transpose()
     }
 
-    /// Whether packets have arrived when they have crossed this path's first link: there is no other, and no jitter.
+    /// True if packets have arrived when they have crossed this path's first link: there is no other, and no jitter.
     pub(crate) fn ends_at_first_link(&self, path: &[u32], jitter: Option<&JitterSpec>) -> bool {
         matches!(path, [link] if self.links[*link as usize].jitter.is_none()) && jitter.is_none()
     }
@@ -204,7 +204,7 @@ impl<'a> GroupPlan<'a> {
         parshall_engine::path_delay(self.links, path)
     }
 
-    /// Whether its flows have markers, so that the links of their path count classes apart.
+    /// True if its flows have markers, so that the links of their path count classes apart.
     pub(crate) fn is_marked(&self) -> bool {
         self.spec.marker.build().is_some()
     }
@@ -223,7 +223,7 @@ impl<'a> GroupPlan<'a> {
         Duration::from_ps(self.duration_ps)
     }
 
-    /// Whether a flow writes rounds.
+    /// True if a flow writes rounds.
     pub(crate) fn has_rounds(&self, index: u32) -> bool {
         index < self.probes.rounds_flows
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct LinkProbe {
     pub(crate) name: Arc<str>,
-    /// Whether the classes of packets are counted apart: the queue does, or a marked flow crosses the link.
+    /// True if the classes of packets are counted apart: the queue does, or a marked flow crosses the link.
     pub(crate) classed: bool,
     /// Waiting times since the warm-up.
     pub(crate) delays: DelayHistogram,
@@ -25,11 +25,11 @@ pub(crate) struct LinkProbe {
     waited_packets: u64,
     /// Bins that are kept until it is known how many there are.
     kept: Vec<LinkBin>,
-    /// Whether the inner variables of the queue are recorded with the bins.
+    /// True if the inner variables of the queue are recorded with the bins.
     internals: bool,
 }
 
-/// What a link did in an interval.
+/// The activity of a link in an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LinkBin {
     start: Instant,

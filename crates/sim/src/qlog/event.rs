@@ -115,7 +115,8 @@ impl Text {
         self.0.push_str(",\"frames\":[{\"frame_type\":\"ack\"");
     }
 
-    /// What it is the first to acknowledge, in order. (`ecn_echo` is no field of the draft: TCP's echo is one bit.)
+    /// Writes the packets that it is the first to acknowledge, in order. (`ecn_echo` is no field of the draft: TCP's echo
+    /// is one bit.)
     pub(super) fn end_heard(&mut self, numbers: &[u64], ecn_echo: bool) {
         let mut separator = ",\"acked_ranges\":[";
         for run in numbers.chunk_by(|one, next| one + 1 == *next) {
@@ -156,7 +157,7 @@ impl Text {
         self.end();
     }
 
-    /// What differs from before.
+    /// Writes the metrics that differ from before.
     pub(super) fn metrics(&mut self, now: Instant, metrics: &Metrics, before: &Metrics) {
         self.event(now, "recovery:metrics_updated");
         let mut separator = "";

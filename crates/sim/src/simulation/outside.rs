@@ -1,4 +1,5 @@
-//! A simulation that real packets cross: they are handed in, and taken out when they are due ([`endpoints::external`](crate::endpoints::external)).
+//! A simulation that real packets cross: they are handed in, and taken out when they are due
+//! ([`endpoints::external`](crate::endpoints::external)).
 //!
 //! Whoever owns the clock does, again and again: hand in what has come, [`advance`](Simulation::advance) to the time of the clock,
 //! take what is due, and free the memory of what was lost. Flows are counted among the external ones, from 0, in the order of
@@ -12,12 +13,12 @@ use parshall_records::Tables;
 use parshall_units::{Duration, Instant};
 
 impl Simulation {
-    /// How many external flows there are.
+    /// Returns the number of external flows.
     pub fn external_flows(&self) -> u32 {
         self.network.endpoints.external.count()
     }
 
-    /// What the scenario says of an external flow.
+    /// Returns the scenario's values for an external flow.
     pub fn external_flow(&self, flow: u32) -> ExternalFlowInfo<'_> {
         self.network.endpoints.external.info(flow)
     }
@@ -40,7 +41,7 @@ impl Simulation {
 
     // --- packets ---
 
-    /// Whether links are captured: then each packet is to be [shown](Self::show).
+    /// True if links are captured: then each packet is to be [shown](Self::show).
     pub fn is_captured(&self) -> bool {
         self.network.core.sink.captures.is_some()
     }
@@ -67,9 +68,9 @@ impl Simulation {
         self.network.core.sink.captures.as_ref().map_or(0, |captures| captures.left_out())
     }
 
-    /// A packet comes from outside. A time that is past is now. Packets of a flow keep the order in which they are handed in; so do those of
-    /// several flows that are handed in one after the other for the same time: each comes a picosecond after the one before. (At one
-    /// and the same time flows take turns, and bursts would be mixed.)
+    /// A packet comes from outside. A time that is past is now. Packets of a flow keep the order in which they are
+    /// handed in; so do those of several flows that are handed in one after the other for the same time: each comes a
+    /// picosecond after the one before. (At one and the same time flows take turns, and bursts would be mixed.)
     pub fn hand_in(&mut self, at: Instant, arrival: &Arrival) {
         let wanted = at.max(self.now);
         let at = if wanted == self.last_in.0 { self.last_in.1 + Duration::from_ps(1) } else { wanted };

@@ -1,11 +1,11 @@
-//! What few ACKs carry, kept while they are under way on contended links: SACK blocks, the window that goes with them, and a timestamp that
-//! somebody reads.
+//! Options that few ACKs carry, kept while they are under way on contended links: SACK blocks, the window that goes
+//! with them, and a timestamp that somebody reads.
 
 use parshall_tcp::segment::{NO_SACK, NO_WINDOW};
 use parshall_tcp::{Ack, SackBlocks};
 use parshall_units::Instant;
 
-/// What few ACKs carry.
+/// Options that few ACKs carry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckOptions {
     pub(crate) sack: SackBlocks,
@@ -19,7 +19,7 @@ impl AckOptions {
     const NONE: Self = Self { sack: NO_SACK, window: NO_WINDOW, sent: Instant::ZERO };
 }
 
-/// What ACKs carry that are under way on contended links.
+/// The options of ACKs that are under way on contended links.
 #[derive(Debug, Default)]
 pub(crate) struct AckSlots {
     slots: Vec<AckOptions>,

@@ -1,4 +1,4 @@
-//! How a connection opens: a SYN, until it is answered.
+//! The opening of a connection: a SYN, until it is answered.
 
 use super::{Connection, Phase};
 use crate::segment::{Ack, Segment};
@@ -33,8 +33,8 @@ impl Connection {
         config.initial_syn_timeout(config.rules.opening.doublings(self.rto.backoff()))
     }
 
-    /// Whether the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681
-    /// §3.1), or the second one (`tcp_init_transfer`).
+    /// True if the timeout at hand makes the connection begin with a window of one packet: that of any SYN (RFC 5681 §3.1),
+    /// or the second one (`tcp_init_transfer`).
     pub(crate) fn syn_timeout_cuts_window(&self, config: &TcpConfig) -> bool {
         config.rules.opening.cuts_window(self.rto.backoff())
     }

@@ -102,14 +102,13 @@ pub(crate) fn packets_together(gap: Duration, min_rtt: Duration) -> u8 {
     (in_time + for_short).clamp(least, SEGMENTED) as u8
 }
 
-/// How many packets of a window go together, at most: half of it, so that two bursts at least are under way
+/// Returns the packets of a window that go together, at most: half of it, so that two bursts at least are under way
 /// (`tcp_cwnd_test`).
 pub(crate) fn most_at_once(window: u64) -> u64 {
     (window / 2).clamp(1, SEGMENTED)
 }
 
-/// Whether two packets that are sent one after another may be segmented at once: they follow each other and are of one
-/// buffer.
+/// True if two packets that are sent one after another may be segmented at once: they follow each other and are of one buffer.
 pub(crate) fn segments_together(first: u64, second: u64) -> bool {
     second == first + 1 && !first.is_multiple_of(SEGMENTED)
 }

@@ -28,8 +28,8 @@ super::policy! {
 }
 
 impl LossDetection {
-    /// Whether the timestamp that an ACK echoes says which copy of a packet arrived (RFC 8985 §6.2 step 2). Linux asks
-    /// the RTT alone (`tcp_rack_advance`).
+    /// True if the timestamp that an ACK echoes says which copy of a packet arrived (RFC 8985 §6.2 step 2). Linux asks the RTT
+    /// alone (`tcp_rack_advance`).
     #[inline]
     pub(crate) fn trusts_echo(self) -> bool {
         self == Self::Rfc

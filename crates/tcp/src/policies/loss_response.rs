@@ -1,4 +1,4 @@
-//! What losses do to the window, beyond the first reduction.
+//! The effect of losses on the window, beyond the first reduction.
 //!
 //! RFC 5681 §3.1 for timeouts, RFC 8985 §6.3 for losses after one. Linux: `tcp_enter_loss`, `tcp_time_to_recover`,
 //! `tcp_fastretrans_alert`.
@@ -39,7 +39,7 @@ super::policy! {
 }
 
 impl LossResponse {
-    /// What a timeout halves: the packets in flight (RFC 5681 eq. (4)), or the window (`tcp_enter_loss`).
+    /// Returns the number that a timeout halves: the packets in flight (RFC 5681 eq. (4)), or the window (`tcp_enter_loss`).
     pub(crate) fn reduced_on_timeout(self, flight: u64, window: u64) -> u64 {
         match self {
             Self::Rfc => flight,
@@ -52,7 +52,7 @@ impl LossResponse {
         self.is_linux().then_some(pipe + 1)
     }
 
-    /// Whether such losses after a timeout begin a recovery, which reduces the window once more.
+    /// True if such losses after a timeout begin a recovery, which reduces the window once more.
     /// `tcp_fastretrans_alert`
     pub(crate) fn answers_anew(self, losses: u64) -> bool {
         losses > 0 && self.is_linux()

@@ -1,4 +1,4 @@
-//! How a connection opens.
+//! The opening of a connection.
 //!
 //! RFC 6298 (5.5) to (5.7), RFC 5681 §3.1, RFC 3168 §6.1.1.1. Linux: `tcp_retransmit_timer`, `tcp_init_transfer`,
 //! `tcp_try_undo_spurious_syn`, `tcp_ecn_clear_syn`, `tcp_rcv_synsent_state_process`. It needs `handshake`.
@@ -50,7 +50,7 @@ const LINEAR_TIMEOUTS: u32 = 4;
 const TIMEOUTS_BEFORE_CUT: u32 = 1;
 
 impl Opening {
-    /// How many times the timeout of a SYN has doubled after so many timeouts.
+    /// Returns how many times the timeout of a SYN has doubled after so many timeouts.
     pub(crate) fn doublings(self, timeouts: u32) -> u32 {
         match self {
             Self::Rfc => timeouts,
@@ -58,8 +58,8 @@ impl Opening {
         }
     }
 
-    /// Whether the next timeout of a SYN, after so many, makes the connection begin with a window of one packet: that
-    /// of any SYN (RFC 5681 §3.1), or the second one.
+    /// True if the next timeout of a SYN, after so many, makes the connection begin with a window of one packet: that of any
+    /// SYN (RFC 5681 §3.1), or the second one.
     pub(crate) fn cuts_window(self, timeouts: u32) -> bool {
         match self {
             Self::Rfc => true,
@@ -67,18 +67,18 @@ impl Opening {
         }
     }
 
-    /// Whether the window was cut after so many timeouts, and is what it would have been again if none was needed.
+    /// True if the window was cut after so many timeouts, and is what it would have been again if none was needed.
     /// `tcp_try_undo_spurious_syn`
     pub(crate) fn undoes_cut(self, timeouts: u32) -> bool {
         self.is_linux() && timeouts > TIMEOUTS_BEFORE_CUT
     }
 
-    /// Whether a SYN asks for ECN, sent again or not. `tcp_ecn_clear_syn`
+    /// True if a SYN asks for ECN, sent again or not. `tcp_ecn_clear_syn`
     pub(crate) fn asks_for_ecn(self, retransmission: bool) -> bool {
         !(retransmission && self.is_linux())
     }
 
-    /// Whether the answer to a SYN that was sent again gives an RTT, as its timestamp says which one it answers.
+    /// True if the answer to a SYN that was sent again gives an RTT, as its timestamp says which one it answers.
     /// `tcp_ack_update_rtt`
     pub(crate) fn times_retransmission(self, timestamps: bool) -> bool {
         self.is_linux() && timestamps

@@ -1,4 +1,4 @@
-//! What a receiver's buffer has room for.
+//! The room in a receiver's buffer.
 //!
 //! RFC 9293 §3.8.6 leaves the size of the buffer open; here it is what `receive_window` says, for good. Linux tunes it:
 //! `tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`, `tcp_grow_window`, `__tcp_select_window`.

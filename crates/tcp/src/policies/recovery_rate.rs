@@ -1,4 +1,4 @@
-//! How fast a sender sends while its window is reduced: proportional rate reduction.
+//! The rate of a sender while its window is reduced: proportional rate reduction.
 //!
 //! RFC 6937 §3.1. Linux has the later form, draft-ietf-tcpm-prr-rfc6937bis, and reduces so for ECN as well:
 //! `tcp_cwnd_reduction`, `tcp_init_cwnd_reduction`, `tcp_enter_cwr`.

@@ -1,4 +1,4 @@
-//! How a sender estimates the RTT.
+//! A sender's estimate of the RTT.
 //!
 //! RFC 6298 §2 with the weights of RFC 7323 Appendix G. Linux: `tcp_rtt_estimator`, `tcp_ack_update_rtt`,
 //! `tcp_sacktag_one`, `tcp_clean_rtx_queue`.

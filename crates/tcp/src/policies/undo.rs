@@ -1,4 +1,4 @@
-//! Whether a reduction is undone that answered no loss.
+//! The undoing of a reduction that answered no loss.
 //!
 //! RFC 5681 has no undoing; RFC 3522 (Eifel), RFC 3708 (D-SACK) and RFC 5682 (F-RTO) are other standards, which Linux
 //! has: `tcp_try_undo_recovery`, `tcp_try_undo_partial`, `tcp_try_undo_dsack`, `tcp_try_undo_loss`, `tcp_process_loss`.

@@ -1,4 +1,4 @@
-//! Whether and by how much an ACK lets the window grow.
+//! The growth of the window by an ACK.
 //!
 //! RFC 5681 §3.1 and RFC 7661 ask that the window is used, RFC 3465 counts the packets that are acknowledged. Linux:
 //! `tcp_is_cwnd_limited`, `tcp_cwnd_validate`, `tcp_cong_control`.
@@ -55,8 +55,8 @@ impl WindowGrowth {
         }
     }
 
-    /// How many packets the ACK that ends a row of duplicate ACKs reports for the first time, without SACK. Linux takes
-    /// each duplicate for a packet that arrived (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+    /// Returns the packets that the ACK which ends a row of duplicate ACKs reports for the first time, without SACK. Linux
+    /// takes each duplicate for a packet that arrived (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
     #[inline]
     pub(crate) fn delivered_after_duplicates(self, acked: u64, duplicates: u64) -> u64 {
         match self {
@@ -66,7 +66,7 @@ impl WindowGrowth {
     }
 }
 
-/// How far the window is used, as Linux knows it (`tcp_cwnd_validate`).
+/// The use of the window, as Linux knows it (`tcp_cwnd_validate`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowUse {
     /// The window stopped a transmission of this round trip.
@@ -92,7 +92,7 @@ impl WindowUse {
         }
     }
 
-    /// Whether a window of so many packets may grow.
+    /// True if a window of so many packets may grow.
     #[inline]
     pub(crate) fn may_grow(&self, window: f64, slow_start: bool) -> bool {
         self.limited || slow_start && window < 2.0 * self.most_out as f64

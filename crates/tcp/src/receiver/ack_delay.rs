@@ -1,4 +1,4 @@
-//! What an ACK of a segment in order waits for, in Linux's form of the policy [`Acks`](crate::policies::Acks).
+//! The delay of an ACK of a segment in order, in Linux's form of the policy [`Acks`](crate::policies::Acks).
 //!
 //! | kernel | here |
 //! | --- | --- |
@@ -33,7 +33,7 @@ const LEAST_TIMEOUT: u32 = 200_000;
 const READING: u32 = 50;
 pub(super) const READ_IN: Duration = Duration::from_ps(READING as u64 * 1_000_000);
 
-/// What a handshake took that was not timed, as there was none.
+/// The time of a handshake that was not timed, as there was none.
 pub(super) const UNTIMED: u32 = u32::MAX;
 
 /// When segments came, and how ACKs wait for the next ones.
@@ -42,7 +42,7 @@ pub(super) const UNTIMED: u32 = u32::MAX;
 pub(super) struct Timing {
     /// When the last segment in order came, or the SYN, us; it begins again after 71 minutes.
     last: u32,
-    /// How long a round trip is, us; [`UNTIMED`] if there was no handshake, 0 until the first segment tells.
+    /// The time of a round trip, us; [`UNTIMED`] if there was no handshake, 0 until the first segment tells.
     pub(super) rtt: u32,
     /// When the round trip began in which the growth of the window is measured, ms; it begins again after 65 s.
     pub(super) round: u16,
@@ -64,7 +64,7 @@ impl Timing {
         *self = Self { last: in_us(now), rtt: 0, ..Self::NEW };
     }
 
-    /// Whether the window can grow.
+    /// True if the window can grow.
     pub(super) fn grows(&self) -> bool {
         self.states & GROWS != 0
     }
@@ -73,7 +73,7 @@ impl Timing {
         self.states = (self.states & !GROWS) | (u8::from(grows) * GROWS);
     }
 
-    /// Whether ACKs wait longer than is configured: the store has the timeout.
+    /// True if ACKs wait longer than is configured: the store has the timeout.
     fn is_spaced(&self) -> bool {
         self.states & SPACED != 0
     }
@@ -83,8 +83,8 @@ impl Timing {
         in_us(now).wrapping_sub(self.last) <= READING
     }
 
-    /// Whether segments come slowly: ACKs for which `least` is configured wait longer already, or may do so after this
-    /// `pause` (us; `TCP_ATO_MIN / 2`).
+    /// True if segments come slowly: ACKs for which `least` is configured wait longer already, or may do so after this `pause`
+    /// (us; `TCP_ATO_MIN / 2`).
     #[inline]
     pub(super) fn is_slow(&self, pause: u32, least: Duration) -> bool {
         self.is_spaced() || u64::from(pause) * 2_000_000 > least.as_ps()
@@ -207,7 +207,7 @@ impl Receiver {
         self.set_ack_timeout(least, self.ack_timeout(least).missed(self.own_timeout()));
     }
 
-    /// How long an ACK waits for a second segment, where `least` is configured.
+    /// Returns the wait of an ACK for a second segment, where `least` is configured.
     pub(super) fn delay(&self, least: Duration) -> Duration {
         if !self.timing.is_spaced() {
             return least;
@@ -230,8 +230,8 @@ impl Receiver {
         }
     }
 
-    /// What the handshake took, us: the receiver's only RTT, as it sends no data (`srtt_us`); [`UNTIMED`] if there was
-    /// none.
+    /// Returns the time of the handshake, us: the receiver's only RTT, as it sends no data (`srtt_us`); [`UNTIMED`] if there
+    /// was none.
     pub(crate) fn handshake(&self) -> u32 {
         match &self.store {
             Some(store) if self.timing.rtt != UNTIMED => store.syn.saturating_add(store.back),

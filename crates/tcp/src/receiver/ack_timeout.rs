@@ -1,4 +1,4 @@
-//! How long an ACK waits for a second segment, where segments come slowly: `icsk_ack.ato` of Linux.
+//! The wait of an ACK for a second segment, where segments come slowly: `icsk_ack.ato` of Linux.
 //!
 //! It is 40 ms, or what is configured, as long as segments follow each other within half of that. It grows with the
 //! time between segments, and doubles with each ACK that went alone, so that the next one may find its second segment;
@@ -47,7 +47,7 @@ impl AckTimeout {
         Self(self.0.saturating_mul(2).min(rto))
     }
 
-    /// How long an ACK waits, after a handshake that took `rtt`.
+    /// Returns the wait of an ACK, after a handshake that took `rtt`.
     pub(super) fn delay(self, least: Self, rtt: u32) -> Duration {
         let us = self.0.min(rtt.max(least.0)).min(LONGEST.max(least.0));
         Duration::from_ps(u64::from(us) * 1_000_000)

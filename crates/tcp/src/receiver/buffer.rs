@@ -1,4 +1,4 @@
-//! What a receiver does with its [`Window`]: Linux's form of the policy
+//! The use of a receiver's [`Window`]: Linux's form of the policy
 //! [`ReceiveBuffer`](crate::policies::ReceiveBuffer).
 //!
 //! In the RFCs' form there is a window without a size, which nothing fills, widens or offers.
@@ -38,7 +38,7 @@ impl Receiver {
         );
     }
 
-    /// How many packets an ACK says that the receiver takes, while packets are missing.
+    /// Returns the window of an ACK in packets, while packets are missing.
     #[cold]
     pub(super) fn offer(&mut self) -> u32 {
         let next = self.next;

@@ -7,13 +7,13 @@ use crate::TcpConfig;
 
 /// A bundle, or any mixture.
 pub(super) trait Forms {
-    /// Whether a policy may have Linux's form.
+    /// True if a policy may have Linux's form.
     const LINUX: bool;
 
-    /// Whether `acks` has Linux's form.
+    /// True if `acks` has Linux's form.
     fn acks(config: &TcpConfig) -> bool;
 
-    /// Whether `sack_compression` has Linux's form.
+    /// True if `sack_compression` has Linux's form.
     fn sack_compression(config: &TcpConfig) -> bool;
 }
 

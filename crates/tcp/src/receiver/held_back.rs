@@ -26,7 +26,7 @@ const SLACK: Duration = Duration::from_ps(100_000_000);
 /// Blocks that an ACK may be expected to report, as some ACKs are lost (`TCP_SACK_BLOCKS_EXPECTED`).
 const BLOCKS_EXPECTED: usize = 2;
 
-/// What was held back.
+/// The ACKs that are held back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldBack {
     /// The packet that was waited for at the last ACK that counted.
@@ -38,7 +38,7 @@ pub(super) struct HeldBack {
 }
 
 impl HeldBack {
-    /// Whether an ACK that waits for `next`, and reports a packet behind a hole, is held back.
+    /// True if an ACK that waits for `next`, and reports a packet behind a hole, is held back.
     pub(super) fn holds(&mut self, next: u64) -> bool {
         if self.count >= MOST {
             return false;
@@ -61,14 +61,14 @@ impl HeldBack {
     }
 }
 
-/// How long the first one that is held back waits, on a connection whose handshake took so many us: a twentieth of it,
-/// or [`LONGEST`].
+/// Returns the wait of the first one that is held back, on a connection whose handshake took so many us: a twentieth of it, or
+/// [`LONGEST`].
 pub(super) fn delay(rtt_us: u32) -> Duration {
     Duration::from_ps(u64::from(rtt_us) * (1_000_000 / 20)).min(LONGEST) + SLACK
 }
 
 impl Receiver {
-    /// Whether the ACK of a segment that leaves a hole waits for others.
+    /// True if the ACK of a segment that leaves a hole waits for others.
     pub(super) fn holds_back(&mut self, now: Instant) -> bool {
         let next = self.next;
         let holds = self.store.as_mut().is_some_and(|store| store.held_back.holds(next));
@@ -85,8 +85,8 @@ impl Receiver {
         }
     }
 
-    /// Whether an ACK that is held back should not report the segment as well: two blocks were changed later than its
-    /// own (`tcp_sack_new_ofo_skb`).
+    /// True if an ACK that is held back should not report the segment as well: two blocks were changed later than its own
+    /// (`tcp_sack_new_ofo_skb`).
     pub(super) fn exceeds_blocks(&self, segment: &Segment) -> bool {
         if !self.has_holes || segment.seq <= self.next {
             return false;

@@ -11,9 +11,9 @@ use parshall_units::Instant;
 const TIMESTAMP_TICK: u64 = 1_000_000_000;
 
 impl Receiver {
-    /// Whether the segment was sent before the last one in order, by the clock of timestamps, which Linux lets be late
-    /// by a tick (`TCP_PAWS_WINDOW`). Packets that keep their order are never: a retransmission in order is overtaken by
-    /// none that was sent before.
+    /// True if the segment was sent before the last one in order, by the clock of timestamps, which Linux lets be late by a tick
+    /// (`TCP_PAWS_WINDOW`). Packets that keep their order are never: a retransmission in order is overtaken by none that was
+    /// sent before.
     #[cold]
     pub(super) fn is_old(&self, config: &TcpConfig, segment: &Segment) -> bool {
         if !config.timestamps || segment.syn || self.recent == Instant::MAX {

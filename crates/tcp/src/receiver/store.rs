@@ -1,5 +1,5 @@
-//! What few segments look at: what arrived out of order, the SACK blocks that tell of it, and what policies remember
-//! beside.
+//! The state that few segments look at: the segments out of order, the SACK blocks that report them, and the memory of
+//! policies beside.
 
 use super::ack_timeout::AckTimeout;
 use super::held_back::HeldBack;
@@ -7,7 +7,7 @@ use super::window::Window;
 use crate::ranges::{Range, RangeSet};
 use crate::segment::{SackBlocks, NO_SACK};
 
-/// What few segments look at.
+/// The state that few segments look at.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Store {
@@ -18,7 +18,7 @@ pub struct Store {
     pub(super) window: Window,
     /// Where segments come slowly.
     pub(super) ack_timeout: AckTimeout,
-    /// What the SYN took, us, and the way back of the answer to it; zero on a connection without a handshake.
+    /// The time of the SYN, us, and of the way back of the answer to it; zero on a connection without a handshake.
     pub(super) syn: u32,
     pub(super) back: u32,
 }
@@ -40,7 +40,7 @@ impl Store {
         (next, fresh)
     }
 
-    /// Whether a packet waits for one before it.
+    /// True if a packet waits for one before it.
     pub(super) fn has_holes(&self) -> bool {
         !self.received.is_empty()
     }

@@ -80,7 +80,7 @@ impl Window {
         self.most.saturating_sub(self.held)
     }
 
-    /// Whether the next packet makes it grow.
+    /// True if the next packet makes it grow.
     pub(super) fn can_grow(&self) -> bool {
         self.offered < self.room()
     }
@@ -113,7 +113,7 @@ impl Window {
         self.held = 0;
     }
 
-    /// How many packets from `next` on are taken.
+    /// Returns the number of packets from `next` on that are taken.
     pub(super) fn offer(&mut self, next: u64) -> u32 {
         if self.most == 0 {
             return NO_WINDOW;
@@ -132,10 +132,10 @@ impl Window {
             self.most.max(u64::from(wanted).saturating_add(behind).min(u64::from(u32::MAX / 2)) as u32);
     }
 
-    /// What a round trip takes, us, that was thought to take `estimate` before the packet before `next` took `sample`;
-    /// `quick`: each packet is acknowledged. The kernel has a sample of each ACK that packets follow (in slow start two
-    /// follow each), and takes longer ones for an eighth and shorter ones at once (`tcp_rcv_rtt_update`). Here they are
-    /// evenly between the last one that was looked at and this one.
+    /// Returns the time of a round trip, us, that was thought to take `estimate` before the packet before `next` took `sample`;
+    /// `quick`: each packet is acknowledged. The kernel has a sample of each ACK that packets follow (in slow start two follow
+    /// each), and takes longer ones for an eighth and shorter ones at once (`tcp_rcv_rtt_update`). Here they are evenly between
+    /// the last one that was looked at and this one.
     pub(super) fn time(&mut self, estimate: u32, sample: u32, next: u64, quick: bool) -> u32 {
         if next <= self.timed {
             return estimate;

@@ -22,12 +22,12 @@ pub enum Recovery {
 impl Bounded for Recovery {}
 
 impl Recovery {
-    /// Whether receivers report what arrived out of order.
+    /// True if receivers report what arrived out of order.
     pub fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Rack)
     }
 
-    /// Whether they report what arrived twice.
+    /// True if they report what arrived twice.
     pub fn uses_duplicates(self) -> bool {
         self == Self::Rack
     }

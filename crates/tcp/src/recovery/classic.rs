@@ -15,7 +15,7 @@ use crate::TcpConfig;
 use parshall_congestion::CongestionControl;
 use parshall_units::Instant;
 
-/// What follows the third duplicate ACK.
+/// The recovery after the third duplicate ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// Slow start from the first hole.

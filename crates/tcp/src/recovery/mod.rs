@@ -31,7 +31,7 @@ use parshall_units::{Duration, Instant};
 use rack::Rack;
 use sack::Sack;
 
-/// What a loss recovery does for its sender.
+/// The work of a loss recovery for its sender.
 ///
 /// It owns the way in which losses are found, what is sent again, and the retransmission timer. Packets that go simply
 /// one after another are not its concern, and most ACKs are answered so: what is asked for each of them is inlined and
@@ -62,13 +62,13 @@ pub(crate) trait Repair {
     /// The timers that have come to their time expire later, as the connection's deadline does.
     fn put_off_timers(&mut self, _now: Instant, _until: Instant) {}
 
-    /// Whether what goes next must be asked of [`next`](Self::next): it is not simply the next packet in order.
+    /// True if what goes next must be asked of [`next`](Self::next): it is not simply the next packet in order.
     fn chooses_next(&self, phase: Phase) -> bool;
 
     /// The packet that goes next, if one may go now.
     fn next(&mut self, connection: &mut Connection, config: &TcpConfig) -> Option<u64>;
 
-    /// Whether a packet goes next whatever the window.
+    /// True if a packet goes next whatever the window.
     fn is_urgent(&self) -> bool;
 
     /// What it adds to the window of packets in order: by inflation (RFC 5681 §3.2), and packets of limited transmit
@@ -96,8 +96,8 @@ pub(crate) trait Repair {
     ) {
     }
 
-    /// Whether the packet that goes after `packet` may be segmented at once with it: it follows it in order, and both
-    /// are sent for the first time or again.
+    /// True if the packet that goes after `packet` may be segmented at once with it: it follows it in order, and both are
+    /// sent for the first time or again.
     #[inline]
     fn is_segmented_with_next(&mut self, _packet: u64, _retransmission: bool) -> bool {
         true
@@ -197,7 +197,7 @@ impl LossRecovery {
         }
     }
 
-    /// Whether it must hear of each transmission.
+    /// True if it must hear of each transmission.
     pub(crate) fn notes_transmissions(&self) -> bool {
         matches!(self, Self::Rack(_))
     }

@@ -1,5 +1,5 @@
-//! What lets packets go while some are missing: proportional rate reduction (RFC 6937), or the pipe below the window
-//! (RFC 6675 §5).
+//! The rule that lets packets go while some are missing: proportional rate reduction (RFC 6937), or the pipe below the
+//! window (RFC 6675 §5).
 //!
 //! | RFC 6937 | here |
 //! | --- | --- |
@@ -34,7 +34,7 @@ pub(super) struct Prr {
     for_ecn: bool,
 }
 
-/// What an ACK in recovery reports.
+/// The report of an ACK in recovery.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report {
     /// Packets that no ACK had reported before.
@@ -58,7 +58,7 @@ impl Prr {
         *self = Self { for_ecn: self.rate == RecoveryRate::Linux, ..Self::new(self.rate, before.max(1)) };
     }
 
-    /// Whether it says what may go on a connection now.
+    /// True if it says what may go on a connection now.
     pub(super) fn governs(&self, connection: &Connection) -> bool {
         match connection.phase {
             Phase::Recovery => true,
@@ -102,7 +102,7 @@ impl Prr {
         self.window = pipe + self.quota;
     }
 
-    /// Whether one more packet may go.
+    /// True if one more packet may go.
     fn has_room(&self, pipe: impl FnOnce() -> u64) -> bool {
         match self.rate {
             RecoveryRate::Rfc => self.quota > 0,
@@ -110,7 +110,8 @@ impl Prr {
         }
     }
 
-    /// What may be in flight now, with `pipe` packets in the network; `first`: one may go in any case.
+    /// Returns the packets that may be in flight now, with `pipe` packets in the network; `first`: one may go
+    /// in any case.
     pub(super) fn window_now(&self, pipe: u64, first: bool) -> u64 {
         match self.rate {
             RecoveryRate::Rfc => pipe + self.quota.max(u64::from(first)),
@@ -125,7 +126,7 @@ impl Prr {
     }
 }
 
-/// Whether one more packet may go, with `pipe` of them in the network.
+/// True if one more packet may go, with `pipe` of them in the network.
 pub(super) fn has_room(
     prr: Option<&Prr>,
     connection: &Connection,
@@ -143,7 +144,8 @@ pub(super) fn has_room(
     }
 }
 
-/// What may be in flight now, packets, with `pipe` of them in the network; `first`: one may go in any case.
+/// Returns the packets that may be in flight now, with `pipe` of them in the network; `first`: one may go in any
+/// case.
 pub(super) fn window_now(prr: Option<&Prr>, connection: &Connection, pipe: u64, first: bool) -> f64 {
     match prr {
         Some(prr) if prr.governs(connection) => prr.window_now(pipe, first) as f64,

@@ -33,7 +33,7 @@ use undo::{AfterTimeout, Undo};
 /// Loss recovery by time.
 #[derive(Debug)]
 pub(crate) struct Rack {
-    /// Whether packets are SACKed or lost, or a probe is due.
+    /// True if packets are SACKed or lost, or a probe is due.
     has_holes: bool,
     /// A lost packet goes next whatever the window.
     retransmit_first: bool,
@@ -67,7 +67,7 @@ impl State {
         }
     }
 
-    /// Whether what goes next is not simply the next packet in order.
+    /// True if what goes next is not simply the next packet in order.
     fn has_holes(&self) -> bool {
         self.segments.has_holes() || self.probe.due
     }
@@ -84,7 +84,7 @@ struct Timers {
     reordering: Instant,
     /// When the probe's started last, or was found not to be needed.
     probe_started: Instant,
-    /// Whether a transmission has [limited](Rack::limit_probe) the probe's since it started.
+    /// True if a transmission has [limited](Rack::limit_probe) the probe's since it started.
     limited: bool,
 }
 

@@ -12,11 +12,11 @@ use parshall_units::Instant;
 /// Loss recovery by a scoreboard.
 #[derive(Debug)]
 pub(crate) struct Sack {
-    /// Whether the scoreboard holds SACKed packets.
+    /// True if the scoreboard holds SACKed packets.
     has_sacked: bool,
     /// A packet goes next whatever the window: RFC 6675 §5 step 4.3.
     retransmit_first: bool,
-    /// Whether it sends by proportional rate reduction, and in which form.
+    /// True if it sends by proportional rate reduction, and in which form.
     proportional: bool,
     rate: RecoveryRate,
     /// Made at the first loss.

@@ -21,7 +21,7 @@ use crate::ranges::{Range, RangeSet};
 /// Packets above a hole that must be SACKed before it counts as lost.
 pub const DUP_THRESH: u64 = 3;
 
-/// What the receiver reported beyond the cumulative ACK.
+/// The receiver's reports beyond the cumulative ACK.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: RangeSet,
@@ -32,7 +32,7 @@ pub struct Scoreboard {
     sacked_below_edge: u64,
     high_rxt: u64,
     sacked_below_rxt: u64,
-    /// Whether this recovery has sent its one rescue retransmission (NextSeg rule 4).
+    /// True if this recovery has sent its one rescue retransmission (NextSeg rule 4).
     rescued: bool,
 }
 
@@ -131,7 +131,7 @@ impl Scoreboard {
         (self.lost_edge - self.floor) - self.sacked_below_edge
     }
 
-    /// Whether the first unacknowledged packet is lost.
+    /// True if the first unacknowledged packet is lost.
     pub fn first_is_lost(&self) -> bool {
         self.lost_edge > self.floor
     }
@@ -146,7 +146,7 @@ impl Scoreboard {
         self.sacked_count
     }
 
-    /// Whether `packet` was SACKed.
+    /// True if `packet` was SACKed.
     pub fn is_sacked(&self, packet: u64) -> bool {
         self.sacked.run_of(packet).is_some()
     }

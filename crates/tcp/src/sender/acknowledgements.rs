@@ -1,4 +1,4 @@
-//! What an ACK does: to the connection, to the recovery, and then to the control.
+//! The effects of an ACK: on the connection, on the recovery, and then on the control.
 
 use super::{Phase, Sender};
 use crate::ranges::Range;

@@ -1,6 +1,6 @@
-//! What Linux's segmentation offload makes of what may go. It waits if it is less than a whole burst, and an ACK that
-//! makes room for more is due within a millisecond (`tcp_tso_should_defer`); the last packet of what is segmented at
-//! once is pushed (`__tcp_transmit_skb`).
+//! Linux's segmentation offload of packets that may go. It waits if it is less than a whole burst, and an ACK that makes room
+//! for more is due within a millisecond (`tcp_tso_should_defer`); the last packet of what is segmented at once is pushed
+//! (`__tcp_transmit_skb`).
 //!
 //! | kernel | here |
 //! | --- | --- |
@@ -27,7 +27,7 @@ const SOON: Duration = Duration::from_millis(1);
 /// What is at least this part of the window goes.
 const SHARE: u64 = 3;
 
-/// How many of `room` packets wait.
+/// Returns the number of `room` packets that wait.
 pub(super) fn packets(
     connection: &Connection,
     recovery: &LossRecovery,
@@ -65,7 +65,7 @@ pub(super) fn packets(
     }
 }
 
-/// Whether the ACK of a packet that was sent at `sent` is due soon.
+/// True if the ACK of a packet that was sent at `sent` is due soon.
 fn is_due(connection: &Connection, sent: Instant, now: Instant) -> bool {
     let srtt = connection.rtt.srtt();
     sent + srtt <= now + srtt.over(2).min(SOON)
@@ -84,8 +84,8 @@ impl Segmentation {
         Self { most: together(connection, config).min(most_at_once(connection.whole_window())), packets: 0 }
     }
 
-    /// Whether a packet is pushed, with the number of the one that was sent after it: if it is the last of several that
-    /// are segmented at once, which follow each other and are of one buffer.
+    /// True if a packet is pushed, with the number of the one that was sent after it: if it is the last of several that are
+    /// segmented at once, which follow each other and are of one buffer.
     pub fn push(&mut self, packet: u64, next: Option<u64>) -> bool {
         self.packets += 1;
         let ends = self.packets == self.most || next.is_none_or(|next| !segments_together(packet, next));

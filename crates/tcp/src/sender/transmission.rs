@@ -1,4 +1,4 @@
-//! What goes next, and when.
+//! The next packet, and its time.
 
 use super::segmentation::{self, Segmentation};
 use super::{Phase, Sender};
@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    /// How many packets may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if
+    /// Returns the number of packets that may go now in order, one after another by [`transmit_next`](Self::transmit_next); `None` if
     /// that must be asked packet by packet of [`poll_transmit`](Self::poll_transmit). Most ACKs are answered so, at
     /// half the cost.
     #[allow(clippy::inline_always)] // a call costs as much as what it does
@@ -68,8 +68,8 @@ impl Sender {
         Segmentation::new(&self.connection, config)
     }
 
-    /// Whether the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come
-    /// to then, whatever the rate.
+    /// True if the second one of two packets that are sent together is pushed: all that [`bursts`](Self::bursts) come to
+    /// then, whatever the rate.
     pub fn segments_together(&self, first: u64, second: u64) -> bool {
         most_at_once(self.connection.whole_window()) >= 2 && segments_together(first, second)
     }

@@ -25,11 +25,11 @@ struct Sent {
     lost: u64,
     app_limited: bool,
     retransmission: bool,
-    /// Whether it was reported as delivered.
+    /// True if it was reported as delivered.
     done: bool,
 }
 
-/// What a sender remembers to measure its delivery rate.
+/// A sender's memory for its delivery rate.
 #[derive(Clone, Debug)]
 pub struct RateSampler {
     /// Number of the connection's first packet.
@@ -51,7 +51,7 @@ pub struct RateSampler {
     app_limited_until: u64,
 }
 
-/// What an ACK changed, as the sender sees it.
+/// The changes by an ACK, as the sender sees them.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// First unacknowledged packet.
@@ -114,7 +114,7 @@ impl RateSampler {
         }
     }
 
-    /// Whether the sender has run out of data, and what is sent now counts as limited by it.
+    /// True if the sender has run out of data, and what is sent now counts as limited by it.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
     }

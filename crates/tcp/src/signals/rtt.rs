@@ -25,7 +25,7 @@ impl Default for RttEstimate {
     }
 }
 
-/// How far the samples of Linux's estimate vary: kept apart from it, as nobody else has it.
+/// The deviation of the samples of Linux's estimate: kept apart from it, as nobody else has it.
 #[derive(Clone, Debug, Default)]
 pub struct Deviation {
     mean: u32,

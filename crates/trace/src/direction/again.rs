@@ -91,8 +91,8 @@ impl Direction {
         });
     }
 
-    /// Whether these bytes, of which `filled` were in holes, are in the file for the first time, behind their acknowledgement: then
-    /// they were captured after all. Bytes for the first time beside others that were seen are captured, and sent again.
+    /// True if these bytes, of which `filled` were in holes, are in the file for the first time, behind their acknowledgement: then they
+    /// were captured after all. Bytes for the first time beside others that were seen are captured, and sent again.
     fn stands_behind_its_acknowledgement(&mut self, now: Nanos, start: u64, end: u64, filled: u64) -> bool {
         let patience = self.times.smoothed().unwrap_or(0).max(LEAST_TIMEOUT);
         self.missed.forget(now, patience, &self.size);
@@ -112,14 +112,14 @@ impl Direction {
         first
     }
 
-    /// Whether what is sent again was discarded by the receiver, at which it was captured: it lay beyond the window.
+    /// True if what is sent again was discarded by the receiver, at which it was captured: it lay beyond the window.
     fn was_discarded(&self, start: u64, end: u64) -> bool {
         !self.outside.is_empty()
             && self.outside.overlap(start, end) > 0
             && self.times.vantage() == Vantage::Receiver
     }
 
-    /// Whether a packet that fills a hole was sent before the one that revealed it.
+    /// True if a packet that fills a hole was sent before the one that revealed it.
     fn was_overtaken(&self, now: Nanos, start: u64, timestamp: Option<u32>) -> bool {
         let at = self.gaps.partition_point(|gap| gap.end <= start);
         let Some(gap) = self.gaps.get(at) else { return false };

@@ -1,4 +1,4 @@
-//! What the packets of a flow say to [`crate::limits`].
+//! The events for [`crate::limits`] from the packets of a flow.
 
 use super::{echo_of, Direction};
 use crate::limits::{Path, Slot, TICK};

@@ -55,7 +55,7 @@ impl Direction {
         (-LARGEST_JUMP < distance).then(|| self.max.wrapping_add_signed(i64::from(distance)))
     }
 
-    /// Whether a number is within `reach`, or what the receiver's window allows, of what was sent last.
+    /// True if a number is within `reach`, or what the receiver's window allows, of what was sent last.
     pub(crate) fn is_near(&self, seq: u32, reach: u64) -> bool {
         let distance = seq.wrapping_sub(self.max as u32).cast_signed();
         !self.synchronised || u64::from(distance.unsigned_abs()) <= reach.max(self.largest_window)
@@ -80,7 +80,7 @@ impl Direction {
         self.odd_segment(seq, start)
     }
 
-    /// Whether the acknowledgement with which the capture of this flow begins may answer data that end here.
+    /// True if the acknowledgement with which the capture of this flow begins may answer data that end here.
     pub(super) fn is_answered_by(&self, end: u64) -> bool {
         self.acked && !self.opened && self.max.saturating_sub(end) <= 2 * u64::from(self.size.bytes())
     }

@@ -22,7 +22,7 @@ pub struct Options {
     pub timestamps: Option<(u32, u32)>,
     /// SACK blocks; the first `sack_blocks` count.
     pub sack: [(u32, u32); 4],
-    /// How many SACK blocks there are.
+    /// The number of SACK blocks.
     pub sack_blocks: u8,
 }
 

@@ -1,7 +1,8 @@
-//! What is known of a flow at moments of time, made into the records: what every reader of series shares.
+//! A flow's values at moments of time, made into the records: the common part of all readers of series.
 //!
 //! Windows per round trip are made where samples are as close as the round trips are long: of the first [`LOOKED_AT`] gaps
-//! between samples at least [`CLOSE`] must be at most a round-trip time, give or take what timers do. Else there are none, and a remark says so.
+//! between samples at least [`CLOSE`] must be at most a round-trip time, give or take what timers do. Else there are
+//! none, and a remark says so.
 
 use super::kernel_times::{Counters, KernelTimes};
 use super::window::Window;
@@ -28,7 +29,7 @@ const NO_THRESHOLD: f64 = 2_147_483_647.0;
 /// The most flows of a file.
 pub(super) const MAX_FLOWS: usize = 4096;
 
-/// What a sender said of a flow at a moment; what it did not say is `None`.
+/// A sender's values of a flow at a moment; a missing one is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sample {
     pub(super) time_s: f64,
@@ -47,14 +48,14 @@ pub(super) struct Sample {
     pub(super) counters: Option<Counters>,
 }
 
-/// How the samples of a flow become rows.
+/// The way in which the samples of a flow become rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Manner {
     /// The round-trip time, where samples have none.
     pub(super) rtt_s: Option<f64>,
     /// Least time between rows of `flow_samples`; `None`: a row each.
     pub(super) every_s: Option<f64>,
-    /// Whether a row is there whenever something changes: then a window holds until the next.
+    /// True if a row is there whenever something changes: then a window holds until the next.
     pub(super) holds: bool,
 }
 

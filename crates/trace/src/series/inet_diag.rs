@@ -32,7 +32,7 @@ pub(super) struct Archive {
     unusable: u64,
 }
 
-/// Whether a line is of such an archive: its first one describes it.
+/// True if a line is of such an archive: its first one describes it.
 pub(super) fn recognise(value: &Value) -> bool {
     value.get("RawIDM").is_some_and(Value::is_string)
         || value.get("Metadata").is_some_and(|about| about.get("UUID").is_some())

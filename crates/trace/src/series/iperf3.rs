@@ -1,4 +1,4 @@
-//! What `iperf3 -J` (or `--json-stream`) prints: an interval of each stream after the other.
+//! The output of `iperf3 -J` (or `--json-stream`): an interval of each stream after the other.
 //!
 //! | key of a stream's interval | what | unit |
 //! | --- | --- | --- |
@@ -54,7 +54,7 @@ struct Stream {
     retransmissions: f64,
 }
 
-/// Whether a value is such a result, or an event of a stream of them.
+/// True if a value is such a result, or an event of a stream of them.
 pub(super) fn recognise(value: &Value) -> bool {
     let test = value.get("intervals").is_some_and(Value::is_array) && value.get("start").is_some();
     let event = value.get("event").and_then(Value::as_str).is_some() && value.get("data").is_some();

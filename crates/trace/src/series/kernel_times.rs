@@ -1,4 +1,4 @@
-//! What the sender's kernel itself counts: for how long it was busy, and limited by the receiver's window or its own buffer.
+//! The times that the sender's kernel itself counts: busy, and limited by the receiver's window or its own buffer.
 //!
 //! | counter of `struct tcp_info` (Linux since 4.10) | cause |
 //! | --- | --- |

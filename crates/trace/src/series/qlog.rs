@@ -54,7 +54,7 @@ const MAX_FIELDS: usize = 64;
 /// A text with more lines that are no JSON is no log from there on.
 const MAX_UNUSABLE: u64 = 1000;
 
-/// Whether a text of lines begins as such a log.
+/// True if a text of lines begins as such a log.
 pub(super) fn recognise_lines(head: &[u8]) -> bool {
     let line =
         head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -67,7 +67,7 @@ fn is_header(value: &Value) -> bool {
     ["qlog_version", "qlog_format", "file_schema"].iter().any(|key| value.get(key).is_some())
 }
 
-/// Whether a JSON value is such a document.
+/// True if a JSON value is such a document.
 pub(super) fn recognise(value: &Value) -> bool {
     value.get("traces").is_some_and(Value::is_array) || is_header(value)
 }

@@ -35,7 +35,7 @@ const LONGEST_END: usize = 300;
 
 const DAY_S: f64 = 86_400.0;
 
-/// Whether the first bytes of a text are such a log's.
+/// True if the first bytes of a text are such a log's.
 pub(super) fn recognise(text: &str) -> bool {
     let has = |word: &str| text.contains(word);
     has("Recv-Q") && has("Send-Q") || has(" cwnd:") && has(" rtt:")

@@ -112,7 +112,7 @@ impl Parameter {
     }
 }
 
-/// Whether two numbers are in order, if there are two.
+/// True if two numbers are in order, if there are two.
 const fn is_at_most(least: Option<f64>, most: Option<f64>) -> bool {
     match (least, most) {
         (Some(least), Some(most)) => least <= most,
@@ -123,8 +123,10 @@ const fn is_at_most(least: Option<f64>, most: Option<f64>) -> bool {
 /// Declares a configuration struct and its [`Parameter`] list in one place.
 ///
 /// A field is `name: Type, default "text", min bound, max bound;` where the last three may be missing: without a default, a scenario
-/// must give the value. The type says which kind of parameter it is ([`ParameterType`](crate::parameters::ParameterType)): quantities with a unit are
-/// [`Duration`](crate::Duration), [`Rate`](crate::Rate), [`Bytes`](crate::Bytes) and [`Packets`](crate::Packets), and their bounds are written with it.
+/// must give the value. The type says which kind of parameter it is
+/// ([`ParameterType`](crate::parameters::ParameterType)): quantities with a unit are [`Duration`](crate::Duration),
+/// [`Rate`](crate::Rate), [`Bytes`](crate::Bytes) and [`Packets`](crate::Packets), and their bounds are written with
+/// it.
 /// `Type => Kind` says it where the type alone does not, as that of a [`Weight`](crate::parameters::Kind::Weight).
 ///
 /// ```

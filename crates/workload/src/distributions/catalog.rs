@@ -49,7 +49,7 @@ macro_rules! distributions {
                 .map(Distribution)
             }
 
-            /// Whether it can be built.
+            /// Checks that it can be built.
             ///
             /// # Errors
             /// As [`build`](Self::build).

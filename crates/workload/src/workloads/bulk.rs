@@ -11,7 +11,7 @@ parshall_units::configuration! {
     pub struct BulkConfig {}
 }
 
-/// Whether the endless transfer was asked for.
+/// The endless transfer, asked for or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bulk {
     asked: bool,

@@ -16,7 +16,7 @@ use std::num::NonZeroU32;
 
 macro_rules! workloads {
     ($($name:literal => $workload:ident($config:ident)),* $(,)?) => {
-        /// What an application does, and its parameters.
+        /// An application, and its parameters.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         #[serde(tag = "name")]
         pub enum WorkloadConfig {
@@ -28,8 +28,8 @@ macro_rules! workloads {
         }
 
         impl WorkloadConfig {
-            /// What drives a flow whose full packets have `packet_bytes` on the wire. Flows of a
-            /// group clone it.
+            /// Returns the source of a flow whose full packets have `packet_bytes` on the wire. Flows of
+            /// a group clone it.
             ///
             /// # Errors
             /// A parameter is out of range, or parameters contradict each other.
@@ -39,21 +39,21 @@ macro_rules! workloads {
                 }
             }
 
-            /// Whether it sends datagrams, without TCP.
+            /// True if it sends datagrams, without TCP.
             pub fn is_datagram(&self) -> bool {
                 match self {
                     $(Self::$workload(_) => $config::DATAGRAMS,)*
                 }
             }
 
-            /// Whether it sends datagrams at the rate that a congestion control sets.
+            /// True if it sends datagrams at the rate that a congestion control sets.
             pub fn is_controlled(&self) -> bool {
                 match self {
                     $(Self::$workload(_) => $config::CONTROLLED,)*
                 }
             }
 
-            /// Whether the times at which it sends are random already, packet by packet.
+            /// True if the times at which it sends are random already, packet by packet.
             pub fn has_random_times(&self) -> bool {
                 match self {
                     $(Self::$workload(_) => $config::RANDOM_TIMES,)*
@@ -80,7 +80,7 @@ macro_rules! workloads {
             },)*
         ];
 
-        /// What every workload declares of itself, by its name.
+        /// The declaration of every workload about itself, by its name.
         pub const TRAITS: &[(&str, Traits)] = &[
             $(($name, Traits {
                 title: $config::TITLE,

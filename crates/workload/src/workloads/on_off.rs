@@ -16,7 +16,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 parshall_units::choice! {
-    /// What a source does first, at its flow's start.
+    /// The state of a source at its flow's start.
     pub enum Begins {
         /// It sends.
         On = "on",

@@ -17,7 +17,8 @@ use rand_core::RngCore;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Mean ON times must not be shorter than the spacing of packets over this, with longer ones counted as a spacing: a departure takes as many draws.
+/// Mean ON times must not be shorter than the spacing of packets over this, with longer ones counted as a spacing: a
+/// departure takes as many draws.
 const MOST_PERIODS_A_PACKET: u64 = 1000;
 
 parshall_units::configuration! {

@@ -1,8 +1,8 @@
-//! What of a workload matters to who reasons about its traffic without simulating it.
+//! The properties of a workload that matter to reasoning about its traffic without a simulation.
 
 use serde::Serialize;
 
-/// What it wants of the network.
+/// Its demand on the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Demand {
@@ -18,15 +18,15 @@ pub enum Demand {
     Controlled,
 }
 
-/// What a workload declares.
+/// The declaration of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Traits {
-    /// What it is in text, such as `transfers and pauses`.
+    /// Its description in text, such as `transfers and pauses`.
     pub title: &'static str,
-    /// Whether it sends datagrams, without TCP.
+    /// True if it sends datagrams, without TCP.
     pub datagrams: bool,
-    /// What it wants of the network.
+    /// Its demand on the network.
     pub demand: Demand,
-    /// Whether it draws random numbers.
+    /// True if it draws random numbers.
     pub random: bool,
 }

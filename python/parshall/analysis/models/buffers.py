@@ -1,4 +1,4 @@
-"""How busy long-lived flows keep a link behind a drop-tail buffer.
+"""The utilisation of a link that long-lived flows share behind a drop-tail buffer.
 
 | symbol | argument | unit |
 | --- | --- | --- |

@@ -10,17 +10,29 @@ from dataclasses import asdict
 
 from parshall.analysis.models.entry import ModelEntry, entries
 from parshall.foundations import plugins
+from parshall.foundations.errors import InputError
 
 CATALOG: tuple[ModelEntry, ...] = tuple(entries().values())
 
 
 def known() -> tuple[ModelEntry, ...]:
-    """Every entry that there is: Parshall's own, and those of installed packages."""
-    if not plugins.exist("models"):
-        return CATALOG
-    from parshall.analysis.models.throughput import MODELS, models  # noqa: PLC0415 - the formulas need numpy
+    """Every entry that there is: Parshall's own, and those of installed packages.
 
-    return (*CATALOG, *(model.entry for model in models()[len(MODELS) :]))
+    Raises
+    ------
+    InputError
+        A package cannot be loaded, what it names is no model, or its name is taken.
+    """
+    entries = list(CATALOG)
+    for where, _, content in plugins.loaded("models", "model"):
+        entry = getattr(content, "entry", content)
+        if not isinstance(entry, ModelEntry):
+            accepted = "a parshall.analysis.models.answer.ThroughputModel, or the ModelEntry of another model"
+            raise InputError(f"{where}: found {content!r}; accepted: {accepted}")
+        if any(each.name == entry.name for each in entries):
+            raise InputError(f'{where}: there is a model "{entry.name}" already; choose another name')
+        entries.append(entry)
+    return tuple(entries)
 
 
 def catalog() -> list[dict[str, object]]:
@@ -44,7 +56,7 @@ def markdown_table() -> str:
     """
     head = ("model", "controls", "formula", "validity", "reference")
     rows = [head, ("---",) * len(head)]
-    for entry in CATALOG:
+    for entry in known():
         controls = ", ".join(entry.controls) or "-"
         formula = f"`{entry.formula}`"
         rows.append((f"`{entry.name}`", controls, formula, entry.validity, entry.reference))

@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike
 
 from parshall.analysis.models import cubic, delay_and_loss, high_speed, pftk, response, square_root, vegas
 from parshall.analysis.models.answer import Answer, Conditions, ThroughputModel
+from parshall.analysis.models.catalog import known
 from parshall.analysis.models.cubic import cubic_independent_window, cubic_window
 from parshall.analysis.models.delay_and_loss import compound_window, hybla_window, westwood_window, yeah_window
-from parshall.analysis.models.entry import entries
 from parshall.analysis.models.high_speed import bic_window, htcp_window, scalable_window
 from parshall.analysis.models.inputs import FloatArray, ModelInputError, positive
 from parshall.analysis.models.pftk import approximate_rate as pftk_approximate_rate
@@ -80,7 +80,9 @@ MODELS: tuple[ThroughputModel, ...] = (
 @cache
 def models() -> tuple[ThroughputModel, ...]:
     """Every model that there is: Parshall's own, and those of installed packages."""
-    return (*MODELS, *plugins.named("models", "model", ThroughputModel, [*entries()]))
+    known()  # refuses what cannot be used
+    added = (content for _, _, content in plugins.loaded("models", "model"))
+    return (*MODELS, *(each for each in added if isinstance(each, ThroughputModel)))
 
 
 def model(name: str) -> ThroughputModel:
@@ -96,11 +98,11 @@ def model(name: str) -> ThroughputModel:
     >>> model("cubic").entry.reference
     'RFC 9438 §5'
     """
-    known = models()
-    for one in known:
+    every = models()
+    for one in every:
         if one.name == name:
             return one
-    raise ModelInputError(f"model: found {name!r}, accepted is one of {', '.join(each.name for each in known)}")
+    raise ModelInputError(f"model: found {name!r}, accepted is one of {', '.join(each.name for each in every)}")
 
 
 def models_for(control: str) -> tuple[ThroughputModel, ...]:

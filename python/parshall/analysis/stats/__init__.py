@@ -1,7 +1,6 @@
 """Estimators and generators on plain numbers; whichever instrument measured.
 
-Confidence intervals, ranges of models, fairness, quantiles of histograms; the Hurst parameter (`hurst`), series that
-have one (`synthesis`) and heavy tails (`tails`); the time scale at which traffic is worth predicting (`time_scale`).
+Confidence intervals, ranges of models, fairness, quantiles of histograms; means of heavy tails (`tails`).
 """
 
 import lazy_loader

@@ -3,12 +3,7 @@ from . import claims as claims
 from . import confidence as confidence
 from . import fairness as fairness
 from . import histogram as histogram
-from . import hurst as hurst
-from . import long_memory as long_memory
 from . import quantiles as quantiles
 from . import ranges as ranges
 from . import region as region
-from . import spectrum as spectrum
-from . import synthesis as synthesis
 from . import tails as tails
-from . import time_scale as time_scale

@@ -63,7 +63,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Durations:
-    """How long each transfer took, or had been under way when it was cut off.
+    """Duration of each transfer, or the time until it was cut off.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Durations:
 
     @property
     def all_ended(self) -> bool:
-        """Whether none was cut off."""
+        """True if no duration was cut off."""
         return bool(self.ended.all())
 
 
@@ -141,7 +141,7 @@ class KaplanMeier:
         return float(self.share[place - 1]) if place else 0.0
 
     def independent_at(self, lasted: float) -> float:
-        """How many independent values F(t) counts for at most: those at risk over the share that had not ended."""
+        """Return the largest number of independent values behind F(t): those at risk over the share not ended."""
         before = int(np.searchsorted(self.at_s, lasted, side="left"))
         survived = 1.0 - (float(self.share[before - 1]) if before else 0.0)
         at_risk = self.n - int(np.searchsorted(self._ascending, lasted, side="left"))
@@ -268,7 +268,7 @@ def together(parts: Iterable[Durations]) -> Durations:
 
 
 def not_reached(ended: int, of: int, probability: float | None) -> str:
-    """Why there is no quantile, or (`probability` is None) no mean.
+    """Return the reason why there is no quantile, or (`probability` is None) no mean.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How claims are made, a function a rule (`parshall.analysis.stats.claims`)."""
+"""The rules by which claims are made, a function each (`parshall.analysis.stats.claims`)."""
 
 from __future__ import annotations
 

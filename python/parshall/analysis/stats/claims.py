@@ -47,16 +47,16 @@ Verdict = Literal[
 ]
 
 SIGN = ": sign"
-"""How the quantity of a claim of a sign ends."""
+"""End of the quantity's name in a claim of a sign."""
 BOUND = "a bound: any value beyond it fails"
-"""Why a claim of a bound has no null of its own."""
+"""Reason why a claim of a bound has no null of its own."""
 
 _WORDS: dict[Outcome, Verdict] = {"holds": "reproduced", "fails": "not_reproduced"}
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a value may be from its reference, in the value's unit, and why so far.
+    """The accepted distance of a value from its reference, in the value's unit, and the reason for it.
 
     The reason never comes from our own values.
     """
@@ -176,7 +176,7 @@ class Claim:
 
     @property
     def outcome(self) -> Outcome:
-        """Where the value lies: the table of this module."""
+        """The outcome for the value, by the table of this module."""
         if self.region is None:
             return "reported"
         return "undecided" if self.contested else self.region.outcome(self.value, self.uncertain)
@@ -205,16 +205,16 @@ class Claim:
 
     @property
     def cannot_fail(self) -> bool:
-        """Whether it accepts a null, so that it says nothing."""
+        """True if the claim accepts a null, so that it says nothing."""
         return bool(self.accepted_nulls)
 
     @property
     def counted(self) -> bool:
-        """Whether it counts as a claim of a source or document."""
+        """True if it counts as a claim of a source or document."""
         return self.region is not None and self.basis != "theory" and not self.calibrated and not self.cannot_fail
 
     def problem(self) -> str | None:
-        """Why a study with it refuses to run; None: nothing is missing."""
+        """Return the reason why a study with this claim refuses to run; None: nothing is missing."""
         if self.region is None:
             return None
         if self.tolerance and not self.tolerance_reason:

@@ -79,7 +79,7 @@ class Interval:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
     def contains(self, value: float) -> bool | None:
-        """Whether `value` is in the interval; `None` without an interval.
+        """True if `value` is in the interval; `None` without an interval.
 
         Examples
         --------

@@ -109,7 +109,7 @@ class Quantiles:
         return _one_of_several(pooled_quantile(self.samples, self.probability), self.among)
 
     def lacking(self) -> NoValue | None:
-        """How many values there are, where these are too few; None where there are enough, or none."""
+        """Return the number of values where they are too few; None where there are enough, or none."""
         return NoValue.too_few(sum(np.size(each) for each in self.samples.values()), self.probability)
 
     def own(self) -> dict[int, float]:
@@ -171,7 +171,7 @@ class BinnedQuantiles:
         return _one_of_several(pooled_histogram_quantile(low, high, counts, self.probability), self.among)
 
     def lacking(self) -> NoValue | None:
-        """How many values there are, where these are too few; None where there are enough, or none."""
+        """Return the number of values where they are too few; None where there are enough, or none."""
         return NoValue.too_few(round(sum(float(each.counts.sum()) for each in self.bins.values())), self.probability)
 
     def own(self) -> dict[int, float]:
@@ -192,7 +192,7 @@ class BinnedQuantiles:
 
 @dataclass(frozen=True)
 class Censored:
-    """How long things took in each repetition, some of which had not ended when it did.
+    """Durations in each repetition, of which some had not ended when the repetition did.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class Censored:
         return _one_of_several(found, self.among) if isinstance(found := self._found, Pooled) else None
 
     def lacking(self) -> NoValue | None:
-        """Why there is no estimate; None where there is one, or without a duration."""
+        """Return the reason why there is no estimate; None where there is one, or without a duration."""
         return found if isinstance(found := self._found, NoValue) else None
 
     @cached_property

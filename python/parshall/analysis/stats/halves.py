@@ -1,4 +1,4 @@
-"""Whether the second half of a time differs from the first: a stationary process gives no difference but chance.
+"""The difference between both halves of a time: in a stationary process, nothing but chance.
 
 Halves are paired, as both are of one repetition; the spread is that over repetitions, so that correlation within a half
 does no harm. All quantities that are looked at are one family (`parshall.analysis.stats.families`). A difference below

@@ -85,7 +85,7 @@ class Pooled:
 
 @dataclass(frozen=True)
 class NoValue:
-    """Why there is no estimate, though something was measured.
+    """The reason why there is no estimate, though values were measured.
 
     Parameters
     ----------
@@ -116,12 +116,12 @@ class NoValue:
 
     @property
     def is_of_values(self) -> bool:
-        """Whether there are too few values; else too few transfers ended."""
+        """True if there are too few values; else too few transfers ended."""
         return self.reason.startswith(TOO_FEW)
 
 
 def least_values(probability: float) -> int:
-    """How many values a quantile needs.
+    """Return the number of values that a quantile needs.
 
     Examples
     --------

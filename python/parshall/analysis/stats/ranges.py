@@ -58,7 +58,7 @@ class Range:
 
     @property
     def has_width(self) -> bool:
-        """Whether the model leaves something open."""
+        """True if the model leaves a range of values open."""
         return self.low < self.high
 
     def times(self, factor: float) -> Range:

@@ -1,4 +1,4 @@
-"""Where an interval lies beside a region of accepted values: the logic of all verdicts (`.claims`).
+"""The place of an interval beside a region of accepted values: the logic of all verdicts (`.claims`).
 
 | outcome | when |
 | --- | --- |
@@ -54,7 +54,7 @@ class Region:
     is_open: bool = False
 
     def outcome(self, value: Interval | None, uncertain: float = 0.0) -> Outcome:
-        """Where a value lies.
+        """Return the place of a value beside the region, as an outcome.
 
         Parameters
         ----------
@@ -90,13 +90,13 @@ class Region:
         return 0.0 if self.is_open else _ROUNDING * max(abs(x) for x in (self.low, self.high) if math.isfinite(x))
 
     def holds(self, low: float, high: float) -> bool:
-        """Whether all from `low` to `high` is within."""
+        """True if all values from `low` to `high` are within."""
         if self.is_open:
             return self.low < low and high < self.high
         return self.low - self._slack <= low and high <= self.high + self._slack
 
     def misses(self, low: float, high: float) -> bool:
-        """Whether nothing from `low` to `high` is within."""
+        """True if no value from `low` to `high` is within."""
         if self.is_open:
             return high <= self.low or low >= self.high
         return high < self.low - self._slack or low > self.high + self._slack

@@ -125,7 +125,7 @@ def verdict_of(
 
 
 def why_none(difference: Number | None) -> str:
-    """Why a difference has no interval; empty where it has one, and of ranges.
+    """Return the reason why a difference has no interval; empty where it has one, and of ranges.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def why_none(difference: Number | None) -> str:
 
 
 def is_unresolved(difference: Number, resolution: float) -> bool:
-    """Whether an interval of differences leaves out 0 by less than what the values are known to.
+    """True if an interval of differences excludes 0 by less than the resolution of the values.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def is_unresolved(difference: Number, resolution: float) -> bool:
 
 
 def has_spread(difference: Number, a: float, b: float) -> bool:
-    """Whether the interval of a difference of `a` and `b` is wider than rounding makes it; one without ends has none.
+    """True if the interval of a difference of `a` and `b` is wider than rounding; False without ends.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def differed(a: Pooled, b: Pooled, *, common_numbers: bool) -> tuple[Interval, b
 
 
 def _why_one(a: Pooled, b: Pooled) -> str:
-    """Why two estimates have only one difference: one of them has one value, or they have one repetition in common."""
+    """Return the reason why two estimates have only one difference: a single value, or one repetition in common."""
     if min(len(a.by_repetition), len(b.by_repetition)) > 1:
         return "one common repetition"
     alone = [each.interval.how for each in (a, b) if len(each.by_repetition) == 1]
@@ -339,10 +339,10 @@ def sign_of(interval: Interval) -> int:
 
 
 def reaches(a: float, b: float, at_least: float = AT_LEAST) -> bool:
-    """Whether two values that have no spread differ by as much as matters, as a share of the larger one."""
+    """True if two values without a spread differ by at least this share of the larger one."""
     return a != b and abs(b - a) >= at_least * max(abs(a), abs(b))
 
 
 def matters(verdict: Verdict, relative: float | None, at_least: float = AT_LEAST) -> bool:
-    """Whether a difference is shown and reaches the threshold; any does that is shown against 0."""
+    """True if a difference is shown and reaches the threshold; against 0, any shown difference does."""
     return verdict in DIFFERENT and (relative is None or abs(relative) >= at_least)

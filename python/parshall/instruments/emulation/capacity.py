@@ -38,7 +38,7 @@ class CapacityTrial:
 
     @property
     def is_carried(self) -> bool:
-        """Whether the link was full, and the emulation can be believed."""
+        """True if the link was full and the emulation is valid."""
         return self.level != "invalid" and self.throughput_bps >= FULL * self.rate_bps
 
 
@@ -52,7 +52,7 @@ class Capacity:
 
     machine: str
     measured: str
-    """When, in ISO 8601."""
+    """Time of the measurement, in ISO 8601."""
     rate_bps: float | None
     """The fastest link that one flow filled, of those that were tried; None: none could be believed."""
     flows: int

@@ -42,11 +42,11 @@ class Abilities:
     """Permissions of this machine."""
 
     administrator: bool
-    """Whether this process may make network namespaces, and needs no user namespace."""
+    """True if this process may make network namespaces without a user namespace."""
     user_namespaces: bool | None
-    """Whether ordinary users may make user namespaces; None: the kernel does not say."""
+    """True if ordinary users may make user namespaces; None: the kernel does not say."""
     tun_problem: str | None
-    """Why ``/dev/net/tun`` cannot be opened; None: it can."""
+    """Reason why ``/dev/net/tun`` cannot be opened; None: it can."""
     congestion_controls: list[str]
     """The kernel's names of those that sockets can have."""
     bpf_controls: list[str]
@@ -56,7 +56,7 @@ class Abilities:
     open_files: int | None
     """Most files that a process may have open; None: no limit."""
     may_begin: bool
-    """Whether hosts can be made, as far as can be known without trying."""
+    """True if hosts can be made, as far as can be known without trying."""
 
     @property
     def controls(self) -> set[str]:
@@ -65,7 +65,7 @@ class Abilities:
 
     @property
     def problem(self) -> str | None:
-        """Why no hosts can be made; None: they can."""
+        """Reason why no hosts can be made; None: they can."""
         refused = "users may not make user namespaces (sysctl user.max_user_namespaces)"
         return None if self.may_begin else self.tun_problem or refused
 
@@ -94,7 +94,7 @@ def kernel_name() -> str:
 
 
 def left_out(problem: str | None, instrument: str) -> str | None:
-    """Why emulations are left out of what `instrument` names, for readers; None: this machine can emulate.
+    """Return the reason, for readers, why emulations of `instrument` are left out; None: this machine can emulate.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def _problems_of_options(options: KernelOptions | None, group: dict[str, Any]) -
 
 
 def unknown_to_models(scenario: Scenario) -> str | None:
-    """Why the models have nothing to say of flows as the hosts send them; None: they may have."""
+    """Return the reason why no model describes flows with options of real hosts; None: there are no such options."""
     for number, group in enumerate(scenario.flows):
         if group.kernel is not None and group.endpoint == "kernel":
             given = sorted(group.kernel.model_fields_set - {"sysctls"})

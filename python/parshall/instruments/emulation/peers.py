@@ -29,7 +29,7 @@ PLACES = 8
 
 
 class Credentials(NamedTuple):
-    """Which process it is, and whose; None: that cannot be known from here."""
+    """Process and user of a peer; None: unknown from here."""
 
     pid: int | None
     uid: int | None
@@ -46,9 +46,9 @@ class Participant:
     user: str | None
     pid: int | None
     since: float | None
-    """When it began to wait, or took its turn, in seconds of Unix time; as it says."""
+    """Time at which it began to wait or took its turn, in seconds of Unix time, by its own account."""
     until: float | None
-    """When its turn ends at the latest; as it says."""
+    """Latest end of its turn, in seconds of Unix time, by its own account."""
     is_stopped: bool | None
     command: str | None
 

@@ -18,7 +18,7 @@ from parshall.instruments.emulation.turns import turn
 from parshall.instruments.simulation.single import Interrupted, Monitor
 
 POLL_S = 0.1
-"""How soon an interruption is seen, s."""
+"""Longest time until an interruption is noticed, s."""
 
 CALLS_FILE = "calls.csv.zst"
 """The recording of the calls that the kernel's congestion controls get (crates/replay)."""

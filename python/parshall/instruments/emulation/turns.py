@@ -43,7 +43,7 @@ from parshall.instruments.simulation.single import Interrupted, Monitor
 STOPPED_S = 30.0
 OTHERS_S = 3600.0
 LATE_S = 10.0
-"""How much later than it said an emulation may end."""
+"""Longest delay of an emulation after its announced end, in seconds."""
 
 POLL_S = 0.1
 SAID_AFTER_S = 1.0
@@ -195,10 +195,10 @@ class _Holder:
     """Since when, and until when it has its turn, as far as it said that."""
     looked: float | None = None
     stopped: float | None = None
-    """When it was first seen stopped, of the monotonic clock."""
+    """Time at which it was first found stopped, of the monotonic clock."""
 
     def is_there(self) -> bool:
-        """Whether it still has its turn: nothing is ever sent, so the connection says something only at its end."""
+        """True if it still has its turn: the connection carries no data, so it becomes readable only when it closes."""
         try:
             return self.peer is not None and bool(self.peer.recv(1, socket.MSG_DONTWAIT))
         except BlockingIOError:
@@ -207,7 +207,7 @@ class _Holder:
             return False
 
     def is_passed_over(self, waited_s: float) -> bool:
-        """Whether somebody who has waited so long goes on."""
+        """True if a process that has waited so long goes on."""
         now = time.monotonic()
         known = self.participant()
         self.stopped = (self.stopped or now) if known.is_stopped else None

@@ -6,14 +6,10 @@
 | `limits` | what limits each flow, typed: for pages, and for what fits a scenario to a capture |
 | `loss_events` | when losses count: once an event |
 | `flow` | one flow's windows: loss function p(w), increase and decrease |
-| `spectra` | how its throughput varies, against the chain fitted on its p(w) |
-| `arrivals` | what arrived when, and whether it is long-range dependent |
-| `page`, `figures`, `limited`, `trust` | the page |
 """
 
-from parshall.instruments.observation.arrivals import Arrivals
 from parshall.instruments.observation.flow import Decrease, LossBin, TracedFlow
 from parshall.instruments.observation.limits import FlowLimits
 from parshall.instruments.observation.result import Observation, observe
 
-__all__ = ["Arrivals", "Decrease", "FlowLimits", "LossBin", "Observation", "TracedFlow", "observe"]
+__all__ = ["Decrease", "FlowLimits", "LossBin", "Observation", "TracedFlow", "observe"]

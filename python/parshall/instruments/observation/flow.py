@@ -70,7 +70,7 @@ class LossBin:
 
 @dataclass(frozen=True)
 class Decrease:
-    """How the window changes: quartiles over the periods between losses; None where there is none.
+    """Changes of the window: quartiles over the periods between losses; None where there is none.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Decrease:
 
     @property
     def is_reno(self) -> bool | None:
-        """Whether the medians are those of Reno, +1 and 1/2, within a quarter; None if they are not known."""
+        """True if the medians are those of Reno, +1 and 1/2, within a quarter; None if they are not known."""
         if self.increase is None or self.factor is None:
             return None
         return 0.75 <= self.increase[1] <= 1.25 and 0.375 <= self.factor[1] <= 0.625
@@ -133,22 +133,22 @@ class TracedFlow:
 
     @cached_property
     def starts_s(self) -> FloatArray:
-        """When the slots began, s; shape (rounds,)."""
+        """Start of each slot, s; shape (rounds,)."""
         return self.rounds["start_s"].to_numpy().astype(np.float64)
 
     @cached_property
     def lost(self) -> BoolArray:
-        """Whether a packet of the slot was lost; shape (rounds,)."""
+        """True in slots of which a packet was lost; shape (rounds,)."""
         return self.rounds["lost"].to_numpy().astype(np.bool_)
 
     @cached_property
     def events(self) -> BoolArray:
-        """Whether a loss event begins in the slot; shape (rounds,)."""
+        """True in slots in which a loss event begins; shape (rounds,)."""
         return begins(self.lost)
 
     @cached_property
     def steady(self) -> BoolArray:
-        """Whether the slot counts for p(w): not in slow start, and not a later one of a loss event; shape (rounds,)."""
+        """True in slots that count for p(w): not in slow start, nor later in a loss event; shape (rounds,)."""
         counted = trials(self.lost)
         for start, end in self._periods():
             window = self.windows[start:end]

@@ -1,4 +1,4 @@
-"""When losses count: one loss event for each reduction of the window, counted where it begins.
+"""Loss events: one for each reduction of the window, counted where it begins.
 
 A loss event has several slots of a round-trip time: packets of one burst are lost on both sides of a slot's edge, and
 then they are repaired. The window is reduced once, so the event counts at its first slot. Its other slots are neither
@@ -16,7 +16,7 @@ BoolArray = NDArray[np.bool_]
 
 
 def begins(lost: BoolArray, repairing: BoolArray | None = None) -> BoolArray:
-    """Whether a loss event begins in a slot.
+    """Return True for slots in which a loss event begins.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def begins(lost: BoolArray, repairing: BoolArray | None = None) -> BoolArray:
 
 
 def trials(lost: BoolArray, repairing: BoolArray | None = None) -> BoolArray:
-    """Whether a slot counts for p(w); arguments as `begins`.
+    """Return True for slots that count for p(w); arguments as `begins`.
 
     Examples
     --------

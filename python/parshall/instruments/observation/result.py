@@ -12,7 +12,6 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from parshall import _core
 from parshall.foundations import notebook
 from parshall.foundations.errors import InputError, ParshallError, RunNotFoundError
 from parshall.foundations.files import Scratch
-from parshall.instruments.observation.arrivals import Arrivals, arrivals
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.observation.limits import CAUSES
 from parshall.instruments.observation.sources import packet_filter, without_folders
@@ -133,7 +131,7 @@ class Observation(Result):
         return joined.sort(keys, descending=True, nulls_last=True, maintain_order=True).drop("slow_s")
 
     def number(self, chosen: Sequence[str] = ()) -> int:
-        """How many flows there are, or are meant by `chosen` as in `selected`."""
+        """Return the number of flows, of all or of those that `chosen` selects."""
         return int(self._meant(chosen).select(pl.len()).collect().item())
 
     def sums(self, columns: Sequence[str], chosen: Sequence[str] = ()) -> dict[str, Any]:
@@ -171,16 +169,9 @@ class Observation(Result):
         rounds, samples = (self._own(name, own) for name in ("rounds", "flow_samples"))
         return TracedFlow(row[0], facts[0] if facts else {}, rounds, samples, self.captures[trace])
 
-    def arrivals(self, trace: int = 0) -> tuple[Arrivals, ...]:
-        """Packets, bytes and new connections over time, and whether they are long-range dependent; () of a series."""
-        if trace not in self._arrivals:
-            self._arrivals[trace] = arrivals(self._own("trace_arrivals", pl.col("repetition") == trace))
-        return self._arrivals[trace]
-
-    @cached_property
-    def _arrivals(self) -> dict[int, tuple[Arrivals, ...]]:
-        """Those that were judged already, by trace."""
-        return {}
+    def arrival_bins(self, trace: int = 0) -> pl.DataFrame:
+        """The rows of ``trace_arrivals`` of a trace, in order; empty of a series of a sender's kernel."""
+        return self._own("trace_arrivals", pl.col("repetition") == trace).sort("time_s")
 
     def samples(self, flows: Sequence[int], trace: int = 0) -> pl.DataFrame | None:
         """The samples of some flows of a trace over time; None where none was recorded."""

@@ -1,4 +1,4 @@
-"""Which files are observed, and which packets of them."""
+"""Files and packets of an observation."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@
 | `completion` | completion times of transfers |
 | `datagrams` | datagram loads and the queues of Poisson traffic |
 | `fair_share` | queues that serve the flows apart |
-| `diffserv` | networks with RIO queues and token buckets |
 | `answers`, `result` | what a model answers; all answers as a `parshall.results.records.Result` |
 | `stated` | the answers as quantities of the catalogue |
 | `tables` | columns of measured tables, whatever the library |

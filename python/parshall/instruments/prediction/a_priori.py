@@ -72,7 +72,7 @@ class _Solver:
         default_factory=dict
     )
     busy_links: dict[tuple[str, ...], premises.Busy | None] = field(default_factory=dict)
-    """How busy full links are, by the models of the flows; None where that is not asked."""
+    """Utilisation of full links by the models of the flows; None where it is not asked."""
     contending: dict[str, tuple[Contender, ...]] = field(default_factory=dict)
     """By the model that is asked."""
 
@@ -101,7 +101,7 @@ class _Solver:
         return self.contending[model.name]
 
     def busy(self, model: ThroughputModel) -> premises.Busy | None:
-        """How busy full links are; None where that is no matter of buffers, or a fixed point did not settle."""
+        """Return the utilisation of full links; None where buffers do not matter, or a fixed point did not settle."""
         flows = self.flows(model)
         if not any(each.model.needs_loss for each in flows):
             return None

@@ -160,7 +160,7 @@ class LinkQueue:
 
 @dataclass(frozen=True, slots=True)
 class ByClass:
-    """The answers of `instruments.prediction.diffserv` to a network whose routers treat packets by their class."""
+    """The answers of a model to a network whose routers treat packets by their class."""
 
     throughput: tuple[Throughput, ...] = ()
     queues: tuple[LinkQueue, ...] = ()

@@ -164,7 +164,7 @@ def _answer(
 
 
 def _independent(links: list[NetworkLink], seen: GroupMeasurements) -> bool:
-    """Whether most losses were a medium's, or those of random early detection."""
+    """True if most losses were a medium's, or those of random early detection."""
     medium = 1 - float(np.prod([1 - link.loss for link in links]))
     random_drops = all(link.drops_at_random for link in links)
     mostly_medium = medium >= (seen.lost_packets or 0.0) / 2

@@ -36,7 +36,7 @@ class NetworkLink:
     name: str
     rate_bps: float
     varies: bool
-    """Whether the rate follows a trace; `rate_bps` is then its mean."""
+    """True if the rate follows a trace; `rate_bps` is then its mean."""
     queue: Mapping[str, Any]
     medium: properties.LossTraits
     """Losses of the medium."""
@@ -50,7 +50,7 @@ class NetworkLink:
 
     @property
     def drops_at_random(self) -> bool:
-        """Whether the queue drops mostly before it is full, packets at random."""
+        """True if the queue drops mostly before it is full, packets at random."""
         return self.traits.drops == "early"
 
     @property
@@ -60,12 +60,12 @@ class NetworkLink:
 
     @property
     def independent_losses(self) -> bool:
-        """Whether the medium loses packets independently of each other, or none."""
+        """True if the medium loses packets independently of each other, or none."""
         return self.medium.pattern in ("none", "independent")
 
     @property
     def has_limit(self) -> bool:
-        """Whether the queue says how much it holds."""
+        """True if the queue has a limit."""
         return "limit" in self.queue
 
     def buffer_s(self, packet_bytes: float) -> float:
@@ -75,7 +75,7 @@ class NetworkLink:
         return max(0.0, held - 1) * packet_bytes * 8 / self.rate_bps
 
     def buffer_packets(self) -> int | None:
-        """How many packets fit, the one in transmission included; `None` where it is limited in bytes."""
+        """Return the capacity in packets, the one in transmission included; `None` if its limit is in bytes."""
         packets = self.queue.get("limit", {}).get("packets")
         return None if packets is None else int(packets)
 
@@ -105,13 +105,13 @@ class Group:
     marker: Mapping[str, Any]
     """`rate` (bit/s) and `burst` (bytes) of a token bucket; neither without one."""
     host_loses: bool = False
-    """Whether packets are lost in the sending host, where the access link's queue is full."""
+    """True if packets are lost in the sending host, where the access link's queue is full."""
     jitter: str | None = None
     """The order of packets that take times of their own there or back, "kept" or "free"; None: none does."""
 
     @property
     def is_tcp(self) -> bool:
-        """Whether it sends by TCP."""
+        """True if the group sends by TCP."""
         return self.tcp is not None
 
     @property

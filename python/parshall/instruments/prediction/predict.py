@@ -31,6 +31,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from parshall.foundations import plugins
+from parshall.foundations.extras import missing
 from parshall.instruments.prediction import (
     a_priori,
     at_measured,
@@ -69,6 +71,10 @@ ASSUMPTIONS = (
     "ACKs are neither lost nor delayed; flows start together and last to the end of the run.",
     "p is the probability of a loss event, as in the formulas' sources; a full buffer loses several packets an event.",
 )
+
+
+_OF_STUDIES = {"rio": "diffserv"}
+"""Queues whose model parshall-studies brings, and its name."""
 
 
 def predict(scenario: Scenario | str | Path | Mapping[str, Any], measured: Any = None) -> Predicted:
@@ -120,12 +126,26 @@ def predict_resolved(resolved: Resolved | Mapping[str, Any], measured: Any = Non
 
 
 def _by_class(net: network.Network, links: tables.Table | None) -> ByClass:
-    """Return the answers of the model of RIO queues; it is loaded only for networks with such a queue."""
-    if not any(net.links[i].queue["name"] == "rio" for group in net.groups for i in group.path):
-        return ByClass()
-    from parshall.instruments.prediction import diffserv  # noqa: PLC0415 - it takes as long as all other models
+    """Return the answers of the models that packages bring for networks with a queue of a kind (`_OF_STUDIES`).
 
-    return diffserv.answers(net, links)
+    An entry of the group ``parshall.predictions`` has the name of the queue, and names a function that takes the
+    network and the measured table of links, or None. It is loaded for networks with such a queue alone: that of RIO
+    takes as long as all other models.
+    """
+    crossed = {i: net.links[i] for group in net.groups for i in group.path}
+    queues = {link.queue["name"] for link in crossed.values()}
+    for _, _, answers in plugins.loaded("predictions", "prediction", queues.__contains__):
+        found: ByClass = answers(net, links)
+        return found
+    unknown = [link for _, link in sorted(crossed.items()) if link.queue["name"] in _OF_STUDIES]
+    return ByClass(queues=tuple(_uninstalled(link) for link in unknown))
+
+
+def _uninstalled(link: network.NetworkLink) -> LinkQueue:
+    """Return no answer, and what to install for one."""
+    queue = link.queue["name"]
+    reason = str(missing("studies", f"the model of {queue} queues", "parshall-studies"))
+    return LinkQueue(link.name, _OF_STUDIES[queue], in_range=False, reason=reason)
 
 
 def _provenance(net: network.Network) -> dict[str, Any]:

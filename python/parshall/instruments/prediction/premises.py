@@ -1,4 +1,4 @@
-"""Whether a link that flows want to fill is full, which its buffer decides: the premise of every fixed point.
+"""The premise of every fixed point, that a link which flows want to fill is full: its buffer decides.
 
 | symbol | here | |
 | --- | --- | --- |
@@ -36,7 +36,7 @@ HALVED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """How busy each link is while it is full.
+    """The utilisation of each link while it is full.
 
     Parameters
     ----------
@@ -50,16 +50,16 @@ class Busy:
     reasons: tuple[str | None, ...]
 
     def less_than_full(self, path: Sequence[int]) -> bool:
-        """Whether a link of a path carries less than its capacity, at the least."""
+        """True if a link of a path may carry less than its capacity."""
         return bool(np.any(self.least[list(path)] < 1.0))
 
     def reason(self, path: Sequence[int]) -> str | None:
-        """Why a link of a path is not full; None if all of them are, or have room."""
+        """Return the reason why a link of a path is not full; None if all of them are, or have room."""
         return next((reason for i in path if (reason := self.reasons[i])), None)
 
 
 def busy(problem: FixedPointProblem, empty: Solution, full: Solution) -> Busy:
-    """How busy the full links of a network are.
+    """Return the utilisation of the full links of a network.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ class Predicted(Result):
         return {**answers, "assumptions": list(self.assumptions)}
 
     def __eq__(self, other: object) -> bool:
-        """Whether all answers and assumptions are the same."""
+        """True if all answers and assumptions are the same."""
         return isinstance(other, Predicted) and self._content == other._content
 
     def __hash__(self) -> int:

@@ -46,7 +46,7 @@ _FILLINGS = {
     Reading.MIDDLE_QUEUE: "half full",
     Reading.LONGEST_QUEUE: "full",
 }
-"""How full the buffers of full links are, in words."""
+"""Fillings of the buffers of full links, in words."""
 
 
 def quantities(predicted: Predicted) -> Metrics:
@@ -72,7 +72,7 @@ def of_all_flows(predicted: Predicted) -> Metrics:
 
 
 def _counts(predicted: Predicted) -> dict[str, int]:
-    """How many flows each group has."""
+    """Return the number of flows of each group."""
     return {group["name"]: group["count"] for group in predicted.metadata.get("groups", ())}
 
 
@@ -161,7 +161,7 @@ def _range(values: Mapping[Reading | None, float], between: str) -> Range:
 
 
 def _buffers(readings: Sequence[Reading | None]) -> str:
-    """Which buffers these readings are of; a model may be out of its range for some."""
+    """Return the fillings of the buffers of these readings in words; a model may be out of its range for some."""
     fillings = [*dict.fromkeys(_FILLINGS[each] for each in readings if each in _FILLINGS)]
     if len(fillings) > 1:
         return f", from {fillings[0]} to {fillings[-1]} buffers"

@@ -1,4 +1,4 @@
-"""Why an answer from the scenario alone would mean nothing: what the formulas assume and a scenario may not keep."""
+"""The assumptions of the formulas that a scenario may break, so that their answers would mean nothing."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class State:
 
     @property
     def held_by_access(self) -> NDArray[np.bool_]:
-        """Whether a flow's access link is what limits it, at each point."""
+        """True where a flow's access link limits it, at each point."""
         return np.asarray(self.sent >= NEARLY * self.group.access_per_s)
 
     @property
     def held_by_window(self) -> NDArray[np.bool_]:
-        """Whether the receiver's window is what limits a flow, at each point."""
+        """True where the receiver's window limits a flow, at each point."""
         return np.asarray(self.sent * self.conditions.rtt_s >= NEARLY * self.group.window_limit_packets)
 
     def mean(self, values: FloatArray) -> float:

@@ -33,7 +33,7 @@ POLL_S = 0.1
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come."""
+    """The progress of a run."""
 
     simulated_s: float
     """In all repetitions."""
@@ -117,7 +117,7 @@ class Instrument:
     describe: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = lambda _: {}
     """Returns further metadata of the run, from the totals of its repetitions."""
     unpredictable: str | None = None
-    """Why the models have nothing to say of it."""
+    """Reason why no model describes it."""
 
 
 _RECENT: deque[Scratch] = deque(maxlen=20)

@@ -1,4 +1,4 @@
-"""Whether there is memory for a scenario's flows, before it is taken.
+"""The memory for a scenario's flows, checked before it is taken.
 
 The simulator says what flows take at the beginning (`_core.check_scenario`); the system says what is available
 (`parshall.foundations.machine`). Flows that an open loop adds later are bounded by the same.
@@ -14,7 +14,7 @@ from parshall.foundations.machine import available_bytes
 
 
 def most_flows(resolved: str, at_a_time: int = 1, source: str | None = None) -> int | None:
-    """How many flows a repetition of a resolved scenario may have, the memory that is available shared by `at_a_time`.
+    """Return the most flows that a repetition may have if `at_a_time` repetitions share the available memory.
 
     None where the system does not say what is available.
 

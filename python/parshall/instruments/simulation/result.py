@@ -57,7 +57,7 @@ class Run(Result):
 
     @property
     def ends_s(self) -> Mapping[int, float]:
-        """When each repetition ended, in s."""
+        """End of each repetition, in s."""
         if self.directory is None:
             return super().ends_s
         return {int(each["repetition"]): float(each["simulated_s"]) for each in self.totals}

@@ -99,7 +99,7 @@ class Recorded:
 
 
 def is_sampled(resolved: Mapping[str, Any], probe: str) -> bool:
-    """Whether a resolved scenario asks for a table that it need not have."""
+    """True if a resolved scenario asks for a table that is optional."""
     return resolved["probes"][probe] not in (None, False)
 
 

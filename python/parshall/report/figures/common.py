@@ -51,12 +51,12 @@ def pooled(table: pl.DataFrame) -> str:
 
 
 def warm_up_s(run: Result) -> float:
-    """When measurements start."""
+    """Return the start of measurements, in seconds."""
     return _duration_s(run, "warm_up") or 0.0
 
 
 def end_s(run: Result, last_s: float) -> float:
-    """When the run ends; `last_s`, the last moment that was recorded, if the scenario does not say."""
+    """Return the end of the run in seconds; `last_s`, the last recorded time, if the scenario does not say."""
     early = description.document(run).get("ends_with")
     return last_s if early else _duration_s(run, "duration") or last_s
 
@@ -87,7 +87,7 @@ def across_ranks(values: Mapping[str, float], noun: str) -> tuple[list[str], str
 
 
 def flow_label(group: str, flow: int, control: str, rtt_s: float | None) -> str:
-    """How one flow is called: ``bulk, flow 3 (cubic, RTT 100 ms)``."""
+    """Return the name of one flow: ``bulk, flow 3 (cubic, RTT 100 ms)``."""
     parts = [control or "datagrams"]
     if rtt_s is not None:
         parts.append(f"RTT {given(rtt_s, 's', 4)}")

@@ -1,4 +1,4 @@
-"""How long packets wait: the complementary distribution of the queueing delay at each link."""
+"""The waits of packets: the complementary distribution of the queueing delay at each link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long packets are under way: the complementary distribution of the one-way delay, by group of flows."""
+"""The delays of packets: the complementary distribution of the one-way delay, by group of flows."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from parshall.instruments.observation.flow import LossBin, TracedFlow
-from parshall.instruments.observation.spectra import Variability
-from parshall.report.plot import Axis, Band, Line, Panel, Plot, Points, Style
+from parshall.report.plot import Axis, Line, Panel, Plot, Points, Style
 from parshall.report.thinning import extremes
 
 
@@ -57,29 +56,4 @@ def loss_function(bins: list[LossBin]) -> Plot:
     return Plot(
         [panel],
         "Share of the round trips with a window of about w that begin a loss event, with 95 % binomial intervals.",
-    )
-
-
-def spectra(variability: Variability) -> Plot:
-    """Empirical spectra, their bands, and the fitted chain's."""
-    marks: list[Line | Band | Points] = []
-    for index, each in enumerate(variability.empirical):
-        bounded = np.isfinite(each.low)
-        style = Style(index + 1)
-        marks.append(Band(each.alpha[bounded], each.low[bounded], each.high[bounded], "", style))
-        marks.append(Points(each.alpha, each.f, f"n = {each.scale}", style))
-    if variability.fitted is not None and variability.predicts:
-        finite = np.isfinite(variability.fitted.f)
-        marks.append(
-            Line(
-                variability.fitted.alpha[finite],
-                variability.fitted.f[finite],
-                f"{variability.control}'s chain, fitted on p(w)",
-                Style(0),
-            )
-        )
-    panel = Panel(marks, Axis("mean throughput", "packets per RTT"), Axis("f", "1/RTT"))
-    return Plot(
-        [panel],
-        "Logarithm, over n, of the share of intervals of n round trips with this mean; bands are 95 % intervals.",
     )

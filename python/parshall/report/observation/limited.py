@@ -137,7 +137,7 @@ def lanes(periods: pl.DataFrame, time: Axis) -> Panel | None:
 
 
 def _covered(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """How much of each bin the stretches, which do not overlap, cover."""
+    """Return the part of each bin that the stretches, which do not overlap, cover."""
     lengths = np.concatenate([[0.0], np.cumsum(end - start)])
     place = np.searchsorted(start, edges, side="right")
     before = np.maximum(place - 1, 0)

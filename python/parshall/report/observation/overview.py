@@ -107,7 +107,7 @@ def _lost(row: Mapping[str, Any]) -> Sentence | None:
 
 
 def _cut(captures: Sequence[Mapping[str, Any]]) -> Sentence | None:
-    """Where reading stopped before the end of a file."""
+    """Return the sentence on files that were read only in part; None: all were read to their end."""
     stops = [stop for capture in captures for stop in capture["stopped"]]
     where = [f"{Path(stop['file']).name} up to byte {count(stop['byte'])}" for stop in stops]
     return say("observed.cut", where=listed(where, "and")) if where else None

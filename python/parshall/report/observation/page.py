@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,10 @@ from parshall.foundations.version import __version__
 from parshall.instruments.observation.flow import TracedFlow
 from parshall.instruments.observation.limits import FlowLimits, of_rows
 from parshall.instruments.observation.result import Observation
-from parshall.instruments.observation.spectra import Variability, variability
 from parshall.report.document import Chart, Document, Section, Table, write_document
-from parshall.report.observation import arrivals, figures, limited, overview, short, trust
+from parshall.report.observation import figures, limited, overview, short, trust
+from parshall.report.observation.additions import CLOSELY, Close, Looked, absent, look
 from parshall.report.sentences import say
-
-CLOSELY = 3
-"""Flows that are shown closely."""
-
-FEW_ROUNDS = 20
-"""A flow of fewer round trips has nothing to show closely: only the largest, or chosen ones, are shown all the same."""
 
 LISTED = 40
 """Flows that are listed."""
@@ -31,47 +24,18 @@ SUMMED = ("goodput_bps", "packets_sent", "packets_dropped", "loss_events", "time
 """The columns that are summed over the other flows, in the order of the columns."""
 
 
-@dataclass(frozen=True)
-class Close:
-    """A flow that is looked at closely, how its throughput varies, and why that is not known."""
-
-    flow: TracedFlow
-    variability: Variability | None
-    reason: str = ""
-
-
-def closely(observation: Observation, chosen: Sequence[str] = (), control: str = "reno") -> list[Close]:
-    """The flows that the page shows closely: the largest, or all `chosen`; with the fitted chain of `control`.
-
-    Raises
-    ------
-    InputError
-        One of `chosen` means no flow.
-    """
-    made: list[Close] = []
-    for row in observation.selected(chosen, max(CLOSELY, len(chosen))).to_dicts():
-        flow = observation.flow(row["flow"], row["repetition"])
-        if made and not chosen and flow.windows.size < FEW_ROUNDS:
-            continue
-        try:
-            made.append(Close(flow, variability(flow, control)))
-        except InputError as error:
-            made.append(Close(flow, None, f"{error}."))
-    return made
-
-
 def write_page(
     observation: Observation,
     path: str | Path,
     chosen: Sequence[str] = (),
-    close: Sequence[Close] | None = None,
+    looked: Looked | None = None,
     *,
-    arrivals: bool = True,
+    without: Collection[str] = (),
 ) -> Path:
     """Write the page of `observation` to `path`, all or nothing; with `chosen`, of these flows.
 
-    `close` is what `closely` found, for another control than Reno, or if it is known already. Without `arrivals` the
-    section about them, which takes seconds, is left out.
+    `looked` is what `parshall.report.observation.additions.look` found, if it is known already; sections of the keys
+    `without` are left out, as ``arrivals``, which takes seconds.
 
     Raises
     ------
@@ -80,19 +44,19 @@ def write_page(
     OSError
         It cannot be written.
     """
-    return write_document(document(observation, chosen, close, with_arrivals=arrivals), path)
+    return write_document(document(observation, chosen, looked, without=without), path)
 
 
 def document(
     observation: Observation,
     chosen: Sequence[str] = (),
-    close: Sequence[Close] | None = None,
+    looked: Looked | None = None,
     *,
-    with_arrivals: bool = True,
+    without: Collection[str] = (),
 ) -> Document:
     """The page; arguments as `write_page`."""
     rows, number = observation.selected(chosen, LISTED).to_dicts(), observation.number(chosen)
-    shown = closely(observation, chosen) if close is None else close
+    seen = look(observation, chosen, without=without) if looked is None else looked
     drawn = overview.over_time(observation, rows)
     sequence = short.sequence(observation, rows[0]) if rows else None
     numbers = short.tiles(observation, rows)
@@ -114,8 +78,8 @@ def document(
                 overview.first_of(observation.captures),
             ),
             _traces(observation),
-            *(section for each in shown for section in _close(observation, each)),
-            *(_arrivals(observation) if with_arrivals else []),
+            *(section for each in seen.close for section in _close(observation, each)),
+            *_of_traces(seen, without),
         ],
     )
 
@@ -128,9 +92,11 @@ def _limit(observation: Observation, rows: Sequence[Mapping[str, Any]]) -> FlowL
     return of_rows(rows[0], observation.limits_of([key]).get(key, {}))
 
 
-def _arrivals(observation: Observation) -> list[Section]:
-    verdicts = [(place, observation.arrivals(place)) for place in range(min(CLOSELY, len(observation.captures)))]
-    return [replace(arrivals.section(each, str(place)), closed="Estimates of H") for place, each in verdicts if each]
+def _of_traces(seen: Looked, without: Collection[str]) -> list[Section]:
+    """Return the sections that packages add about traces, and in the place of a missing one what to install."""
+    found = [each.section for own in seen.traces.values() for each in own[:CLOSELY] if each.section is not None]
+    to_install = "" if "arrivals" in without else absent("arrivals")
+    return [*found, *([Section("Arrivals", [to_install])] if to_install else [])]
 
 
 def _byline(observation: Observation) -> list[str]:
@@ -235,11 +201,10 @@ def _close(observation: Observation, shown: Close) -> list[Section]:
     except InputError as error:
         if flow.windows.size >= 2:
             about.append(f"{error}.")
-    if shown.variability is None:
-        about.append(shown.reason)
-    else:
-        special.append(Chart(f"spectrum-{place}", "How throughput varies", figures.spectra(shown.variability)))
-        about.append(_spread(flow, shown.variability))
+    for found in shown.found.values():
+        special += found.charts
+        about += found.sentences
+    about.append(absent("variability"))
     own_tables = [_facts(flow), *([events] if events is not None else [])]
     own = Section(f"Flow {number}: {flow.name}", sentences, own_tables, drawings)
     folded = "Losses by window, increase and decrease, spectra"
@@ -295,30 +260,6 @@ def _changes(flow: TracedFlow) -> Table:
         verdict = "yes" if reno else "no"
         rows.append(("as Reno's (+1, 1/2)", verdict, f"{counted(changes.periods, 'period')} without loss"))
     return Table("Increase and decrease", ("", "median", "range"), rows)
-
-
-def _spread(flow: TracedFlow, spread: Variability) -> str:
-    parts = []
-    for each in spread.empirical:
-        observed = f"n = {each.scale}: {significant(each.lowest)} to {significant(each.highest)} packets"
-        bounds = spread.bounds(flow.windows.size, each.scale)
-        if bounds is not None:
-            low, high = bounds
-            observed += f" (chain: {significant(low)} to {significant(high)})"
-        parts.append(observed)
-    said = [say("observed.spread", spread="; ".join(parts))]
-    if spread.superposition is not None:
-        template = "observed.scales_differ" if spread.superposition.differ else "observed.scales_alike"
-        said.append(say(template, p=significant(spread.superposition.p_value, 2)))
-    if spread.reason:
-        said.append(say("observed.no_chain", reason=f"{spread.reason[0].upper()}{spread.reason[1:]}"))
-        return " ".join(each.text for each in said)
-    if spread.fitted is not None:
-        mean, chain = significant(float(flow.windows.mean())), significant(spread.fitted.mean)
-        said.append(say("observed.chain", mean=mean, control=spread.control, chain=chain))
-    if spread.control == "Reno" and flow.changes().is_reno is False:
-        said.append(say("observed.not_reno"))
-    return " ".join(each.text for each in said)
 
 
 def _share(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""How far the numbers of a trace can be trusted, in sentences."""
+"""The trust in the numbers of a trace, in sentences."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _of_flow(flow: TracedFlow) -> Iterator[Sentence]:
 
 
 def _vantage(facts: Mapping[str, Any]) -> Sentence:
-    """Where the capture was made, and what follows for its numbers."""
+    """Return the sentence on the place of the capture, and its effect on the numbers."""
     if facts["vantage"] != "middle":
         return say(f"observed.{facts['vantage'] or 'nowhere'}")
     before, beyond = (quantity(facts[key], "s") for key in ("least_before_s", "least_beyond_s"))

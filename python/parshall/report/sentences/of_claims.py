@@ -29,6 +29,13 @@ TEMPLATES: Mapping[str, str] = {
     "claims.register_whole": (
         "{source} makes {claims}, all of which are checked here. Each says what would refute it."
     ),
+    # Of a joint design.
+    "joint.nothing": "Of {settings} none makes a claim of the source that counts.",
+    "joint.best": (
+        "Of {claims} of the source's experiments, the best of {settings} reproduces {carried}, the reconstruction "
+        "{base}, and some setting or other {some}."
+    ),
+    "joint.none": "In none of {settings}: {number}.",
     # Of a suite.
     "claims.criteria": (
         "Of {asked}, holding: {holds}; failing: {fails}; compatible: {compatible}; undecided: {undecided}."

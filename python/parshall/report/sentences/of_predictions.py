@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TEMPLATES: Mapping[str, str] = {
-    "predicted.no_answer": "no answer of {model}: {reason}",
+    "predicted.no_answer": "{model} gives no answer: {reason}",
     "predicted.range": "In brackets: the range from empty to full buffers of full links.",
     "predicted.assumed": "Assumed:",
     # The explorer.

@@ -4,7 +4,7 @@
 | --- | --- |
 | `catalog`, `naming` | the one list; what names mean |
 | `goodput`, `loss`, `window`, `queue`, `delay`, `fairness`, `completion` | the families |
-| `transport` | those of the transport benchmark, from files |
+| `harm` | what a flow loses to a neighbour of another control |
 | `measuring` | quantities of tables |
 | `own` | those of users and plug-ins |
 | `tables`, `definition`, `computing` | record tables; what a quantity is; what families share |

@@ -36,13 +36,6 @@ OURS: Mapping[tuple[Per, str], Quantity] = {
 }
 """Those that Parshall has, in the order of pages."""
 
-ALIASES: Mapping[str, str] = {
-    "mean_queue_pkts": "queue_packets",
-    "mean_queueing_delay_s": "queueing_delay_s",
-    "mean_completion_s": "completion_s",
-}
-"""Names that programs know from docs/json.md, and what they are names of. Output keeps them."""
-
 SUMMARY = (
     "goodput_bps",
     "goodput_reverse_bps",
@@ -50,19 +43,17 @@ SUMMARY = (
     "loss_rate",
     "loss_rate_in",
     "loss_rate_out",
-    "mean_queue_pkts",
-    "mean_queueing_delay_s",
+    "queue_packets",
+    "queueing_delay_s",
     "queueing_delay_p99_s",
     "jain",
-    "mean_completion_s",
+    "completion_s",
     "completion_p50_s",
     "completion_p95_s",
 )
-"""Quantities that summarise a run, under the names of docs/json.md."""
+"""Quantities that summarise a run; docs/json.md lists them."""
 
 
 def built_in(key: str, per: Collection[Per]) -> Quantity | None:
     """A quantity of ours."""
-    return next(
-        (OURS[each, name] for each in per for name in (key, ALIASES.get(key, key)) if (each, name) in OURS), None
-    )
+    return next((OURS[each, key] for each in per if (each, key) in OURS), None)

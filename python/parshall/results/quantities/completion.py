@@ -45,7 +45,7 @@ def _with_an_end(transfers: pl.DataFrame) -> pl.DataFrame:
 
 
 def counts(tables: Tables) -> tuple[int, int]:
-    """How many transfers ended, and how many had begun, in all repetitions."""
+    """Return the numbers of transfers that ended, and that had begun, in all repetitions."""
     if tables.get("transfers") is None:
         return 0, 0
     transfers = _with_an_end(tables["transfers"])

@@ -153,5 +153,5 @@ def _capital(label: str) -> str:
 
 
 def link_name(link: str) -> str:
-    """How a link is called in a sentence."""
+    """Return the name of a link in a sentence."""
     return {"bottleneck": "the bottleneck", "reverse": "the reverse bottleneck"}.get(link, link)

@@ -16,6 +16,9 @@ from parshall.results.quantities.tables import Tables
 
 _RANGE = (0.0, 1.0)
 
+REACHED = 0.9
+"""Jain's index that is called even, and the part of the fair share that is called reached."""
+
 
 def index(rates: pl.Expr) -> pl.Expr:
     """Jain's index; null without any, or if all are 0 (as `parshall.analysis.stats.fairness`)."""
@@ -59,3 +62,21 @@ GROUP = Quantity(
     range=_RANGE,
     what="of its flows' goodputs; nothing of one flow",
 )
+
+
+def convergence(tables: Tables) -> dict[int, float]:
+    """Return the time from the last flow's start until all sampled flows share evenly, in s, where that was seen."""
+    rates = tables["rates"]
+    bounds = rates.group_by("repetition", maintain_order=True).agg(
+        flows=pl.col("flow").n_unique(), last=pl.col("start_s").max(), until=pl.col("completion_s").min()
+    )
+    together = (
+        rates.join(bounds, on="repetition")
+        .filter((pl.col("time_s") > pl.col("last")) & (pl.col("time_s") <= pl.col("until")))
+        .group_by("repetition", "time_s", maintain_order=True)
+        .agg(jain=index(pl.col("goodput_bps")))
+    )
+    even = together.filter(pl.col("jain") >= REACHED)
+    first = even.group_by("repetition", maintain_order=True).agg(at=pl.col("time_s").min())
+    times = bounds.join(first, on="repetition", how="left").filter(pl.col("flows") > 1)
+    return by_repetition(times, (pl.col("at") - pl.col("last")).first())

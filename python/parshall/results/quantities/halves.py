@@ -53,7 +53,7 @@ def halves(tables: Tables, link: str, warm_up_s: float) -> dict[str, Halves]:
 
 
 def _varies(bins: pl.DataFrame) -> bool:
-    """Whether the link's rate changes from bin to bin."""
+    """True if the link's rate changes from bin to bin."""
     return "rate_bps" in bins.columns and bins["rate_bps"].n_unique() > 1
 
 

@@ -53,7 +53,7 @@ class Metric:
 
     @property
     def better(self) -> Better | None:
-        """Which direction is."""
+        """The better direction."""
         return self.named.better
 
     @cached_property
@@ -63,7 +63,7 @@ class Metric:
 
     @cached_property
     def lacking(self) -> NoValue | None:
-        """Why there is no estimate; None where there is one, or nothing to say."""
+        """Reason why there is no estimate; None where there is one, or nothing was measured."""
         return None if isinstance(self.series, Range) else self.series.lacking()
 
     @property
@@ -94,7 +94,7 @@ class Metric:
 
     @property
     def stated(self) -> bool:
-        """Whether a model states it: then it has a range, and no repetitions."""
+        """True if a model states it: then it has a range, and no repetitions."""
         return isinstance(self.series, Range)
 
     @property

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from parshall.foundations.errors import InputError
 from parshall.results.quantities import own
-from parshall.results.quantities.catalog import ALIASES, OURS, SUMMARY
+from parshall.results.quantities.catalog import OURS, SUMMARY
 from parshall.results.quantities.definition import Better, Quantity
 from parshall.results.quantities.tables import Per
 
@@ -44,12 +44,12 @@ class Named:
 
     @property
     def better(self) -> Better | None:
-        """Which direction is."""
+        """The better direction."""
         return self.quantity.better
 
     @property
     def of_busiest(self) -> bool:
-        """Whether it is of a link, and which one only all runs together say."""
+        """True if it is of the busiest link, which only all runs together determine."""
         return self.quantity.per == "link" and not self.place
 
     def label(self, link: str | None = None) -> str:
@@ -69,8 +69,7 @@ def find(name: str) -> Named | None:
     kind, _, rest = name.partition("/")
     place, _, key = rest.rpartition("/")
     if not place:
-        key = ALIASES.get(name, name)
-        quantity = _get("run", key) or _get("link", key)
+        quantity = _get("run", name) or _get("link", name)
         return None if quantity is None else Named(name, quantity)
     for per in _PLACES:
         if kind == per and (quantity := _get(per, key)) is not None:
@@ -93,7 +92,7 @@ def named(name: str) -> Named:
 
 
 def problem_with(name: str, groups: Sequence[str], links: Sequence[str]) -> str | None:
-    """Why a name means nothing in a network of these groups and links, or None."""
+    """Return the reason why a name means nothing in a network of these groups and links; None: it has a meaning."""
     known_as = find(name)
     there = {
         "": True,
@@ -107,7 +106,7 @@ def problem_with(name: str, groups: Sequence[str], links: Sequence[str]) -> str 
 
 
 def undecided(name: str, links: Sequence[str]) -> str | None:
-    """Why a quantity cannot decide how often points are repeated, or None: the link must be known before any run is."""
+    """Return the reason why a quantity cannot end repetitions, or None: its link must be known before any run is."""
     known_as = find(name)
     if known_as is None or not known_as.of_busiest or len(links) < 2:
         return None

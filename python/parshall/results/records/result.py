@@ -110,7 +110,7 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where it comes from: instrument, scenario or source files, seed, time, versions, machine."""
+        """The origin: instrument, scenario or source files, seed, time, versions, machine."""
         return {key: self.metadata[key] for key in PROVENANCE if self.metadata.get(key) is not None}
 
     @property
@@ -230,7 +230,7 @@ class Result(HasFigures, page="parshall.results.loading:page_of"):
 
     @property
     def ends_s(self) -> Mapping[int, float]:
-        """When each repetition ended, in s; empty where that was not recorded."""
+        """End of each repetition, in s; empty where that was not recorded."""
         return self._given_ends
 
     # --- quantities ---

@@ -22,12 +22,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from parshall.foundations import formats
 from parshall.foundations.errors import InputError, OutputExistsError, RunNotFoundError, StorageError
 from parshall.foundations.files import digest, sync, write_atomically
 
 T = TypeVar("T")
 
-FORMAT = 1
+FORMAT = formats.RESULTS
 """The version of this directory, as ``run.json`` has it: docs/project.md says what it promises."""
 
 RUN_FILE = "run.json"
@@ -105,7 +106,7 @@ def named_after(files: Sequence[str]) -> str:
 
 
 def partial_directory(directory: Path, repetition: int) -> Path:
-    """Where a repetition is written."""
+    """Return the directory into which a repetition is written."""
     return directory / REPETITIONS / f".{repetition:04d}.partial"
 
 
@@ -184,7 +185,7 @@ def seal(directory: Path, metadata: dict[str, Any]) -> None:
 
 
 def holds_result(directory: Path) -> bool:
-    """Whether there is a result, or what is left of one."""
+    """True if there is a result, or the rest of one."""
     return any((directory / name).exists() for name in (RUN_FILE, REPETITIONS))
 
 

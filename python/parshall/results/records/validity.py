@@ -1,4 +1,4 @@
-"""How far an emulation can be believed, as its ``run.json`` keeps it.
+"""The validity of an emulation, as its ``run.json`` keeps it.
 
 The verdict is made where it is measured (crates/emulation/src/validity.rs). Whoever shows or compares results reads it
 here, and need not know how emulations are made.
@@ -20,7 +20,7 @@ LEVELS: tuple[Level, ...] = ("valid", "doubtful", "invalid")
 
 @dataclass(frozen=True)
 class Validity:
-    """How far an emulation can be believed."""
+    """The validity of an emulation."""
 
     level: Level
     """The worst of its repetitions."""
@@ -36,13 +36,13 @@ class Validity:
 
 
 def validity(result: Result) -> Validity | None:
-    """How far an emulated result can be believed; None: it was not emulated."""
+    """Return the validity of an emulated result; None: it was not emulated."""
     kept = result.metadata.get("emulation")
     return None if kept is None else Validity(**kept)
 
 
 def is_invalid(result: Result) -> bool:
-    """Whether it is an emulation that cannot be believed."""
+    """True if it is an invalid emulation."""
     verdict = validity(result)
     return verdict is not None and verdict.level == "invalid"
 
@@ -81,7 +81,7 @@ class Measure:
     """A measurement that an emulation makes of itself: its place in the totals of a repetition, and its meaning."""
 
     part: str
-    """Which part of the totals has it; none: they themselves."""
+    """Name of the part of the totals that has it; empty: the totals themselves."""
     name: str
     unit: Literal["s", "share", ""]
     what: str
@@ -118,7 +118,7 @@ MEASURED: Mapping[str, Measure] = {
 
 
 def verdict_of(totals: Sequence[Mapping[str, Any]]) -> Validity:
-    """How far repetitions can be believed, of their totals."""
+    """Return the validity of repetitions, from their totals."""
     each = [one["emulation"] for one in totals]
     findings = [finding for one in each for finding in one["findings"]]
     findings.sort(key=lambda finding: -LEVELS.index(finding["level"]))

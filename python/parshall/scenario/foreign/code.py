@@ -35,7 +35,7 @@ class ForeignCode(NamedTuple):
     name: str
     """The control's."""
     source: str
-    """Where it comes from, for people: ``mine.py:Mine``."""
+    """Origin of the code, for people: ``mine.py:Mine``."""
     path: str
     """Of its file; empty for a class."""
     attribute: str

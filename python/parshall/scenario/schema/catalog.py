@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Deviation:
-    """Where the code does otherwise than the source that it follows, on purpose: a test of this name holds it."""
+    """A deviation of the code, on purpose, from the source that it follows: a test of this name holds it."""
 
     crate: str
     """The folder in ``crates``."""
@@ -122,7 +122,7 @@ def family(name: str) -> tuple[Entry, ...]:
 
 @cache
 def sends_datagrams(workload: str) -> bool:
-    """Whether a workload of the catalog sends datagrams, without TCP.
+    """True if a workload of the catalog sends datagrams, without TCP.
 
     >>> sends_datagrams("cbr"), sends_datagrams("bulk")
     (True, False)

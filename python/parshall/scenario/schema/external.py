@@ -44,14 +44,14 @@ class ExternalControl:
     name: str
     """Name in scenarios."""
     source: str
-    """Where it comes from, for people: ``mine.py:Mine``."""
+    """Origin of the control, for people: ``mine.py:Mine``."""
     code: str
     """A digest of its code: runs with other code are other runs."""
     place: str | None = None
-    """Where other processes find it: ``/home/me/mine.py:Mine``; None: nowhere, as in a notebook."""
+    """Path for other processes: ``/home/me/mine.py:Mine``; None: there is none, as in a notebook."""
     needs: tuple[str, ...] = ()
     standard_slow_start: bool = False
-    """Whether its slow start is that of RFC 5681, which another can replace."""
+    """True if its slow start is that of RFC 5681, which another can replace."""
     steering: tuple[str, ...] = ()
     """Values that `multiple_time_scale` may set."""
     maker: ForeignCode | None = field(default=None, compare=False, repr=False)

@@ -91,7 +91,7 @@ class External(Configuration):
 
 
 class EmpiricalPoints(Part):
-    """Where the points of a measured distribution are: in a file, or here."""
+    """The source of a measured distribution's points: a file, or this table."""
 
     file: str | None = Field(
         default=None, description="File of lines with a value and the probability not to exceed it", min_length=1
@@ -119,7 +119,7 @@ _STEERABLE = (
 
 @dataclass(frozen=True)
 class _Choice:
-    """How one family is read: the name alone, or a table with the name, in which case does not matter.
+    """The reader of one family: the name alone, or a table with the name, in which case does not matter.
 
     Pydantic's own unions would have the models of all entries built when Parshall is imported, a quarter of a second;
     here only those are that a scenario names.
@@ -129,7 +129,7 @@ class _Choice:
     entries: tuple[Entry, ...]
     role: str | None
     external: bool = False
-    """Whether controls from outside are accepted."""
+    """True if controls from outside are accepted."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ _BOOLEANS = {"delayed_ack": {True: USUAL_DELAYED_ACK}, "ssthresh_cached": {False
 """Meaning of truth values for keys that take other values too."""
 
 DEFAULTS_WITH = {entry.name: entry.defaults for entry in family("congestion_controls")}
-"""Which keys of a group have another default with a congestion control, and that default."""
+"""Keys of a group that have another default with a congestion control, and that default."""
 
 if TYPE_CHECKING:
     from parshall.scenario.schema.tcp_options import TcpOptions

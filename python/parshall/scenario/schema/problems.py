@@ -160,7 +160,7 @@ def _lower(text: str) -> str:
 
 
 def _is_tag(part: object) -> bool:
-    """Whether a part of a location is not a key but says which form of a value was tried."""
+    """True if a part of a location is not a key but a form of a value that was tried."""
     return isinstance(part, str) and part.startswith("<") and part.endswith(">")
 
 

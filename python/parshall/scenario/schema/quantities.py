@@ -59,7 +59,7 @@ def bdp_factor(text: str) -> float | None:
 
 
 def is_none(text: object) -> bool:
-    """Whether a value says that there is no limit, or that a mechanism is off."""
+    """True if a value says that there is no limit, or that a mechanism is off."""
     return text is None or text is False or (isinstance(text, str) and text in _WORDS_FOR_NONE)
 
 
@@ -244,7 +244,7 @@ class PositivePackets(QuantityText):
 
     @property
     def packets(self) -> int:
-        """How many."""
+        """Number of packets."""
         return self.base
 
 
@@ -256,7 +256,7 @@ class Size(QuantityText):
     schema = _schema(f"{_SIZE}|packets?", "30 kB", "20 packets")
 
     in_packets: bool
-    """Whether its base unit is the packet rather than the byte."""
+    """True if its base unit is the packet rather than the byte."""
 
     def _read(self) -> None:
         self.in_packets = _ONLY_PACKETS.search(self) is not None

@@ -27,7 +27,7 @@ class Shipped:
 
     @property
     def is_sweep(self) -> bool:
-        """Whether it is a sweep."""
+        """True if it is a sweep."""
         return self.path.parent.name == "sweeps"
 
     @property

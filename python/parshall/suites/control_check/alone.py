@@ -19,7 +19,7 @@ BUFFERS = (0.5, 2.0)
 """BDP."""
 
 _DURATION_S = 30 + WARM_UP_S
-_MEASURES = tuple(map(named, ("utilisation", "mean_queueing_delay_s", "loss_rate")))
+_MEASURES = tuple(map(named, ("utilisation", "queueing_delay_s", "loss_rate")))
 
 
 def courses(controls: Mapping[str, Control]) -> dict[Key, RepetitionCourse]:

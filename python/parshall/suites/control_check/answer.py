@@ -43,14 +43,14 @@ def _kit(card: Card) -> Sentence:
 
 
 def _alone(card: Card) -> Sentence | None:
-    """How it uses a link alone, and how long a queue it makes, beside CUBIC's, at the largest buffer."""
+    """Return the sentence on a link used alone: utilisation and queue beside CUBIC's, at the largest buffer."""
     rows = {row.key: row for row in card.rows if row.part == "alone"}
     used, queue = (
-        _of(rows.get(f"{key}_{BUFFERS[-1]:g}_bdp"), card.control) for key in ("utilisation", "mean_queueing_delay_s")
+        _of(rows.get(f"{key}_{BUFFERS[-1]:g}_bdp"), card.control) for key in ("utilisation", "queueing_delay_s")
     )
     if used is None or queue is None:
         return None
-    cubic = _of(rows.get(f"mean_queueing_delay_s_{BUFFERS[-1]:g}_bdp"), "cubic")
+    cubic = _of(rows.get(f"queueing_delay_s_{BUFFERS[-1]:g}_bdp"), "cubic")
     is_other = cubic is not None and card.control != "cubic"
     beside = {"other": title("cubic"), "other_queue": quantity(cubic, "s")} if is_other else {}
     values = {"queue": quantity(queue, "s"), **({} if used >= FULL else {"used": quantity(used, "ratio")}), **beside}
@@ -86,7 +86,7 @@ def _share(card: Card, rival: str) -> tuple[str, str, str] | None:
 
 
 def _standing(share: Interval | None) -> str:
-    """How a share stands to an equal one, in words; empty where the repetitions do not tell."""
+    """Return the relation of a share to an equal one, in words; empty where the repetitions do not tell."""
     outcome = Region(1 - EQUAL_WITHIN, 1 + EQUAL_WITHIN).outcome(share)
     if share is None or outcome not in {"holds", "fails"}:
         return ""

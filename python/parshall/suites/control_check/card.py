@@ -84,7 +84,7 @@ class CardRow:
 
     @property
     def accepted(self) -> bool | None:
-        """Whether the criterion is met; None without one, and where the repetitions do not tell."""
+        """True if the criterion is met; None without one, and where the repetitions do not tell."""
         if self.claim is not None:
             return {"holds": True, "fails": False}.get(self.claim.outcome)
         if self.harm is None or self.harm.verdict not in _DECIDED:
@@ -159,7 +159,7 @@ class Card(HasFigures, page="parshall.suites.control_check.page:page"):
 
     @property
     def passed(self) -> bool:
-        """Whether it keeps all that the conformance kit requires."""
+        """True if it keeps all that the conformance kit requires."""
         return not any(finding.fails for finding in self.findings)
 
     @property

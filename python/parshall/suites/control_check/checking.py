@@ -102,7 +102,7 @@ def _measured(card: Card, compared: dict[str, Control], by: Execution, progress:
 
 
 def _failure(findings: list[Finding]) -> str | None:
-    """Why a control cannot be simulated."""
+    """Return the reason why a control cannot be simulated; None: it can."""
     failed = {"calls", "values"}
     broken = [finding for finding in findings if finding.name in failed and finding.outcome == "violated"]
     return f"it fails in the conformance kit: {broken[0].happened}: {broken[0].found}" if broken else None

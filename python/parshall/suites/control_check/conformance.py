@@ -44,7 +44,7 @@ class Finding:
 
     @property
     def fails(self) -> bool:
-        """Whether the control fails by it."""
+        """True if the control fails by it."""
         return self.required and self.outcome in {"violated", "not_reached"}
 
     @property

@@ -15,8 +15,7 @@ import polars as pl
 
 from parshall.analysis.stats.families import Pair, judged
 from parshall.analysis.stats.verdict import Judgement
-from parshall.results.quantities.harm import harm
-from parshall.results.quantities.transport import HARMS
+from parshall.results.quantities.harm import HARMS, harm
 from parshall.scenario.properties import title
 from parshall.suites.control_check.card import HARMLESS, RIVALS, CardRow, interval
 from parshall.suites.control_check.networks import WARM_UP_S, Control, flow, network

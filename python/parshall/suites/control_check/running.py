@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Key = tuple[Any, ...]
-"""Which course: the measure, its setting, the controls."""
+"""Key of a course: the measure, its setting, the controls."""
 Reading = Mapping[str, Any]
 """Measurements of one repetition."""
 Readings = Mapping[Key, list[Reading]]

@@ -5,7 +5,7 @@
 | Jain's index | of the goodputs of four flows, `parshall.analysis.stats.fairness` |
 | least share | the smallest of them over an equal share; below 1 % is starvation, as in `parshall.report.starved` |
 | RTT fairness | goodput with 20 ms over that with 80 ms |
-| convergence | from the second flow's start until Jain's index of both is 0.9, as in `results.quantities.transport` |
+| convergence | from the second flow's start until Jain's index of both is 0.9, as in `results.quantities.fairness` |
 
 References: RFC 9743 §5.1.4; R. Jain, D. Chiu, W. Hawe, DEC TR-301, 1984.
 """
@@ -22,8 +22,8 @@ from parshall.analysis.stats.claims import Claim
 from parshall.analysis.stats.fairness import jain
 from parshall.analysis.stats.region import exactly
 from parshall.report.starved import SHARE
+from parshall.results.quantities.fairness import convergence
 from parshall.results.quantities.tables import Tables
-from parshall.results.quantities.transport import convergence
 from parshall.suites.control_check.card import CardRow, interval
 from parshall.suites.control_check.networks import WARM_UP_S, Control, flow, network
 from parshall.suites.control_check.running import Key, Reading, Readings, RepetitionCourse
@@ -33,7 +33,7 @@ _DURATION_S = 40 + WARM_UP_S
 _SECOND_STARTS_S = 10
 _SAMPLES_S = 0.5
 SEEN_S = 40
-"""How long convergence is waited for."""
+"""Longest wait for convergence, in seconds."""
 
 
 def courses(controls: Mapping[str, Control]) -> dict[Key, RepetitionCourse]:

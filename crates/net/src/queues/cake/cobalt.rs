@@ -20,12 +20,12 @@ const BLUE_DECREMENT: f64 = 1.0 / 4096.0;
 /// Packets below which CoDel rests: what so many take to be transmitted at the tin's rate may always wait.
 const RESTS_BELOW: u64 = 4;
 
-/// What all queues of a tin have in common.
+/// The common parameters of all queues of a tin.
 #[derive(Clone, Debug)]
 pub(super) struct Law {
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    /// How long a full packet takes at the tin's rate.
+    /// The time of a full packet at the tin's rate.
     pub(super) packet_time: Duration,
 }
 
@@ -57,7 +57,7 @@ impl Cobalt {
         self.blue
     }
 
-    /// Whether an idle queue has nothing to remember: else it is kept for its flow.
+    /// True if an idle queue has nothing to remember: else it is kept for its flow.
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
         self.count == 0 && self.blue == 0.0 && now >= self.drop_next
     }
@@ -109,7 +109,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether a packet is to be dropped, and whether it is marked.
+    /// Returns two decisions on a packet: to drop it, and to mark it.
     fn judge<R: RngCore>(&mut self, law: &Law, now: Instant, packet: &Held, random: &mut R) -> (bool, bool) {
         let sojourn = now.since(packet.arrived);
         let due = self.count > 0 && now >= self.drop_next;

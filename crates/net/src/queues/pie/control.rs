@@ -17,14 +17,14 @@ use parshall_units::parameters::Reader;
 use parshall_units::{Duration, Instant};
 use rand_core::RngCore;
 
-/// What all queues under one control have in common.
+/// The common parameters of all queues under one control.
 #[derive(Clone, Debug)]
 pub(in crate::queues) struct Law {
     pub(in crate::queues) gains: Gains,
     pub(in crate::queues) half_target_s: f64,
     pub(in crate::queues) update_interval: Duration,
     pub(in crate::queues) max_burst: Duration,
-    /// Whether hits are kept from following each other closely, and from staying away for long. §5.4
+    /// True if hits are kept from following each other closely, and from staying away for long. §5.4
     pub(in crate::queues) derandomized: bool,
 }
 
@@ -104,7 +104,7 @@ impl Controller {
         self.burst_left = self.burst_left - law.update_interval;
     }
 
-    /// Whether a packet of `bytes` that arrives now is hit; of the queue: its bytes, and its delay now. RFC 8033 §4.1
+    /// True if a packet of `bytes` that arrives now is hit; of the queue: its bytes, and its delay now. RFC 8033 §4.1
     /// and §5.4
     pub(in crate::queues) fn is_hit<R: RngCore>(
         &mut self,

@@ -70,7 +70,7 @@ impl Program {
         }
     }
 
-    /// Whether the packet that arrives at `now` is dropped.
+    /// True if the packet that arrives at `now` is dropped.
     fn enqueue(&mut self, now: u64, random: &mut Xoshiro256PlusPlus) -> bool {
         let mut due = self.timer.unwrap_or(now + 15_000_000_000);
         while due <= now {

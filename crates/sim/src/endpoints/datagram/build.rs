@@ -16,7 +16,7 @@ use parshall_engine::Entity;
 use parshall_units::{Duration, Instant};
 use parshall_workload::{DatagramSource, Source};
 
-/// What sets the times of a group's datagrams.
+/// The plan of the times of a group's datagrams.
 pub(super) enum Plan<'a> {
     Source(DatagramSource),
     Controlled(&'a ControlConfig),

@@ -1,15 +1,16 @@
-//! What makes a flow of datagrams follow the network: the receiver reports once a round trip what arrived, and a
+//! The feedback by which a flow of datagrams follows the network: the receiver reports once a round trip what arrived, and a
 //! congestion control sets the rate from that.
 //!
-//! A report covers an interval of one base RTT (at least [`SHORTEST_INTERVAL`]; at most [`LONGEST_INTERVAL`] for controls that need arrival times) of the receiver's time and reaches the sender
-//! undisturbed: the way back is never contended. What an interval lacks of the numbers up to its highest is lost; a packet that comes in a
-//! later interval than higher numbers, as paths with jitter may have it, is taken off the losses of that one (RFC 3550 §6.4.1, A.3).
-//! A receiver that got nothing says nothing. A sender that heard nothing for four round trips, and the time of two packets, takes
-//! that for a timeout (RFC 5348 §4.3).
+//! A report covers an interval of one base RTT (at least [`SHORTEST_INTERVAL`]; at most [`LONGEST_INTERVAL`] for
+//! controls that need arrival times) of the receiver's time and reaches the sender undisturbed: the way back is never
+//! contended. What an interval lacks of the numbers up to its highest is lost; a packet that comes in a later interval
+//! than higher numbers, as paths with jitter may have it, is taken off the losses of that one (RFC 3550 §6.4.1, A.3). A
+//! receiver that got nothing says nothing. A sender that heard nothing for four round trips, and the time of two
+//! packets, takes that for a timeout (RFC 5348 §4.3).
 //!
-//! *Measured here*, not by `parshall_tcp::signals`: the delivery rate is the receiver's, of what arrived in its interval; that of a TCP sender
-//! follows from the times of packets and their ACKs, which reports do not have. The smoothed RTT is rounded down, in whole
-//! picoseconds, where TCP's is rounded towards the old value.
+//! *Measured here*, not by `parshall_tcp::signals`: the delivery rate is the receiver's, of what arrived in its
+//! interval; that of a TCP sender follows from the times of packets and their ACKs, which reports do not have. The
+//! smoothed RTT is rounded down, in whole picoseconds, where TCP's is rounded towards the old value.
 //!
 //! *Time.* The sender is run as of the moment at which what it sends reaches the first link, as in the rest of
 //! [`flow`](super::flow): a report that reaches it at t is an event at t + its first propagation segment. At that moment
@@ -30,7 +31,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 /// For controls that need arrival times: draft-ietf-rmcat-gcc-02 §3.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(30);
 
-/// What sets the times of a flow's datagrams.
+/// The times of a flow's datagrams.
 #[derive(Debug)]
 pub(crate) enum Pace {
     /// A source with times of its own.
@@ -72,7 +73,7 @@ struct Interval {
     delay: Duration,
 }
 
-/// What reports said since the warm-up.
+/// The content of the reports since the warm-up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heard {
     /// Reports, and those of losses.

@@ -1,4 +1,4 @@
-//! What is sampled of a flow of datagrams while it runs.
+//! The samples of a flow of datagrams while it runs.
 
 use super::feedback::Feedback;
 use crate::probe::{largest_slope, Samples};

@@ -17,7 +17,7 @@ use parshall_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What the flows of a group have in common.
+/// Returns the common state of a group's flows.
 pub(super) fn in_common(group: &GroupPlan<'_>) -> Result<ExternalGroup, Problem> {
     let spec = group.spec;
     let control = spec.congestion_control.as_ref().map(ControlConfig::name);
@@ -36,7 +36,7 @@ pub(super) fn in_common(group: &GroupPlan<'_>) -> Result<ExternalGroup, Problem>
     })
 }
 
-/// What the scenario says of an external flow.
+/// The scenario's values for an external flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExternalFlowInfo<'a> {
     /// The name of its group.
@@ -49,13 +49,14 @@ pub struct ExternalFlowInfo<'a> {
     pub start: Instant,
     /// Its two-way propagation delay, links included.
     pub rtt: Duration,
-    /// What the random choices of its application begin from: those of a simulated one in its place.
+    /// The seed of its application's random choices: that of a simulated one in its place.
     pub random: u64,
-    /// Whether it is one of the first of its group, whose samples and rounds are recorded: time between samples, and whether it has rounds.
+    /// The records of the first flows of a group: the time between samples, and whether there are rounds.
     pub recorded: (Option<Duration>, bool),
 }
 
-/// What only the hosts know of an external flow, since the end of the warm-up; `None`: they do not know.
+/// The totals of an external flow that only the hosts know, since the end of the warm-up; `None`: they do not
+/// know.
 #[derive(Clone, Debug, Default)]
 pub struct HostTotals {
     /// The congestion control that it had; the scenario's if they do not say.
@@ -92,7 +93,7 @@ pub(super) struct ExternalFlow {
     pub(super) random: u64,
     pub(super) recorded: (Option<Duration>, bool),
     pub(super) edge: Option<Box<Edge>>,
-    /// Whether the end of the simulation waits for it.
+    /// True if the end of the simulation waits for it.
     pub(super) awaited: bool,
     forward: Way,
     reverse: Way,
@@ -154,7 +155,7 @@ impl ExternalFlow {
         }
     }
 
-    /// What its own parts of the path take beside the delay.
+    /// Sets the time of its own parts of the path beside the delay.
     pub(super) fn set_jitter(&mut self, OwnJitter { forth, back }: OwnJitter) {
         self.forward.jitter = forth;
         self.reverse.jitter = back;

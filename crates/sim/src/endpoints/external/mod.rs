@@ -66,12 +66,12 @@ impl ExternalFlows {
         Packets { index, flow, group, outside: &mut self.outside, direction }
     }
 
-    /// How many there are.
+    /// Returns their number.
     pub(crate) fn count(&self) -> u32 {
         self.flows.len() as u32
     }
 
-    /// What the scenario says of a flow.
+    /// Returns the scenario's values for a flow.
     pub(crate) fn info(&self, flow: u32) -> ExternalFlowInfo<'_> {
         let flow = &self.flows[flow as usize];
         let ExternalGroup { name, packet_bytes, .. } = &self.groups[flow.group as usize];
@@ -86,7 +86,7 @@ impl ExternalFlows {
         }
     }
 
-    /// What only the hosts know of a flow.
+    /// Takes the totals of a flow that only the hosts know.
     pub(crate) fn report(&mut self, flow: u32, totals: HostTotals) {
         self.flows[flow as usize].host = totals;
     }

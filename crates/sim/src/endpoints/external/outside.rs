@@ -1,4 +1,4 @@
-//! What passes between the network and the outside: packets that come, packets that are due, packets that were lost.
+//! The traffic between the network and the outside: packets that come, packets that are due, packets that were lost.
 
 use crate::groups::Direction;
 use parshall_net::ecn::Ecn;
@@ -34,11 +34,11 @@ pub struct Delivery {
     pub direction: Direction,
     /// As in [`Arrival`].
     pub slot: u32,
-    /// Whether a queue marked it: its ECN codepoint becomes CE (RFC 3168 §5).
+    /// True if a queue marked it: its ECN codepoint becomes CE (RFC 3168 §5).
     pub marked: bool,
 }
 
-/// What is to go out.
+/// The packets that are to go out.
 #[derive(Default)]
 pub(crate) struct Outside {
     /// Packets by the time when they are due; of those at the same time, in the order in which their last link passed them.

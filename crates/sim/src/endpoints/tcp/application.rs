@@ -1,4 +1,4 @@
-//! What drives a TCP flow: transfers one after another, or those that an arrival process hands it.
+//! The application of a TCP flow: transfers one after another, or those that an arrival process hands it.
 
 use parshall_engine::random::Stream;
 use parshall_units::Instant;

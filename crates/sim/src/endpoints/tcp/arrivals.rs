@@ -21,9 +21,9 @@ pub(crate) struct ArrivalProcess {
     pub(crate) processing: Stream,
     pub(crate) group: u32,
     pub(crate) propagation: Propagation,
-    /// What the jitter of its connections is like.
+    /// The jitter of its connections.
     pub(crate) jitter: Option<Box<OwnJitter>>,
-    /// What the random choices of its connections follow from.
+    /// The random stream of its connections.
     pub(crate) choices: Stream,
     /// Size of the transfer that arrives next.
     pub(crate) next_bytes: u64,

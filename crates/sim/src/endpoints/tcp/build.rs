@@ -19,7 +19,7 @@ use parshall_units::Duration;
 use parshall_workload::{ArrivalSource, Source, TransferSource, WorkloadConfig};
 use rand_core::RngCore;
 
-/// What is special about a group of TCP flows.
+/// The special settings of a group of TCP flows.
 pub(super) struct Plan<'a> {
     source: Source,
     tcp: &'a TcpConfig,

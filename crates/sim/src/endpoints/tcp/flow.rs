@@ -438,8 +438,8 @@ impl TcpFlow {
         }
     }
 
-    /// When the first packet in transit has the flow looked at, which arms the timers that are due later: most are put off by what the packet
-    /// leads to. A flow that is sampled has its rows written in the order of all its timers.
+    /// When the first packet in transit has the flow looked at, which arms the timers that are due later: most are put
+    /// off by what the packet leads to. A flow that is sampled has its rows written in the order of all its timers.
     #[inline]
     fn next_of_transit(&self, group: &TcpGroup) -> Instant {
         if group.arms_late && self.probe.is_none() && !self.in_transit.is_empty() {

@@ -1,4 +1,4 @@
-//! What is sampled of a TCP flow while it runs.
+//! The samples of a TCP flow while it runs.
 
 use crate::probe::{largest_slope, Samples};
 use crate::series::Interval;

@@ -167,7 +167,8 @@ fn exchanged(group: &Value, rate_bps: u64, duration_ms: u64) -> (u32, Instant) {
 
 #[test]
 fn an_exchange_takes_a_round_trip_and_what_links_take_with_request_and_response() {
-    // The request takes 50 ms, the ACK of it 0.32 ms of the link that the response then takes 12 + 50 ms for; then the client thinks for 10 ms.
+    // The request takes 50 ms, the ACK of it 0.32 ms of the link that the response then takes 12 + 50 ms for; then the
+    // client thinks for 10 ms.
     let mut group = tcp_group("asking", 1, &exchanges(292, 1460.0, 0.01));
     let exchange = 50_000 + 320 + 12_000 + 50_000;
     assert_eq!(exchanged(&group, 1_000_000, 1000), (8, us(8 * (exchange + 10_000))));

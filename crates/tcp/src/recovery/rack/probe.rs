@@ -14,7 +14,7 @@ struct Probe {
     retransmission: bool,
 }
 
-/// What an ACK says of the probe under way.
+/// The information of an ACK on the probe under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeAnswer {
     /// There is none, or nothing is known yet.
@@ -31,7 +31,7 @@ pub(super) struct LossProbe {
     under_way: Option<Probe>,
     /// A probe goes next.
     pub(super) due: bool,
-    /// Whether there was an RTT sample since the last probe (§7.3).
+    /// True if there was an RTT sample since the last probe (§7.3).
     sampled: bool,
 }
 
@@ -43,13 +43,13 @@ impl LossProbe {
         self.sampled = true;
     }
 
-    /// Whether a probe may be scheduled, if nothing is SACKed or lost: none is under way, and there was a sample since
-    /// the last one. RFC 8985 §7.2, §7.3
+    /// True if a probe may be scheduled, if nothing is SACKed or lost: none is under way, and there was a sample since the
+    /// last one. RFC 8985 §7.2, §7.3
     pub(super) fn may_be_scheduled(&self) -> bool {
         self.under_way.is_none() && self.sampled
     }
 
-    /// Whether one is sent and not answered, or goes next.
+    /// True if one is sent and not answered, or goes next.
     #[inline]
     pub(super) fn is_under_way(&self) -> bool {
         self.due || self.under_way.is_some()
@@ -66,8 +66,8 @@ impl LossProbe {
         self.due = false;
     }
 
-    /// What an ACK up to `una` says of the probe, by the `duplicate` that it reports, or as a duplicate ACK
-    /// `without_sack`. RFC 8985 §7.4.2
+    /// Returns the answer of an ACK up to `una` to the probe, by the `duplicate` that it reports, or as a duplicate
+    /// ACK `without_sack`. RFC 8985 §7.4.2
     pub(super) fn answer(&mut self, una: u64, duplicate: Option<Range>, without_sack: bool) -> ProbeAnswer {
         let Some(probe) = self.under_way.filter(|probe| una >= probe.end) else {
             return ProbeAnswer::Nothing;

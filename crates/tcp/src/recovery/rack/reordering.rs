@@ -1,4 +1,5 @@
-//! How much later than others a packet may be before it counts as lost: the reordering window. RFC 8985 §6.2 step 4
+//! The time by which a packet may be later than others before it counts as lost: the reordering window. RFC 8985 §6.2 step
+//! 4
 
 use super::segments::Segments;
 use crate::recovery::scoreboard::DUP_THRESH;
@@ -47,7 +48,7 @@ impl ReorderingWindow {
         }
     }
 
-    /// How long a packet may be late.
+    /// Returns the time by which a packet may be late.
     pub(super) fn length(&self, segments: &Segments, rtt: &RttEstimate, recovering: bool) -> Duration {
         if !segments.reordering_seen && (recovering || segments.sacked_count() >= DUP_THRESH) {
             return Duration::ZERO;

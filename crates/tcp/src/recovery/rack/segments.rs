@@ -99,7 +99,7 @@ pub(super) struct Segments {
     sacked: RangeSet,
 }
 
-/// What is lost by now.
+/// The packets that are lost by now.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Losses {
     /// Packets found lost.
@@ -300,7 +300,7 @@ impl Segments {
         }
     }
 
-    /// Whether packets come so far behind others that by Linux's rules the window grows by what is SACKed, too (`tcp_may_raise_cwnd`).
+    /// True if packets come so far behind others that by Linux's rules the window grows by what is SACKed, too (`tcp_may_raise_cwnd`).
     pub(super) fn reorders_far(&self) -> bool {
         self.reordering > DUP_THRESH
     }
@@ -370,7 +370,7 @@ impl Segments {
         }
     }
 
-    /// Whether this transmission of a packet is its last one, and neither delivered nor lost.
+    /// True if this transmission of a packet is its last one, and neither delivered nor lost.
     fn is_outstanding(&self, sent: Instant, number: u64) -> bool {
         let packet = number.checked_sub(self.base).and_then(|index| self.packets.get(index as usize));
         packet.is_some_and(|packet| packet.sent == sent && !packet.lost && !packet.sacked)
@@ -472,8 +472,8 @@ impl Segments {
         self.lowest_original
     }
 
-    /// Whether the first packet outstanding was sent after one that the ACK at hand reports by SACK, so that Linux
-    /// starts the timers anew (`tcp_clean_rtx_queue`).
+    /// True if the first packet outstanding was sent after one that the ACK at hand reports by SACK, so that Linux starts
+    /// the timers anew (`tcp_clean_rtx_queue`).
     pub(super) fn is_first_resent_since_sacked(&self) -> bool {
         let later = |first: &Packet| first.sent > self.first_sacked;
         self.packets.front().is_some_and(later)
@@ -496,7 +496,7 @@ impl Segments {
         self.rtt
     }
 
-    /// Whether any is SACKed or lost.
+    /// True if any is SACKed or lost.
     pub(super) fn has_holes(&self) -> bool {
         self.sacked_count > 0 || self.lost_count > 0
     }

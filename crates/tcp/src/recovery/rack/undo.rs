@@ -35,7 +35,7 @@ struct Reduction {
     unanswered: Option<u64>,
 }
 
-/// What a connection knows of its last reduction.
+/// A connection's knowledge of its last reduction.
 #[derive(Clone, Debug)]
 pub(super) struct Undo {
     reduction: Option<Reduction>,
@@ -47,7 +47,7 @@ pub(super) struct Undo {
     pub(super) probes: bool,
 }
 
-/// What an ACK says after a timeout (F-RTO).
+/// The information of an ACK after a timeout (F-RTO).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AfterTimeout {
     /// It acknowledges new data.
@@ -99,12 +99,12 @@ impl Undo {
         *self = Self::NONE;
     }
 
-    /// Whether all that was sent again was needless.
+    /// True if all that was sent again was needless.
     pub(super) fn by_duplicates(&self) -> bool {
         self.reduction.is_some_and(|reduction| reduction.unanswered == Some(0))
     }
 
-    /// Whether an ACK that echoes `echo` is for a packet that was only late.
+    /// True if an ACK that echoes `echo` is for a packet that was only late.
     pub(super) fn by_echo(&self, echo: Option<Instant>) -> bool {
         let late = || {
             self.first_retransmission == Instant::MAX
@@ -119,8 +119,8 @@ impl Undo {
         self.watches_timeout = watches;
     }
 
-    /// Whether an ACK after a timeout shows that nothing was lost, if that is being watched. `tcp_process_loss`, RFC
-    /// 5682 §3.1
+    /// True if an ACK after a timeout shows that nothing was lost, if that is being watched. `tcp_process_loss`, RFC 5682
+    /// §3.1
     pub(super) fn by_original(&mut self, connection: &mut Connection, ack: AfterTimeout) -> bool {
         self.probes = false;
         if !self.watches_timeout || self.reduction.is_none() {

@@ -37,10 +37,14 @@
     const parts = [];
     for (const tick of ticks(high, 4)) {
       const at = y(tick / factor).toFixed(1);
-      parts.push(`<line class="rule" x1="${LEFT}" x2="${width - RIGHT}" y1="${at}" y2="${at}"/><text x="${LEFT - 6}" y="${at}" dy=".32em" text-anchor="end">${trimmed(tick, 4)}</text>`);
+      parts.push(
+        `<line class="rule" x1="${LEFT}" x2="${width - RIGHT}" y1="${at}" y2="${at}"/>`,
+        `<text x="${LEFT - 6}" y="${at}" dy=".32em" text-anchor="end">${trimmed(tick, 4)}</text>`,
+      );
     }
     for (const tick of ticks(last, Math.max(3, Math.floor(width / 90)))) {
-      parts.push(`<text x="${x(tick / timeFactor).toFixed(1)}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${trimmed(tick, 4)}</text>`);
+      const at = x(tick / timeFactor).toFixed(1);
+      parts.push(`<text x="${at}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${trimmed(tick, 4)}</text>`);
     }
     parts.push(`<text x="${width - RIGHT}" y="${HEIGHT - 1}" text-anchor="end">time (${timeName})</text>`);
     parts.push(`<text x="${LEFT}" y="12">${escaped(label)} (${escaped(name || unit)})</text>`);
@@ -49,9 +53,11 @@
       parts.push(`<polyline points="${points}" ${stroke(each)}/>`);
     }
     const key = shown.filter((each) => each.name).map((each) =>
-      `<span class="key"><svg width="26" height="8" aria-hidden="true"><line x1="0" x2="26" y1="4" y2="4" ${stroke(each)}/></svg>${escaped(each.name)}</span>`);
+      `<span class="key"><svg width="26" height="8" aria-hidden="true">` +
+      `<line x1="0" x2="26" y1="4" y2="4" ${stroke(each)}/></svg>${escaped(each.name)}</span>`);
     const keys = key.length ? `<div class="keys">${key.join(" ")}</div>` : "";
-    const drawing = `<div class="drawing" role="img" aria-label="${escaped(title)}"><svg class="lines" viewBox="0 0 ${width} ${HEIGHT}">${parts.join("")}</svg></div>`;
+    const drawn = `<svg class="lines" viewBox="0 0 ${width} ${HEIGHT}">${parts.join("")}</svg>`;
+    const drawing = `<div class="drawing" role="img" aria-label="${escaped(title)}">${drawn}</div>`;
     return `<figure>${drawing}${keys}<figcaption>${escaped(title)}</figcaption></figure>`;
   };
 
@@ -73,8 +79,11 @@
 
   const queue = (state, run, width) => {
     const rows = run.link_samples.filter((row) => row.link === state.link.link);
-    const points = rows.filter((row) => row.mean_queueing_delay_s !== null).map((row) => [row.time_s + row.bin_s / 2, row.mean_queueing_delay_s]);
-    return lines({ title: `How long packets wait at ${state.place}.`, label: "queueing delay", unit: "s", series: [{ name: "", colour: 0, points }], end: state.end_s, width });
+    const known = rows.filter((row) => row.mean_queueing_delay_s !== null);
+    const points = known.map((row) => [row.time_s + row.bin_s / 2, row.mean_queueing_delay_s]);
+    const series = [{ name: "", colour: 0, points }];
+    const title = `How long packets wait at ${state.place}.`;
+    return lines({ title, label: "queueing delay", unit: "s", series, end: state.end_s, width });
   };
 
   const windows = (state, run, width) => {
@@ -84,26 +93,33 @@
     const named = new Set();
     const series = flows.map((flow) => {
       const group = groups.get(flow);
-      const points = run.flow_samples.filter((row) => row.flow === flow && row.cwnd_packets !== null).map((row) => [row.time_s, row.cwnd_packets]);
+      const known = run.flow_samples.filter((row) => row.flow === flow && row.cwnd_packets !== null);
+      const points = known.map((row) => [row.time_s, row.cwnd_packets]);
       const isFirst = points.length > 0 && !named.has(group);
       if (isFirst) named.add(group);
       return { name: isFirst ? group : "", colour: colours.get(group), points };
     }).filter((each) => each.points.length);
     if (!series.length) return "";
-    return lines({ title: `Congestion windows of ${count(series.length)} flow${series.length === 1 ? "" : "s"}.`, label: "window", unit: "packets", series, end: state.end_s, width });
+    const title = `Congestion windows of ${count(series.length)} flow${series.length === 1 ? "" : "s"}.`;
+    return lines({ title, label: "window", unit: "packets", series, end: state.end_s, width });
   };
 
   const tiles = (state) => {
     const { link } = state;
     const lost = link.dropped_packets + link.medium_losses_packets;
-    const all = [["Goodput, all flows", quantity(state.goodput_bps, "bit/s"), `${state.place} is ${quantity(link.utilisation, "ratio")} busy`]];
-    if (link.loss_rate !== null) all.push(["Loss", quantity(link.loss_rate, "ratio"), `${count(lost)} of ${count(link.arrivals_packets)} packets`]);
+    const busy = `${state.place} is ${quantity(link.utilisation, "ratio")} busy`;
+    const all = [["Goodput, all flows", quantity(state.goodput_bps, "bit/s"), busy]];
+    const ofAll = `${count(lost)} of ${count(link.arrivals_packets)} packets`;
+    if (link.loss_rate !== null) all.push(["Loss", quantity(link.loss_rate, "ratio"), ofAll]);
     if (link.mean_queueing_delay_s !== null) {
-      all.push(["Mean queueing delay", quantity(link.mean_queueing_delay_s, "s"), `99 % of packets wait at most ${quantity(state.wait_p99_s, "s")}`]);
+      const tail = `99 % of packets wait at most ${quantity(state.wait_p99_s, "s")}`;
+      all.push(["Mean queueing delay", quantity(link.mean_queueing_delay_s, "s"), tail]);
     }
     const half = state.begun ? state.completion(0.5) : null;
     if (half) all.push(["Median completion time", quantity(half, "s"), `${count(state.ended)} of ${count(state.begun)} transfers ended`]);
-    return `<dl class="tiles">${all.map(([label, value, remark]) => `<div><dt>${label}</dt><dd><span class="big">${value}</span><span class="remark">${escaped(remark)}</span></dd></div>`).join("")}</dl>`;
+    const tile = ([label, value, remark]) =>
+      `<div><dt>${label}</dt><dd><span class="big">${value}</span><span class="remark">${escaped(remark)}</span></dd></div>`;
+    return `<dl class="tiles">${all.map(tile).join("")}</dl>`;
   };
 
   const section = (name, heading, content, opening = "") => `<section id="${name}"${opening}><h2>${heading}</h2>${content}</section>`;

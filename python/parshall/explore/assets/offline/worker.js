@@ -48,7 +48,10 @@
       throw error;
     }
     const [resolved, result] = affordable(tables.resolved, limits);
-    if (result.refused) return { problems: [result.refused.key ? `${result.refused.key}: ${result.refused.problem}` : result.refused.problem] };
+    if (result.refused) {
+      const { key, problem } = result.refused;
+      return { problems: [key ? `${key}: ${problem}` : problem] };
+    }
     if (result.interrupted) return { problems: ["flows: too much to be simulated in a page; the command below does it"] };
     if (result.failed) return { problems: [result.failed.problem] };
     const state = finding.measured(tables.document, result.run);

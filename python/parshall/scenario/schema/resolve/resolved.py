@@ -35,7 +35,7 @@ class ResolvedGroup:
     name: str
     count: int
     external: bool
-    """Whether its packets come from real hosts."""
+    """True if its packets come from real hosts."""
     path: Sequence[int]
     """Links, by their place."""
     reverse_path: Sequence[int]

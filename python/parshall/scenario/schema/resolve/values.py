@@ -28,7 +28,7 @@ class Context:
     """Surroundings that values are resolved against."""
 
     folder: Path
-    """Where relative paths start."""
+    """The folder in which relative paths start."""
     packet_bytes: int
     """Bytes of one packet in sizes that are given in packets."""
     bdp_bits: Callable[[], float] | None = None

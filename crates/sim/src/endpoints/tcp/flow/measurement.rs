@@ -1,4 +1,4 @@
-//! What is counted of a flow: from the end of the warm-up to the end of the simulation.
+//! The counts of a flow: from the end of the warm-up to the end of the simulation.
 
 use super::TcpFlow;
 use crate::groups::TcpGroup;

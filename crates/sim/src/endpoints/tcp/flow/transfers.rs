@@ -11,7 +11,7 @@ use parshall_tcp::sender::{Phase, ENDLESS};
 use parshall_units::Instant;
 
 impl TcpFlow {
-    /// Whether all of the transfer is acknowledged.
+    /// True if all of the transfer is acknowledged.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.sender.phase() != Phase::Connecting && self.sender.is_complete()
@@ -81,7 +81,7 @@ impl TcpFlow {
         }
     }
 
-    /// What a connection starts from: an ssthresh of earlier ones, if one is kept, and random choices of its own.
+    /// Returns the start of a connection: an ssthresh of earlier ones, if one is kept, and random choices of its own.
     pub(super) fn start(&mut self, group: &TcpGroup, now: Instant) -> Start {
         self.random = mix(self.random);
         let mut start = group.fresh_start(self.id, now, self.random);
@@ -119,7 +119,7 @@ impl TcpFlow {
         }
     }
 
-    /// What the records say of it.
+    /// Returns its row in the records.
     pub(crate) fn transfer_row(&self, group: &TcpGroup, completed: Option<Instant>) -> TransferRow {
         let (application, statistics) = (&self.application, self.sender.statistics());
         TransferRow {

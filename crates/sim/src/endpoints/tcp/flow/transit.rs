@@ -32,8 +32,8 @@ impl TcpFlow {
         enter(&mut self.in_transit, packet);
     }
 
-    /// Linux answers the SYN-ACK by itself, before any data (`tcp_rcv_synsent_state_process`): a packet without data takes its place in queues.
-    /// The data behind it says the same, so that nothing comes of a loss.
+    /// Linux answers the SYN-ACK by itself, before any data (`tcp_rcv_synsent_state_process`): a packet without data
+    /// takes its place in queues. The data behind it says the same, so that nothing comes of a loss.
     #[cold]
     pub(super) fn end_handshake(&mut self, group: &TcpGroup, core: &mut Core, now: Instant) {
         if self.sender.take_needless_cut() {

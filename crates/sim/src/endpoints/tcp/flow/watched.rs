@@ -1,4 +1,4 @@
-//! What flows do besides if they are captured or logged: kept out of the code of those that are not.
+//! The further work of flows that are captured or logged: kept out of the code of those that are not.
 
 use super::TcpFlow;
 use crate::capture::Which;

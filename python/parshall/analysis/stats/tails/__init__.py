@@ -1,7 +1,0 @@
-"""How slowly means of heavy tails converge."""
-
-from __future__ import annotations
-
-from parshall.analysis.stats.tails.convergence import error_exponent, mean_interval_of_pareto, values_needed
-
-__all__ = ["error_exponent", "mean_interval_of_pareto", "values_needed"]
