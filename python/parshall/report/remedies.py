@@ -154,7 +154,7 @@ def _measured(scenario: Scenario, trial: TriedChange) -> Values | None:
 
 
 def _helps(difference: Interval, better: str) -> bool:
-    """Whether the whole interval is better by more than `MATTERS`."""
+    """True if the whole interval is better by more than `MATTERS`."""
     if difference.low is None or difference.high is None:
         return False
     return difference.low > MATTERS if better == "higher" else difference.high < -MATTERS
@@ -168,7 +168,7 @@ def _always(_before: Values, _after: Values, _trial: TriedChange) -> bool:
 
 
 def _is_even(_before: Values, after: Values, trial: TriedChange) -> bool:
-    """Whether no group has much more than the one that got least, in the mean."""
+    """True if no group has much more than the one that got least, in the mean."""
     goodputs = [float(np.mean(after[name])) for name in trial.quantities]
     return min(goodputs) > 0 and max(goodputs) <= UNEQUAL * min(goodputs)
 
