@@ -16,9 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "readers"))
 
-from limit_truth import CAUSES, PLACES, case, confusion, shares, simulate, truth
+from limit_truth import CAUSES, PLACES, Stretches, case, confusion, shares, simulate, truths
 
-from parshall.instruments.observation import observe
+from parshall.instruments.observation import Observation, observe
 from parshall.instruments.observation.limits import limits
 
 BAR = 0.05
@@ -34,21 +34,27 @@ def measured(number: int) -> tuple[str, Found]:
     found: Found = {}
     with tempfile.TemporaryDirectory() as folder:
         run = simulate(each, Path(folder) / "run")
-        true = truth(each, run)
-        known = shares(true)
-        total = sum(end - start for start, end, _ in true)
+        known = truths(each, run)
         for place in PLACES:
-            (capture,) = run.captures(place)
-            observation = observe(capture)
-            (flow,) = limits(observation)
-            worst = max(abs(flow.shares.get(cause, 0.0) - known[cause]) for cause in CAUSES)
-            periods = observation.periods(flow.flow).select("start_s", "end_s", "limited_by").rows()
-            # A capture's times begin with its first packet, the simulation's with the run.
-            began = observation.captures[0]["started_unix_s"]
-            moved = [(start + began, end + began, cause) for start, end, cause in periods]
-            both = confusion(true, moved)
-            found[place] = (worst, {key: seconds / total for key, seconds in both.items()})
+            found[place] = _compared(observe(*run.captures(place)), known)
     return each.kind, found
+
+
+def _compared(observation: Observation, known: dict[str, Stretches]) -> tuple[float, dict[tuple[str, str], float]]:
+    """The largest error of a share of any flow, and the confusion as shares of the time of each flow."""
+    worst, confused = 0.0, dict[tuple[str, str], float]()
+    # A capture's times begin with its first packet, the simulation's with the run.
+    began = observation.captures[0]["started_unix_s"]
+    for flow in limits(observation):
+        true = known[flow.name.partition(" ")[0]]
+        true_shares = shares(true)
+        worst = max(worst, *(abs(flow.shares.get(cause, 0.0) - true_shares[cause]) for cause in CAUSES))
+        periods = observation.periods(flow.flow).select("start_s", "end_s", "limited_by").rows()
+        moved = [(start + began, end + began, cause) for start, end, cause in periods]
+        total = sum(end - start for start, end, _ in true)
+        for key, seconds in confusion(true, moved).items():
+            confused[key] = confused.get(key, 0.0) + seconds / total
+    return worst, confused
 
 
 def main() -> None:

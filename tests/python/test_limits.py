@@ -6,7 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from limit_truth import CAUSES, PLACES, case, shares, simulate, truth
+from limit_truth import CAUSES, PLACES, case, shares, simulate, truths
 
 import parshall as ps
 from parshall.foundations.errors import InputError
@@ -53,24 +53,29 @@ def one(observation: Observation) -> FlowLimits:
     return found
 
 
-SAMPLE = (0, 1, 3, 5, 6, 8, 11, 14, 17, 22, 23, 31)
-"""Scenarios that take little time, of all kinds but the shortest transfers."""
+SAMPLE = (0, 1, 3, 5, 6, 9, 14, 22, 23, 26, 31, 35, 44)
+"""Scenarios that take little time, of all kinds; one of them with three controls."""
 
-ALLOWED = 3
-"""How many of them may be further off than 5 points, at each place: docs/observe.md has the numbers of 100."""
+ALLOWED = 4
+"""How many of them may be further off than 5 points, at each place: docs/observe.md has the numbers of more."""
 
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[int, float]]:
-    """For each place and scenario, the largest error of a share."""
+    """For each place and scenario, the largest error of a share of any flow."""
     found: dict[str, dict[int, float]] = {place: {} for place in PLACES}
     for number in SAMPLE:
         each = case(number)
         run = simulate(each, tmp_path_factory.mktemp("limits") / "run")
-        known = shares(truth(each, run))
+        known = {sender: shares(true) for sender, true in truths(each, run).items()}
         for place in PLACES:
-            told = one(ps.observe(*run.captures(place))).shares
-            found[place][number] = max(abs(told.get(cause, 0.0) - known[cause]) for cause in CAUSES)
+            told = limits(ps.observe(*run.captures(place)))
+            assert {flow.name.partition(" ")[0] for flow in told} == set(known)
+            found[place][number] = max(
+                abs(flow.shares.get(cause, 0.0) - known[flow.name.partition(" ")[0]][cause])
+                for flow in told
+                for cause in CAUSES
+            )
     return found
 
 

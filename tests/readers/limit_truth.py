@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,21 @@ MOST_UNDER_WAY = 1000
 """Packets that fill the path: with more, a case takes minutes."""
 
 
+KINDS = (
+    "receiver",
+    "application",
+    "full_queue",
+    "random_loss",
+    "slow_start",
+    "sender",
+    "outage",
+    "mixed",
+    "mixed_controls",
+)
+CONTROLS = ("reno", "cubic", "bbr", "vegas", "highspeed", "bic")
+"""Controls that share a bottleneck."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A scenario, its number and what it was made for."""
@@ -56,7 +72,8 @@ class Case:
     number: int
     kind: str
     document: dict[str, Any]
-    rtt_s: float
+    rtts_s: dict[str, float]
+    """Round trips without a queue, by flow."""
     window_bytes: float
     """The receiver's; infinite without a limit."""
 
@@ -64,8 +81,7 @@ class Case:
 def case(number: int) -> Case:
     """Scenario `number`: its kind in turn, all else drawn."""
     draw = random.Random(number)
-    kinds = ("receiver", "application", "full_queue", "random_loss", "slow_start", "sender", "outage", "mixed")
-    kind = kinds[number % len(kinds)]
+    kind = KINDS[number % len(KINDS)]
     rate = 10 ** draw.uniform(6, 9)
     longest = min(0.3, MOST_UNDER_WAY * PACKET_BITS / rate)
     rtt = 10 ** draw.uniform(np.log10(0.005), np.log10(longest))
@@ -100,15 +116,28 @@ def case(number: int) -> Case:
     if kind == "slow_start":
         flow["workload"] = {"name": "transfer", "sizes": f"{max(30, round(product * draw.uniform(0.2, 0.8)))} packets"}
         duration = 30 * rtt + 2
+    flows, rtts = [flow], {"flow": rtt}
+    if kind == "mixed_controls":
+        rtts = {f"flow-{place}": rtt for place in range(draw.randint(2, 3))}
+        flows = [
+            {
+                **flow,
+                "name": name,
+                "rtt": f"{own * 1e3:.4f} ms",
+                "congestion_control": control,
+                "start": f"{draw.uniform(0, 0.3) * duration:.4f} s",
+            }
+            for (name, own), control in zip(rtts.items(), draw.sample(CONTROLS, len(rtts)), strict=True)
+        ]
     document = {
         "name": f"limit-{number}",
         "duration": f"{duration:.4f} s",
         "seed": number + 1,
         "links": _links(rate, rtt, buffer, loss),
-        "flows": [{**flow, "path": list(PLACES)}],
-        "probes": {"pcap": True, "qlog": True, "link_samples": f"{max(rtt / 4, 2e-4) * 1e3:.4f} ms"},
+        "flows": [{**each, "path": list(PLACES)} for each in flows],
+        "probes": {"pcap": True, "qlog": True, "flow_samples": f"{max(rtt / 4, 2e-4) * 1e3:.4f} ms", "internals": True},
     }
-    return Case(number, kind, document, rtt, window * PAYLOAD)
+    return Case(number, kind, document, rtts, window * PAYLOAD)
 
 
 def _pauses(flow: dict[str, Any], draw: random.Random, rtt: float, product: float) -> float:
@@ -151,21 +180,48 @@ def simulate(case: Case, directory: Path) -> Run:
     return ps.run(ps.Scenario.from_document(case.document), directory)
 
 
-def events(run: Run) -> Log:
-    """The sender's log: times in s, names, data."""
-    (path,) = sorted(Path(run.directory or "").glob("repetitions/0000/qlog/*.sqlog"))
-    lines = path.read_text().replace("\x1e", "").splitlines()[1:]
-    read = [json.loads(line) for line in lines if line]
-    return [(each["time"] * 1e-3, each["name"].partition(":")[2], each["data"]) for each in read]
+def events(run: Run) -> dict[str, Log]:
+    """The senders' logs by flow: times in s, names, data."""
+    found = {}
+    for path in sorted(Path(run.directory or "").glob("repetitions/0000/qlog/*.sqlog")):
+        lines = path.read_text().replace("\x1e", "").splitlines()[1:]
+        read = [json.loads(line) for line in lines if line]
+        found[path.stem.rpartition("-")[0]] = [
+            (each["time"] * 1e-3, each["name"].partition(":")[2], each["data"]) for each in read
+        ]
+    return found
 
 
-def truth(case: Case, run: Run) -> Stretches:
-    """What limited the flow: stretches of time with a cause, from its SYN to its last acknowledgement."""
-    log = events(run)
-    given = _given(run)
+def truths(case: Case, run: Run) -> dict[str, Stretches]:
+    """What limited each flow, by the address and port of its sender.
+
+    Stretches of time with a cause, from its SYN to its last acknowledgement.
+    """
+    busy = _busy(case, run)
+    passed = _passed(run)
+    found = {}
+    for number, (name, log) in enumerate(events(run).items()):
+        sender = next(data for _, event, data in log if event == "connection_started")
+        address = f"{sender['src_ip']}:{sender['src_port']}"
+        rtt_s = case.rtts_s[name]
+        known = _Knowledge(run, number, lambda at, rtt_s=rtt_s: busy(at, rtt_s) >= FULL, partial(passed, address))
+        found[address] = _stretches(case, log, known)
+    return found
+
+
+class _Knowledge:
+    """What the simulator knows of a flow beside the sender's log."""
+
+    def __init__(self, run: Run, number: int, full: Any, passed: Any) -> None:
+        self.given = _given(run, number)
+        self.started = _started(run, number)
+        self.full = full
+        self.passed = passed
+
+
+def _stretches(case: Case, log: Log, known: _Knowledge) -> Stretches:
     outages, last_ack = _outages(log)
-    full = _full(case, run)
-    cuts = _cuts(case, run, log)
+    cuts = _cuts(case, known, log)
     began = next(at for at, name, _ in log if name == "packet_sent")
     opened = next(at for at, name, data in log if name == "packet_sent" and data["header"]["packet_type"] == "1RTT")
     stretches: Stretches = [(began, opened, "handshake")]
@@ -182,25 +238,37 @@ def truth(case: Case, run: Run) -> Stretches:
         if end <= start:
             continue
         out = any(first <= start < last for first, last in outages)
-        if out or sent >= given(start):
+        # What is lost of what it gave is repaired without the application.
+        repairs = state in ("recovery", "loss")
+        if out or (sent >= known.given(start) and not repairs):
             cause = "outage" if out else "application"
         else:
             by_receiver = window >= case.window_bytes - 1
-            cause = "receiver" if by_receiver else "slow_start" if state == "slow_start" else cuts(start)
-            cause = "full_queue" if cause in ("random_loss", "sender") and full(start) else cause
+            starts = state == "slow_start" and start < known.started
+            cause = "receiver" if by_receiver else "slow_start" if starts else cuts(start)
+            cause = "full_queue" if cause in ("random_loss", "sender") and known.full(start) else cause
         stretches.append((start, end, cause))
     return stretches
 
 
-def _given(run: Run) -> Any:
+def _given(run: Run, flow: int) -> Any:
     """The bytes that the application has handed over by a time; without end for a flow that sends for ever."""
     assert run.transfers is not None
-    rows = run.transfers.sort("start_s")
+    rows = run.transfers.filter(pl.col("flow") == flow).sort("start_s")
     if rows.is_empty() or rows["size_bytes"].null_count():
         return lambda _: float("inf")
     starts = rows["start_s"].to_numpy()
     summed = np.concatenate([[0], rows["size_bytes"].cum_sum().to_numpy()])
     return lambda at: summed[np.searchsorted(starts, at + 1e-9, side="right")]
+
+
+def _started(run: Run, flow: int) -> float:
+    """When a control without a threshold (BBR) left its Startup, s; infinite of the others, whose state the log has."""
+    if run.internals is None:
+        return float("inf")
+    rows = run.internals.filter((pl.col("variable") == "state") & (pl.col("flow") == flow))
+    left = rows.filter(pl.col("value") > 0)["time_s"]
+    return float("inf") if rows.is_empty() or left.is_empty() else float(left.min())  # type: ignore[arg-type]
 
 
 def _outages(log: Log) -> tuple[list[tuple[float, float]], float]:
@@ -215,20 +283,26 @@ def _outages(log: Log) -> tuple[list[tuple[float, float]], float]:
     return found, progress
 
 
-def _full(case: Case, run: Run) -> Any:
-    """Whether the bottleneck was busy for the round trip before a time."""
-    rows = run.link_samples
-    assert rows is not None
-    bins = rows.filter(pl.col("link") == "bottleneck").sort("time_s")
-    sent = bins["forwarded_bytes"].to_numpy() * 8.0
-    could = bins["rate_bps"].to_numpy() * bins["bin_s"].to_numpy()
-    width = float(bins["bin_s"][0])
-    number = max(1, round(case.rtt_s / width))
-    busy = np.convolve(sent, np.ones(number))[: sent.size] / np.convolve(could, np.ones(number))[: sent.size]
-    return lambda at: bool(busy[min(int(at / width), busy.size - 1)] >= FULL)
+def _busy(case: Case, run: Run) -> Any:
+    """The share of a round trip before a time in which the bottleneck transmitted: by its own capture, exact."""
+    (path,) = run.captures("bottleneck")
+    rate_bps = float(case.document["links"][1]["rate"].split()[0])
+    passed = [(packet.time_ns * 1e-9, packet.wire_bytes * 8 / rate_bps) for packet in packets(path) if packet.payload]
+    ends = np.array([end for end, _ in passed])
+    lasted = np.array([service for _, service in passed])
+    total = np.cumsum(lasted)
+    starts = ends - lasted
+    times = np.stack([starts, ends], axis=1).ravel()
+    sums = np.stack([total - lasted, total], axis=1).ravel()
+
+    def busy(at: float, rtt_s: float) -> float:
+        first, last = np.interp([at - rtt_s, at], times, sums)
+        return float(last - first) / rtt_s
+
+    return busy
 
 
-def _cuts(case: Case, run: Run, log: Log) -> Any:
+def _cuts(case: Case, known: _Knowledge, log: Log) -> Any:
     """Why the window was reduced last before a time: where the packet was lost that was found lost first."""
     copies: dict[int, tuple[float, int]] = {}
     found: list[tuple[float, int, float]] = []
@@ -244,8 +318,7 @@ def _cuts(case: Case, run: Run, log: Log) -> Any:
         return lambda _: "sender"
     if "loss" not in case.document["links"][-1]:
         return lambda at: "full_queue" if at >= found[0][0] else "sender"
-    passed = _passed(run, {offset for _, offset, _ in found})
-    causes = ["random_loss" if passed(offset, sent_at) else "full_queue" for _, offset, sent_at in found]
+    causes = ["random_loss" if known.passed(offset, sent_at) else "full_queue" for _, offset, sent_at in found]
     times = np.array([at for at, _, _ in found])
 
     def cause(at: float) -> str:
@@ -255,25 +328,27 @@ def _cuts(case: Case, run: Run, log: Log) -> Any:
     return cause
 
 
-def _passed(run: Run, offsets: set[int]) -> Any:
-    """Whether a copy of a packet, sent at a time, has left the bottleneck."""
-    left: dict[int, list[Packet]] = {}
+def _passed(run: Run) -> Any:
+    """Whether a copy of a packet of a sender, sent at a time, has left the bottleneck."""
     (path,) = run.captures("bottleneck")
     (host,) = run.captures("host")
-    numbers: dict[int, set[int]] = {}
+    left: dict[tuple[str, int], list[Packet]] = {}
+    numbers: dict[tuple[str, int], set[int]] = {}
     for packet in packets(path):
-        if packet.payload and packet.seq - 1 in offsets:
-            numbers.setdefault(packet.seq - 1, set()).add(packet.identification)
+        if packet.payload:
+            key = (f"{packet.source}:{packet.source_port}", packet.seq - 1)
+            numbers.setdefault(key, set()).add(packet.identification)
     for packet in packets(host):
-        if packet.payload and packet.seq - 1 in offsets:
-            left.setdefault(packet.seq - 1, []).append(packet)
+        if packet.payload:
+            key = (f"{packet.source}:{packet.source_port}", packet.seq - 1)
+            left.setdefault(key, []).append(packet)
 
-    def passed(offset: int, sent_at: float) -> bool:
-        copies = left.get(offset, [])
+    def passed(sender: str, offset: int, sent_at: float) -> bool:
+        copies = left.get((sender, offset), [])
         if not copies:
             return False
         copy = min(copies, key=lambda packet: abs(packet.time_ns * 1e-9 - sent_at))
-        return copy.identification in numbers.get(offset, set())
+        return copy.identification in numbers.get((sender, offset), set())
 
     return passed
 

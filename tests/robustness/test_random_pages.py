@@ -43,6 +43,11 @@ def printed(run: Run) -> set[str]:
     if arrived := packets["arrivals_packets"].sum():
         lost = (packets[name].sum() for name in ("dropped_packets", "medium_losses_packets"))
         found |= {quantity(each / arrived, "ratio") for each in lost}
+    advice = finding(run).advice
+    if advice is not None:
+        name = advice.trial.quantities[0]
+        unit = "s" if name.endswith("_s") else "bit/s"
+        found |= {quantity(each[name], unit) for each in (advice.before, advice.after)}
     used = metrics.get(f"link/{link}/utilisation")
     if used is not None:
         found.add(quantity(1.0 - used.interval.mean, "ratio"))

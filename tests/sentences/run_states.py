@@ -237,7 +237,7 @@ RUNS: Mapping[str, tuple[Callable[[], Result], set[str]]] = {
     ),
     "a queue that drops before the link is full": (
         lambda: simulated(
-            bulk("all", count=3), bottleneck={**TEN, "queue": {"name": "drop_tail", "limit": "6 packets"}}
+            bulk("all", count=2), bottleneck={**TEN, "queue": {"name": "drop_tail", "limit": "6 packets"}}
         ),
         {"drops_before", "larger_buffer"},
     ),
@@ -254,7 +254,7 @@ RUNS: Mapping[str, tuple[Callable[[], Result], set[str]]] = {
     ),
     "unequal groups": (
         lambda: simulated(
-            bulk("near", count=2, rtt="20 ms", tcp="rfc"), bulk("far", count=2, rtt="120 ms", tcp="rfc"), bottleneck=TEN
+            bulk("near", count=2, rtt="20 ms", tcp="rfc"), bulk("far", count=2, rtt="80 ms", tcp="rfc"), bottleneck=TEN
         ),
         {"two_differ", "fair_queue"},
     ),

@@ -30,7 +30,7 @@ use crate::events::Events;
 use crate::holes::{Holes, Missed};
 use crate::limits::Limits;
 use crate::packet::{Flags, Packet};
-use crate::path_times::{Nanos, PathTimes};
+use crate::path_times::{Echoing, Nanos, PathTimes, Waits};
 use crate::ranges::Ranges;
 use crate::resent::{Evidence, Resent, Retransmissions};
 use crate::rounds::{Rounds, Sent};
@@ -79,11 +79,12 @@ pub(crate) struct Counts {
     odd_acks: u64,
 }
 
-/// A hole's end, when it appeared, and the timestamp of the packet that revealed it.
+/// A hole's end, when it appeared, how long the packet before it had waited, and the timestamp of the packet that revealed it.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     end: u64,
     at: Nanos,
+    waits: Waits,
     timestamp: Option<u32>,
 }
 
@@ -140,6 +141,8 @@ pub(crate) struct Direction {
     acked_at: Nanos,
     under_way_since: Nanos,
     progress: Nanos,
+    /// When the sender knew that what was lost last had been repaired.
+    repaired: Nanos,
     active: Nanos,
     pub(crate) next_sample: Nanos,
 }
@@ -188,6 +191,7 @@ impl Direction {
             acked_at: 0,
             under_way_since: 0,
             progress: 0,
+            repaired: 0,
             active: 0,
             next_sample: 0,
         }
@@ -221,11 +225,11 @@ impl Direction {
         self.counts.merged += u64::from(packets > 1);
         self.counts.payload_bytes += u64::from(packet.payload);
         self.counts.wire_bytes += u64::from(packet.payload) + packets * u64::from(packet.header_bytes);
-        self.congestion_window_reduced(packet);
-        let waited = self.more_waited && start == self.max;
+        self.congestion_window_reduced(now, packet);
+        let next = start == self.max;
         let dense = self.more_waited;
-        if start == self.max && !self.more_waited {
-            self.after_a_write(now);
+        if next && !dense {
+            self.after_a_write(now, packet);
         }
         if start >= self.max {
             self.new_data(now, packet, start, end, packets);
@@ -244,7 +248,7 @@ impl Direction {
             let in_order = self.sacked.is_empty() && self.dupacks == 0 && self.una >= self.recover;
             let pause = now.saturating_sub(self.ended_data);
             let after_pause = !dense && self.times.least().is_some_and(|least| pause > least / 2);
-            self.times.echoed(now, echo, (waited, in_order), after_pause);
+            self.times.echoed(now, echo, Echoing { next, waited: next && dense, in_order, after_pause });
         }
         self.ended = self.ended.max(now);
         self.ended_data = now;
@@ -335,11 +339,11 @@ impl Direction {
         }
     }
 
-    fn congestion_window_reduced(&mut self, packet: &Packet) {
+    fn congestion_window_reduced(&mut self, now: Nanos, packet: &Packet) {
         let cwr = packet.flags.has(Flags::CWR) && !packet.flags.has(Flags::SYN);
         if cwr && !self.cwr {
             self.counts.ecn_reductions += 1;
-            self.limits.marked();
+            self.limits.marked(now);
         }
         self.cwr = cwr;
     }
@@ -383,7 +387,7 @@ impl Direction {
             self.gaps.pop_front();
         }
         let timestamp = packet.options.timestamps.map(|pair| pair.0);
-        self.gaps.push_back(Gap { end, at: now, timestamp });
+        self.gaps.push_back(Gap { end, at: now, waits: self.times.waits(), timestamp });
         missing.max(0).cast_unsigned()
     }
 
@@ -435,7 +439,8 @@ impl Direction {
         let advanced = ack > self.una;
         if advanced {
             let usable = !ahead && !had_sacked && self.dupacks == 0 && !self.resent.any_within(self.una, ack);
-            self.times.acknowledged(now, ack, usable && self.una >= self.recover);
+            let segment = u64::from(self.size.bytes());
+            self.times.acknowledged(now, (self.una, ack), segment, usable && self.una >= self.recover);
             self.events.progress(now, self.progress.max(self.under_way_since), self.times.smoothed());
             self.advance(now, ack);
         } else if packet.payload == 0 && self.max > self.una && packet.window == self.last_window {
@@ -453,7 +458,7 @@ impl Direction {
         let echoed = packet.options.timestamps.map(|pair| pair.0).filter(|_| wait > 0);
         self.rounds.acknowledged(now.saturating_add(wait / 20 * 19), echoed, (ack, edge), &self.sacked);
         self.acked_at = now;
-        self.limits.waited(self.times.above_least());
+        self.limits.waited(self.times.waits());
         self.window_moved(now);
         self.active = now;
     }
@@ -474,6 +479,9 @@ impl Direction {
     }
 
     fn advance(&mut self, now: Nanos, ack: u64) {
+        if self.una < self.recover && ack >= self.recover {
+            self.repaired = now.saturating_add(self.times.until_answered());
+        }
         self.una = ack;
         self.dupacks = 0;
         self.progress = now;
@@ -513,7 +521,7 @@ impl Direction {
                 continue;
             }
             if !self.sacked.covers(end - 1, end) {
-                self.times.sacked(now, end);
+                self.times.sacked(now, end, self.una >= self.recover);
             }
             self.sacked.insert(start.max(ack), end);
         }

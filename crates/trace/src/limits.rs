@@ -18,7 +18,7 @@
 //! (Zhang et al., SIGCOMM 2002), which had to guess the flights. Periods that are limited by the application are taken out first, and the
 //! receiver's window is compared with what is under way, as by Siekkinen et al. 2005.
 
-use crate::path_times::Nanos;
+use crate::path_times::{Nanos, Waits};
 
 /// A window that grows less than this from one round trip to the next is not in slow start, whose least factor is 1.5: delayed
 /// acknowledgements that count packets and not bytes.
@@ -29,13 +29,22 @@ const PROMPT_SHARE: u64 = 8;
 const PROMPT: Nanos = 300_000;
 
 /// Clock of timestamps.
-const TICK: Nanos = 1_000_000;
+pub(crate) const TICK: Nanos = 1_000_000;
 
 /// After a pause longer than the least timeout of usual systems, senders may begin with slow start again (RFC 5681 §4.1).
 const IDLE: Nanos = 200_000_000;
 
 /// Round trips for which a full window is remembered.
 const FULL_LATELY: u8 = 32;
+
+/// A slot whose packets take the bottleneck this share of its time, in percent, has filled it.
+const BUSY: u64 = 97;
+
+/// After a silence of so many packets' time a queue before the capture point is empty: delayed acknowledgements make pairs.
+const EMPTIED: u64 = 6;
+
+/// Waits at losses are alike if they differ by less than this part.
+const LIKE: u64 = 6;
 
 /// Packets that are a queue, and the weight of the last loss among all.
 const QUEUED: u64 = 3;
@@ -87,16 +96,25 @@ pub(crate) struct Period {
     pub(crate) limit: Limit,
 }
 
+/// The path as far as it is known: the least round trip, and the time that a packet takes at its bottleneck, at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Path {
+    pub(crate) least: Option<Nanos>,
+    pub(crate) packet: Option<Nanos>,
+}
+
 /// The evidence of a slot that ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    /// When the sender could go on, and when it did.
+    /// When it began, when the sender could go on, and when it did.
+    pub(crate) start: Nanos,
     pub(crate) ended: Nanos,
     pub(crate) now: Nanos,
     pub(crate) packets: u64,
-    /// Since the last data.
-    pub(crate) silence: Nanos,
-    /// True if new data follow.
+    /// Until when the sender had something to send, and how long it knew already that all was acknowledged.
+    pub(crate) busy_until: Nanos,
+    pub(crate) idle: Option<Nanos>,
+    /// True if new data follow, and whether they were waiting when the last segment was sent.
     pub(crate) new: bool,
     /// True if they were waiting when the last segment was sent.
     pub(crate) waited: bool,
@@ -106,10 +124,10 @@ pub(crate) struct Slot {
     pub(crate) room: Option<u64>,
     pub(crate) window: u64,
     pub(crate) segment: u64,
-    /// The least wait in the slot above the path's own time; the smoothed round trip, and the least of all.
+    /// The least wait in the slot above the path's own time, and the smoothed round trip.
     pub(crate) above: Option<Nanos>,
     pub(crate) smoothed: Option<Nanos>,
-    pub(crate) least: Option<Nanos>,
+    pub(crate) path: Path,
     /// True if the capture was made at the sender.
     pub(crate) at_sender: bool,
     /// First byte that is not acknowledged.
@@ -123,39 +141,73 @@ enum Reduction {
     Random,
 }
 
+/// A side of the capture point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    Beyond,
+}
+
+/// The losses on one side of the capture point.
+#[derive(Clone, Copy, Debug, Default)]
+struct Overflows {
+    /// How long packets waited at most; less and less of what was before the last losses.
+    peak: Nanos,
+    /// Losses, and the share of them, the last ones counting most, at which packets waited about as long as ever.
+    losses: u32,
+    near_peak: f32,
+    /// How long the packet before the last loss had waited, and whether that loss fell into a queue.
+    level: Nanos,
+    in_queue: bool,
+}
+
 /// The queue that a path's round trips show.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
-    /// How long packets waited at most; less and less of what was before the last losses.
-    peak: Nanos,
-    /// Packets of a slot, at most; less and less of what was before.
+    sides: [Overflows; 2],
+    /// Packets of a slot, at most.
     packets: u64,
     /// True if it stood in the last two slots.
     stands: bool,
     stood: bool,
-    /// Losses, and the share of them, the last ones counting most, at which packets waited about as long as ever.
-    losses: u32,
-    near_peak: f32,
 }
 
 impl Queue {
-    /// A slot of `packets` ended whose least round trip was `above` the path's. A queue of less than [`QUEUED`] packets is a sender's own
-    /// burst: of the path's rate it is known that it is that of the slot at least.
-    fn slot(&mut self, above: Nanos, least: Nanos, packets: u64) {
-        let noise = (least / 20).max(500_000).max(least.saturating_mul(QUEUED) / packets.max(1));
-        self.stood = std::mem::replace(&mut self.stands, above > noise);
+    /// A slot ended whose least round trip was `above` the path's, or whose packets take the bottleneck as long as it lasted.
+    fn slot(&mut self, above: Nanos, least: Nanos, slot: &Slot) {
+        self.packets = self.packets.max(slot.packets);
+        let packet = slot.path.packet.unwrap_or(least / self.packets.max(1));
+        let noise = (least / 20).max(500_000).max(QUEUED * packet);
+        let lasted = slot.ended.saturating_sub(slot.start);
+        let busy =
+            slot.path.packet.is_some_and(|packet| packet.saturating_mul(slot.packets) >= lasted / 100 * BUSY);
+        self.stood = std::mem::replace(&mut self.stands, above > noise || busy && !slot.recovers);
     }
 
-    /// True if a packet that was lost fell into a queue: most of the losses come where packets wait about as long as they ever do. `above`:
-    /// how long the last one waited.
-    fn overflowed(&mut self, above: Nanos, least: Nanos) -> bool {
-        let enough = (least / 128).max(150_000).max(least.saturating_mul(QUEUED) / self.packets.max(1));
-        let near = self.peak > enough && above >= self.peak / 10 * 7;
-        self.peak = above.max(self.peak / 10 * 9);
-        self.losses = self.losses.saturating_add(1);
-        let weight = (1.0 / self.losses as f32).max(RECENT);
-        self.near_peak += weight * (f32::from(u8::from(near)) - self.near_peak);
-        self.near_peak >= 0.5
+    /// True if a packet that was lost on this side fell into a queue. No queue drops packets while it holds next to nothing; otherwise most of
+    /// the losses come where packets wait about as long as they ever do there, or as at the loss before. `above`: how long the last one
+    /// waited.
+    fn overflowed(&mut self, side: Side, above: Nanos, least: Nanos, path: &Path) -> bool {
+        let burst = QUEUED * path.packet.unwrap_or(least / self.packets.max(1));
+        let enough = (least / 128).max(150_000).max(burst);
+        let standing = self.stands && self.stood;
+        let side = &mut self.sides[side as usize];
+        let peak = side.peak.max(above);
+        // Waits of the sender's own bursts are alike too.
+        let like = above.abs_diff(side.level) <= side.level / LIKE;
+        let again = side.losses > 0 && above > 2 * enough && like;
+        let near = above > enough && (above >= peak / 10 * 7 || again);
+        side.level = above;
+        side.peak = above.max(peak / 10 * if standing { 8 } else { 10 });
+        side.losses = side.losses.saturating_add(1);
+        let weight = (1.0 / side.losses as f32).max(RECENT);
+        side.near_peak += weight * (f32::from(u8::from(near)) - side.near_peak);
+        (near || above > enough.max(peak / 3)) && side.near_peak >= 0.5
+    }
+
+    /// Returns the longest wait of packets on both sides.
+    fn peak(&self) -> Nanos {
+        self.sides[0].peak.saturating_add(self.sides[1].peak)
     }
 }
 
@@ -183,12 +235,16 @@ pub(crate) struct Limits {
     packets_before: u64,
     una_before: u64,
     last_limit: Option<Limit>,
+    /// True if the receiver's window was known in the last slot.
+    window_known: bool,
     reduction: Option<Reduction>,
     /// For so many slots more the receiver's window counts as full if a third of it is free.
     full_lately: u8,
     queue: Queue,
-    /// Last progress before what the retransmission timer sent.
-    stalled: Option<Nanos>,
+    /// Last progress before what the retransmission timer sent, and when it did.
+    stalled: Option<(Nanos, Nanos)>,
+    /// When the window was first reduced in this slot, and what limited it before.
+    turned: Option<(Nanos, Limit)>,
     /// Since when the window is closed, and how long it was in this slot.
     shut_since: Option<Nanos>,
     shut: Nanos,
@@ -216,10 +272,12 @@ impl Default for Limits {
             packets_before: 0,
             una_before: 0,
             last_limit: None,
+            window_known: false,
             reduction: None,
             full_lately: 0,
             queue: Queue::default(),
             stalled: None,
+            turned: None,
             shut_since: None,
             shut: 0,
             pauses: 0,
@@ -274,29 +332,40 @@ impl Limits {
 
     /// A packet waited so long.
     #[inline]
-    pub(crate) fn waited(&mut self, above: Nanos) {
-        self.queue.peak = self.queue.peak.max(above);
+    pub(crate) fn waited(&mut self, waits: Waits) {
+        let [before, beyond] = &mut self.queue.sides;
+        before.peak = before.peak.max(waits.before);
+        beyond.peak = beyond.peak.max(waits.beyond);
     }
 
-    /// A loss event begins; `above`: how long the last packet waited that was measured.
-    pub(crate) fn lost(&mut self, above: Nanos, least: Option<Nanos>) {
-        let Some(least) = least else { return };
-        if self.queue.overflowed(above, least) {
+    /// A loss event begins on a side of the capture point; `above`: how long the packet before waited there, if one was measured since the
+    /// loss event before.
+    pub(crate) fn lost(&mut self, now: Nanos, side: Side, above: Option<Nanos>, path: &Path) {
+        let Some(least) = path.least else { return };
+        let queue = match above {
+            Some(above) => self.queue.overflowed(side, above, least, path),
+            None => self.queue.sides[side as usize].in_queue,
+        };
+        self.queue.sides[side as usize].in_queue = queue;
+        if queue {
             self.queue_losses += 1;
-            self.wait_at_losses = self.wait_at_losses.saturating_add(above);
-            self.reduced(Reduction::Queue);
+            let waited = above.unwrap_or(self.queue.sides[side as usize].level);
+            self.wait_at_losses = self.wait_at_losses.saturating_add(waited);
+            self.reduced(now, Reduction::Queue);
         } else {
             self.random_losses += 1;
-            self.reduced(Reduction::Random);
+            self.reduced(now, Reduction::Random);
         }
     }
 
     /// The sender reduces its window because a queue marked its packets (RFC 3168).
-    pub(crate) fn marked(&mut self) {
-        self.reduced(Reduction::Queue);
+    pub(crate) fn marked(&mut self, now: Nanos) {
+        self.reduced(now, Reduction::Queue);
     }
 
-    fn reduced(&mut self, reduction: Reduction) {
+    fn reduced(&mut self, now: Nanos, reduction: Reduction) {
+        let before = self.state();
+        self.turned.get_or_insert((now, before));
         self.reduction = Some(reduction);
         self.full_lately = 0;
         self.leave_slow_start();
@@ -307,8 +376,8 @@ impl Limits {
     }
 
     /// The retransmission timer expired after the last `progress`.
-    pub(crate) fn timed_out(&mut self, progress: Nanos) {
-        self.stalled.get_or_insert(progress);
+    pub(crate) fn timed_out(&mut self, now: Nanos, progress: Nanos) {
+        self.stalled = Some((self.stalled.map_or(progress, |(first, _)| first), now));
         self.slow_start = true;
         self.packets_before = 0;
     }
@@ -317,34 +386,47 @@ impl Limits {
     pub(crate) fn slot(&mut self, slot: &Slot) {
         let Some(until) = self.until else { return };
         let pause = slot.now.saturating_sub(slot.ended);
-        // Between a capture elsewhere and the sender, answers wait in queues too.
-        let waits = if slot.at_sender { 0 } else { self.queue.peak.saturating_add(TICK) };
-        let paused = pause > prompt(slot.least).saturating_add(waits);
+        // Between a capture elsewhere and the sender, answers wait in queues too; but a queue that had room for so long a silence was empty.
+        let silence = slot.now.saturating_sub(slot.busy_until);
+        let emptied = slot.path.packet.is_some_and(|packet| silence > EMPTIED * packet);
+        let waits = match (slot.at_sender, emptied) {
+            (true, _) => 0,
+            (false, true) => TICK,
+            (false, false) => self.queue.peak().saturating_add(TICK),
+        };
+        let paused = slot.idle.is_some_and(|idle| idle > prompt(slot.path.least).saturating_add(waits));
         let ran_dry = slot.new && paused && !slot.waited && self.stalled.is_none();
-        self.queue.packets = slot.packets.max(self.queue.packets / 8 * 7);
-        if let (Some(above), Some(least), false) = (slot.above, slot.least, ran_dry) {
-            self.queue.slot(above, least, slot.packets);
+        if let (Some(above), Some(least), false) = (slot.above, slot.path.least, ran_dry) {
+            self.queue.slot(above, least, slot);
         }
         let limit = self.limit(slot, ran_dry);
         self.count(slot, limit, slot.now.saturating_sub(until));
-        if let Some(progress) = self.stalled.take() {
-            self.go_to(progress.max(until), limit);
-            self.go_to(slot.now, Limit::Outage);
+        if let Some((at, before)) = self.turned.take().filter(|_| limit != Limit::Receiver) {
+            self.go_to(self.stalled.map_or(at, |(progress, _)| at.min(progress)), before);
+        }
+        if let Some((progress, expired)) = self.stalled.take() {
+            self.go_to(progress, limit);
+            self.go_to(expired, Limit::Outage);
+            self.go_to(slot.now, limit);
+        } else if limit == Limit::Application && ran_dry {
+            // Until it sent what is last, something else limited it.
+            let before = self.last_limit.filter(|last| *last != Limit::Application).map(|_| self.state());
+            self.go_to(slot.busy_until.min(slot.now), before.unwrap_or(limit));
+            self.go_to(slot.now, limit);
         } else if self.shut > pause / 2 {
             self.go_to(slot.ended, limit);
             self.go_to(slot.now, Limit::Receiver);
         } else {
             self.go_to(slot.now, limit);
         }
-        self.idle =
-            limit == Limit::Application && slot.silence > IDLE.saturating_add(slot.smoothed.unwrap_or(0));
+        self.idle = limit == Limit::Application && silence > IDLE.saturating_add(slot.smoothed.unwrap_or(0));
         self.last_limit = Some(limit);
         self.una_before = slot.una;
         (self.pauses, self.answers, self.shut) = (0, 0, 0);
     }
 
     fn limit(&mut self, slot: &Slot, ran_dry: bool) -> Limit {
-        if slot.least.is_none() {
+        if slot.path.least.is_none() {
             return Limit::Unknown;
         }
         let at_edge = self.is_at_edge(slot);
@@ -358,11 +440,18 @@ impl Limits {
         if self.is_slow_start(slot) {
             return Limit::SlowStart;
         }
+        self.window_known = slot.room.is_some();
+        self.state()
+    }
+
+    /// What limits a sender that has data, while the receiver's window does not.
+    fn state(&self) -> Limit {
         match self.reduction {
+            _ if self.slow_start => Limit::SlowStart,
             _ if self.queue.stands => Limit::FullQueue,
             Some(Reduction::Queue) => Limit::FullQueue,
             Some(Reduction::Random) => Limit::RandomLoss,
-            None if slot.room.is_none() => Limit::Unknown,
+            None if !self.window_known => Limit::Unknown,
             None => Limit::Sender,
         }
     }
@@ -432,17 +521,24 @@ impl Limits {
         }
     }
 
-    /// The flow ended. `empty`: the sender had sent all that it was given. `known`: round trips were seen.
-    pub(crate) fn finish(&mut self, ended: Nanos, empty: bool, known: bool) {
+    /// The flow ended, and had something to send until `busy_until`. `empty`: the sender had sent all that it was given. `known`: round trips
+    /// were seen.
+    pub(crate) fn finish(&mut self, busy_until: Nanos, ended: Nanos, empty: bool, known: bool) {
+        if let Some((at, before)) = self.turned.take() {
+            self.go_to(at, before);
+        }
+        if known && empty && self.last_limit.is_some_and(|limit| limit != Limit::Application) {
+            self.go_to(busy_until.min(ended), self.state());
+        }
         let limit = match (known, empty, self.last_limit) {
             (false, ..) => Limit::Unknown,
             (_, true, _) => Limit::Application,
             (_, _, Some(limit)) => limit,
             (_, _, None) => Limit::Unknown,
         };
-        if let Some(progress) = self.stalled.take() {
+        if let Some((progress, expired)) = self.stalled.take() {
             self.go_to(progress, limit);
-            self.go_to(ended, Limit::Outage);
+            self.go_to(expired, Limit::Outage);
         }
         self.go_to(ended, limit);
         if !known {
@@ -468,5 +564,73 @@ impl Limits {
     /// Bytes of memory behind it.
     pub(crate) fn footprint(&self) -> usize {
         self.finished.capacity() * size_of::<Period>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+    const PATH: Path = Path { least: Some(40 * MS), packet: Some(MS) };
+
+    /// A flow with losses beyond the capture point after these waits, in a queue that once held 50 ms.
+    fn after(waits: &[Nanos]) -> Limits {
+        let mut limits = Limits::default();
+        limits.waited(Waits { before: 0, beyond: 50 * MS });
+        for (at, wait) in waits.iter().enumerate() {
+            limits.lost(at as u64, Side::Beyond, Some(*wait), &PATH);
+        }
+        limits
+    }
+
+    fn counted(waits: &[Nanos]) -> (u32, u32) {
+        let limits = after(waits);
+        (limits.queue_losses, limits.random_losses)
+    }
+
+    #[test]
+    fn losses_where_packets_wait_longest_are_of_a_queue() {
+        assert_eq!(counted(&[48 * MS, 45 * MS, 50 * MS]), (3, 0));
+    }
+
+    #[test]
+    fn a_queue_that_holds_nothing_drops_nothing_whatever_came_before() {
+        assert_eq!(counted(&[48 * MS, 0, MS]), (1, 2));
+        assert_eq!(counted(&[2 * MS; 8]), (0, 8), "waits of the sender's own bursts");
+    }
+
+    #[test]
+    fn losses_after_like_waits_are_of_a_queue_that_held_more_before() {
+        assert_eq!(counted(&[20 * MS, 21 * MS, 20 * MS, 21 * MS]), (3, 1));
+        let (_, random) = counted(&[20 * MS, 8 * MS, 16 * MS, 5 * MS]);
+        assert_eq!(random, 4, "waits that are not alike are chance");
+    }
+
+    #[test]
+    fn a_loss_without_a_new_wait_has_the_cause_of_the_last() {
+        let mut limits = after(&[48 * MS]);
+        limits.lost(1, Side::Beyond, None, &PATH);
+        assert_eq!((limits.queue_losses, limits.random_losses), (2, 0));
+    }
+
+    #[test]
+    fn a_queue_on_one_side_takes_no_losses_on_the_other() {
+        let mut limits = after(&[]);
+        limits.lost(0, Side::Before, Some(2 * MS), &PATH);
+        assert_eq!((limits.queue_losses, limits.random_losses), (0, 1));
+    }
+
+    #[test]
+    fn time_before_a_loss_is_of_what_limited_before() {
+        let mut limits = Limits::default();
+        limits.begin(10 * MS, Some((0, 10 * MS)));
+        limits.waited(Waits { before: 0, beyond: 50 * MS });
+        limits.lost(40 * MS, Side::Beyond, Some(49 * MS), &PATH);
+        limits.finish(60 * MS, 60 * MS, false, true);
+        let total = |limit| limits.total(limit) / MS;
+        assert_eq!((total(Limit::Handshake), total(Limit::SlowStart)), (10, 30));
+        let all: Nanos = limits.totals.iter().sum();
+        assert_eq!(all, 60 * MS, "all time has a cause");
     }
 }

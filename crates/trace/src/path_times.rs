@@ -60,6 +60,9 @@ impl Vantage {
     }
 }
 
+/// Packets of a train: enough that one delayed acknowledgement does not decide.
+const TRAIN: u64 = 4;
+
 /// Gain of the smoothed value, as RFC 6298's.
 const GAIN: f64 = 1.0 / 8.0;
 
@@ -122,6 +125,44 @@ fn least_of(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
     a.into_iter().chain(b).min()
 }
 
+/// The waits of a packet on each side of the capture point, above the least time there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    pub(crate) before: Nanos,
+    pub(crate) beyond: Nanos,
+}
+
+/// Data that echo the same timestamp: the sender sent them at once, so that each waited longer than the first by as much as it passes
+/// later.
+#[derive(Clone, Copy, Debug, Default)]
+struct Burst {
+    echo: u32,
+    /// When the first of them passed, and how long it had waited.
+    passed: Nanos,
+    waited: Nanos,
+}
+
+/// Acknowledgements in order, and the least time that a packet of [`TRAIN`] took in them: the bottleneck takes no longer.
+#[derive(Clone, Copy, Debug, Default)]
+struct Train {
+    since: Nanos,
+    from: u64,
+    least: Option<Nanos>,
+}
+
+/// Properties of data that echo a timestamp.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Echoing {
+    /// They are new, and follow what is last without a gap.
+    pub(crate) next: bool,
+    /// They were there before the acknowledgement that they echo.
+    pub(crate) waited: bool,
+    /// The sender was free to answer at once.
+    pub(crate) in_order: bool,
+    /// They may have come after any pause of the application.
+    pub(crate) after_pause: bool,
+}
+
 /// Measures the round trips of one direction of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct PathTimes {
@@ -145,9 +186,15 @@ pub(crate) struct PathTimes {
     /// The least of both parts since the slot began: *before* of data that was waiting or not.
     slot_beyond: Option<Nanos>,
     slot_before: Option<Nanos>,
-    /// How long the last sample of each part was above its least.
-    last_beyond: Nanos,
-    last_before: Nanos,
+    /// How long the last packet that was measured waited in each part, above the least time.
+    last: Waits,
+    fresh: bool,
+    burst: Burst,
+    /// How much longer acknowledgements come after the first segment that they cover than after the last: smoothed.
+    delayed: f64,
+    /// True if the receiver ever acknowledged two segments at once: then it may delay an acknowledgement of a single one.
+    delays: bool,
+    train: Train,
     histogram: Histogram,
 }
 
@@ -168,8 +215,12 @@ impl PathTimes {
             smoothed: None,
             slot_beyond: None,
             slot_before: None,
-            last_beyond: 0,
-            last_before: 0,
+            last: Waits::default(),
+            fresh: false,
+            burst: Burst::default(),
+            delayed: 0.0,
+            delays: false,
+            train: Train::default(),
             histogram: Histogram::default(),
         }
     }
@@ -187,17 +238,16 @@ impl PathTimes {
         self.segments.push_back((end, now));
     }
 
-    /// Data passes that echoes a timestamp. `waited`: it was there before its acknowledgement; `in_order`: the sender was free to
-    /// answer at once; `after_pause`: it may have come after any pause of the application.
+    /// Data passes that echoes a timestamp.
     #[inline]
-    pub(crate) fn echoed(
-        &mut self,
-        now: Nanos,
-        echo: u32,
-        (waited, in_order): (bool, bool),
-        after_pause: bool,
-    ) {
-        let usable = waited && in_order;
+    pub(crate) fn echoed(&mut self, now: Nanos, echo: u32, data: Echoing) {
+        if echo == self.burst.echo && !data.after_pause {
+            if data.in_order {
+                self.last.before = self.burst.waited.saturating_add(now.saturating_sub(self.burst.passed));
+            }
+            return;
+        }
+        self.burst = Burst { echo, passed: now, waited: if data.after_pause { 0 } else { self.last.before } };
         while let Some(&(value, passed)) = self.echoes.front() {
             let distance = echo.wrapping_sub(value).cast_signed();
             if distance < 0 {
@@ -206,18 +256,19 @@ impl PathTimes {
             self.echoes.pop_front();
             if distance == 0 {
                 let sample = now.saturating_sub(passed);
-                if !after_pause {
+                if !data.after_pause {
                     self.slot_before = least_of(self.slot_before, Some(sample));
                     let least = least_of(self.least_before(), self.before_at_most).unwrap_or(sample);
-                    if in_order {
-                        self.last_before = sample.saturating_sub(least);
+                    self.burst.waited = sample.saturating_sub(least);
+                    if data.in_order {
+                        self.last.before = self.burst.waited;
                     }
                 }
                 self.before_at_most = least_of(self.before_at_most, Some(sample));
-                if usable {
+                if data.in_order && (data.waited || data.next && self.is_as_late(now, sample)) {
                     self.before.sample(now, sample);
                     if !self.beyond_is_longer() {
-                        let beyond = self.beyond.now(now).unwrap_or(0);
+                        let beyond = self.beyond.now(now).unwrap_or(0).saturating_add(self.delayed as Nanos);
                         let least = self.beyond.recent().unwrap_or(0);
                         self.total(sample.saturating_add(beyond), sample.saturating_add(least));
                     }
@@ -225,6 +276,12 @@ impl PathTimes {
                 return;
             }
         }
+    }
+
+    /// True if data that may have come after a pause come no later than those that waited lately: then they waited too. Linux sets PSH on
+    /// the last segment of what it segments at once, though more is waiting.
+    fn is_as_late(&self, now: Nanos, sample: Nanos) -> bool {
+        self.before.now(now).is_some_and(|usual| sample <= usual / 4 * 5)
     }
 
     /// An acknowledgement with this timestamp passes.
@@ -237,30 +294,75 @@ impl PathTimes {
         self.echoes.push_back((value, now));
     }
 
-    /// All below `ack` is acknowledged; `usable`: the acknowledgement was caused by what is last below it, sent once.
+    /// All below `ack` is acknowledged, and all below `una` was; `usable`: the acknowledgement was caused by what is last below it, sent
+    /// once. A packet has `segment` bytes.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, now: Nanos, ack: u64, usable: bool) {
-        let mut newest = None;
+    pub(crate) fn acknowledged(&mut self, now: Nanos, (una, ack): (u64, u64), segment: u64, usable: bool) {
+        let several = ack > una.saturating_add(segment);
+        self.delays |= several && usable;
+        self.in_train(now, ack, segment, usable);
+        let mut covered: Option<(Nanos, Nanos)> = None;
         while let Some(&(end, sent)) = self.segments.front() {
             if end > ack {
                 break;
             }
-            newest = Some(sent);
+            covered = Some((covered.map_or(sent, |(oldest, _)| oldest), sent));
             self.segments.pop_front();
         }
-        if let Some(sent) = newest.filter(|_| usable) {
-            self.beyond_sample(now, sent);
-            let least = self.least_beyond().unwrap_or(0);
-            self.last_beyond = now.saturating_sub(sent).saturating_sub(least);
+        if let Some((oldest, newest)) = covered.filter(|_| usable) {
+            self.beyond_sample(now, newest, newest.saturating_sub(oldest));
+            // What follows at once would have ended the delay of an acknowledgement.
+            let followed = self.segments.front().is_some_and(|next| next.1 - newest < (now - newest) / 8);
+            if several || followed || !self.delays {
+                let least = self.least_beyond().unwrap_or(0);
+                self.last.beyond = now.saturating_sub(newest).saturating_sub(least);
+                self.fresh = true;
+            }
         }
     }
 
-    /// The segment that ends at `end` was acknowledged selectively, for the first time.
-    pub(crate) fn sacked(&mut self, now: Nanos, end: u64) {
+    #[inline]
+    fn in_train(&mut self, now: Nanos, ack: u64, segment: u64, usable: bool) {
+        let packets = ack.saturating_sub(self.train.from) / segment.max(1);
+        if usable && packets < TRAIN {
+            return;
+        }
+        if usable && self.train.since > 0 {
+            self.train.least =
+                least_of(self.train.least, Some(now.saturating_sub(self.train.since) / packets));
+        }
+        (self.train.since, self.train.from) = (now, ack);
+    }
+
+    /// The time that a packet takes at the bottleneck, at most.
+    pub(crate) fn packet_time(&self) -> Option<Nanos> {
+        self.train.least
+    }
+
+    /// The segment that ends at `end` was acknowledged selectively, for the first time; `behind_a_hole`: no loss is being repaired yet.
+    pub(crate) fn sacked(&mut self, now: Nanos, end: u64, behind_a_hole: bool) {
         if let Ok(at) = self.segments.binary_search_by_key(&end, |segment| segment.0) {
             let sent = self.segments[at].1;
-            self.beyond_sample(now, sent);
+            self.beyond_sample(now, sent, 0);
+            let lost_at = self.segments.front().map_or(0, |lost| lost.1);
+            if behind_a_hole && sent.saturating_sub(lost_at) <= self.least_beyond().unwrap_or(0) / 8 {
+                // It was sent with what was lost, and its acknowledgement is not delayed (RFC 5681 §4.2).
+                self.last.beyond = now.saturating_sub(sent).saturating_sub(self.least_beyond().unwrap_or(0));
+                self.fresh = true;
+            }
         }
+    }
+
+    /// Returns the wait of the last packet beyond the capture point; `None` if none was measured since this was asked before.
+    pub(crate) fn waited_beyond(&mut self) -> Option<Nanos> {
+        std::mem::take(&mut self.fresh).then_some(self.last.beyond)
+    }
+
+    /// Returns the time since which an acknowledgement waits for data that echo it or a later one, if these data echo `echo`: the sender is
+    /// so far away at least.
+    pub(crate) fn unechoed_since(&self, echo: u32) -> Option<Nanos> {
+        let later = |value: u32| echo.wrapping_sub(value).cast_signed() < 0;
+        self.echoes.iter().find(|(value, _)| later(*value)).map(|&(_, passed)| passed)
     }
 
     /// Forgets the bytes from `start` to `end`, which were sent again: their acknowledgement says nothing.
@@ -268,7 +370,9 @@ impl PathTimes {
         self.segments.retain(|segment| segment.0 <= start || segment.0 > end);
     }
 
-    fn beyond_sample(&mut self, now: Nanos, sent: Nanos) {
+    /// A segment sent at `sent` was acknowledged, together with one that was sent `delayed` before it.
+    fn beyond_sample(&mut self, now: Nanos, sent: Nanos, delayed: Nanos) {
+        self.delayed += GAIN * (delayed as f64 - self.delayed);
         let sample = now.saturating_sub(sent);
         self.beyond.sample(now, sample);
         self.slot_beyond = least_of(self.slot_beyond, Some(sample));
@@ -276,7 +380,8 @@ impl PathTimes {
             let least = self.least_before_now();
             let before = self.before.now(now);
             self.lower_bounds += u64::from(before.is_none() && least > 0);
-            self.total(sample.saturating_add(before.unwrap_or(least)), sample.saturating_add(least));
+            let whole = sample.saturating_add(before.unwrap_or(least)).saturating_add(delayed);
+            self.total(whole, sample.saturating_add(least));
         }
     }
 
@@ -336,7 +441,8 @@ impl PathTimes {
             return Vantage::Unknown;
         };
         let whole = before as f64 + beyond as f64;
-        if before as f64 <= END_SHARE * whole {
+        let queued = self.before.ever.map_or(0.0, |ever| (self.before.smoothed - ever as f64).max(0.0));
+        if before as f64 + queued <= END_SHARE * (whole + queued) {
             Vantage::Sender
         } else if known.is_none() {
             Vantage::Unknown
@@ -406,10 +512,10 @@ impl PathTimes {
         }
     }
 
-    /// Returns the wait of the last measured packet in both parts, above the least of all.
+    /// Returns the waits of the last packet that was measured.
     #[inline]
-    pub(crate) fn above_least(&self) -> Nanos {
-        self.last_beyond.saturating_add(self.last_before)
+    pub(crate) fn waits(&self) -> Waits {
+        self.last
     }
 
     /// A new slot begins.

@@ -63,6 +63,7 @@ struct Open {
 /// A slot that just ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closed {
+    pub(crate) start: Nanos,
     /// When the sender could send again.
     pub(crate) ended: Nanos,
     pub(crate) packets: u64,
@@ -183,7 +184,8 @@ impl Rounds {
         self.next_index += 1;
         self.acked_then.rotate_left(1);
         self.acked_then[SETTLING - 1] = self.acked;
-        Some(Closed { ended, packets: open.round.packets, end: open.round.end, edge: open.edge })
+        let Round { start, packets, end, .. } = open.round;
+        Some(Closed { start, ended, packets, end, edge: open.edge })
     }
 
     /// The slot in which this new byte was sent.

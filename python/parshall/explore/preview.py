@@ -127,7 +127,7 @@ def _simulated(run: Run, request: Mapping[str, Any]) -> dict[str, str]:
         *([Section("Groups of flows", tables=[groups], name="groups")] if groups else []),
         *drawn[1:],
     ]
-    return {"finding": finding(run).text, "simulated": sections_html(sections, in_page(_width(request)))}
+    return {"finding": finding(run, advise=False).text, "simulated": sections_html(sections, in_page(_width(request)))}
 
 
 def _run(scenario: Scenario, result: Recorded, predicted: Sequence[Mapping[str, Any]] = ()) -> Run:

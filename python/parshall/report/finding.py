@@ -3,14 +3,14 @@
 Each number is a quantity of the run, printed as everywhere on its page; `Finding.quantities` names them. The sentences
 have names (`sentences.TEMPLATES`). Where a model that holds is wrong (`disagreement`), or the network has not settled
 (`settling`), that is said before anything else is made of the numbers. What would change the result is said only where
-runs have shown it to be so:
+simulations of the change prove it (`remedies`); tried is
 
-| the run shows | what would change it |
+| where the run shows | the change |
 | --- | --- |
 | a full link, and groups of flows with unequal goodput in one queue | a queue for each flow |
 | a full link, and a tail-drop buffer that never empties | a buffer smaller by what is always in it |
-| losses, most of them on the medium, and time to spare on the link | less loss |
-| drops by the queue, and time to spare on the link | a larger buffer |
+| losses, most of them on the medium, and time to spare on the link | no losses on the medium |
+| drops by the queue, and time to spare on the link | twice the buffer |
 
 References: G. Appenzeller, I. Keslassy, N. McKeown, Sizing router buffers, SIGCOMM 2004 (a buffer that never empties is
 larger than the link needs to stay busy); K. Nichols, V. Jacobson, Controlling queue delay, ACM Queue 10(5), 2012.
@@ -18,7 +18,7 @@ larger than the link needs to stay busy); K. Nichols, V. Jacobson, Controlling q
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -28,12 +28,13 @@ import polars as pl
 from parshall.analysis.stats.families import Pair, judged
 from parshall.analysis.stats.quantiles import NoValue
 from parshall.analysis.stats.verdict import AT_LEAST, DIFFERENT, Judgement, Verdict, between
-from parshall.foundations.errors import InputError
+from parshall.foundations.errors import InputError, ParshallError
 from parshall.foundations.numbers import count, counted, quantity
 from parshall.report import description, disagreement, settling
 from parshall.report.crossing import crossing
 from parshall.report.figures.common import end_s, warm_up_s
 from parshall.report.figures.delays import of_link, under_load
+from parshall.report.remedies import UNEQUAL, ProvedAdvice, TriedChange, changed, limit_packets, proved
 from parshall.report.sentences import Sentence, joined, say
 from parshall.report.uncertainty import some_of
 from parshall.results.quantities.completion import counts
@@ -41,12 +42,10 @@ from parshall.results.quantities.definition import link_name
 from parshall.results.quantities.measuring import BUSY, Metrics, busiest, found_of, lacking, of_place, of_run, places
 from parshall.results.records import Result
 from parshall.scenario import properties
+from parshall.scenario.scenario import Scenario
 
 FULL = 0.95
 """From this utilisation on a link is called full."""
-
-UNEQUAL = 1.25
-"""Goodputs of a flow within this factor of each other need no remedy."""
 
 STANDING = 0.1
 """A queue that never falls below this part of its 99th percentile is called standing."""
@@ -65,6 +64,8 @@ class RunFinding:
     sentences: tuple[str, ...] = ()
     quantities: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
+    advice: ProvedAdvice | None = None
+    """The change of the last sentence, if it advises one."""
 
     @property
     def text(self) -> str:
@@ -72,13 +73,21 @@ class RunFinding:
         return " ".join(self.sentences)
 
 
-def finding(run: Result) -> RunFinding:
-    """Return the findings of `run`; nothing where it recorded no link or no flow."""
+def finding(run: Result, *, advise: bool = True) -> RunFinding:
+    """Return the findings of `run`; nothing where it recorded no link or no flow.
+
+    Parameters
+    ----------
+    advise
+        Whether to simulate what may help a simulated run, which takes up to some seconds, and to say what does.
+    """
     links, flows = run.tables.get("links"), run.tables.get("flows")
     if links is None or flows is None:
         return RunFinding()
     link = busiest(links)
     state = _FindingState(run, link, links["link"].n_unique() > 1)
+    trial = _trial(state) if advise else None
+    advice = None if trial is None else proved(run, trial)
     said = [
         _ended(state),
         _limit(state),
@@ -86,11 +95,11 @@ def finding(run: Result) -> RunFinding:
         disagreement.sentence(run),
         settling.sentence(run),
         _cost(state),
-        _change(state),
+        None if advice is None else advice.sentence,
     ]
     there = [each for each in said if each is not None]
     templates = (name for each in there for name in each.templates)
-    return RunFinding(tuple(each.text for each in there), tuple(state.used), tuple(dict.fromkeys(templates)))
+    return RunFinding(tuple(each.text for each in there), tuple(state.used), tuple(dict.fromkeys(templates)), advice)
 
 
 class _FindingState:
@@ -332,32 +341,70 @@ def _few_ended(template: str, lacking: NoValue, **values: str) -> Sentence:
     return say(f"{template}_above", above=quantity(lacking.above, "s"), **values)
 
 
-def _change(state: _FindingState) -> Sentence | None:
+def _trial(state: _FindingState) -> TriedChange | None:
+    """The change that may help, by what the run shows."""
     used, lost = state.of_link("utilisation"), state.of_link("loss_rate") or 0.0
     if used is None:
         return None
     if used >= FULL:
-        return _change_of_full(state)
+        return _trial_of_full(state)
     if lost < FEW_LOST:
         return None
     if state.lost_on_medium:
-        return say("less_loss")
+        return _of_goodput(state, "less_loss", {"loss": None})
     queue = _queue(state)
     if used >= BUSY and any(map(state.is_greedy, state.groups)) and queue is not None and queue.drops == "tail":
-        return say("larger_buffer", rest=quantity(1.0 - used, "ratio"))
+        return _of_goodput(state, "larger_buffer", lambda limit: 2 * limit)
     return None
 
 
-def _change_of_full(state: _FindingState) -> Sentence | None:
+def _trial_of_full(state: _FindingState) -> TriedChange | None:
     queue = _queue(state)
     unequal = _unequal(state)
     shown = unequal is not None and state.judged(*unequal, "flow_goodput_bps").matters
-    if shown and queue is not None and queue.separates != "flows":
-        return say("fair_queue")
+    if unequal is not None and shown and queue is not None and queue.separates != "flows":
+        scenario = changed(state.scenario, state.link, {"queue": {"name": "fq_codel"}})
+        least = unequal[1]
+        groups = [least, *(group for group in state.groups if group != least and state.is_greedy(group))]
+        names = tuple(f"group/{group}/flow_goodput_bps" for group in groups)
+        return None if scenario is None else TriedChange("fair_queue", scenario, names, "higher", {"group": least})
     standing = _standing_s(state)
     if standing and queue is not None and queue.drops == "tail":
-        return say("smaller_buffer", standing=quantity(standing, "s"))
+        packets = _packets_of(state, standing)
+        smaller = _of_limit(state, lambda limit: limit - packets)
+        names = (f"link/{state.link}/queueing_delay_s", f"link/{state.link}/utilisation")
+        values = {"standing": quantity(standing, "s")}
+        return None if smaller is None else TriedChange("smaller_buffer", smaller, names, "lower", values)
     return None
+
+
+def _of_goodput(
+    state: _FindingState, template: str, change: Mapping[str, Any] | Callable[[int], int]
+) -> TriedChange | None:
+    """A change of the link, or of what its queue holds, after which flows may get more."""
+    scenario = _of_limit(state, change) if callable(change) else changed(state.scenario, state.link, change)
+    return None if scenario is None else TriedChange(template, scenario, ("goodput_bps",), "higher", {})
+
+
+def _of_limit(state: _FindingState, change: Callable[[int], int]) -> Scenario | None:
+    """The scenario with a queue that holds another number of packets, if it counts them."""
+    document = description.link_of(state.scenario, state.link)
+    try:
+        limit = limit_packets(Scenario.from_document(dict(state.scenario)), state.link)
+    except ParshallError:
+        return None
+    if document is None or limit is None:
+        return None
+    named = document.get("queue") or "drop_tail"
+    queue = {"name": named} if isinstance(named, str) else dict(named)
+    return changed(state.scenario, state.link, {"queue": queue | {"limit": f"{max(1, change(limit))} packets"}})
+
+
+def _packets_of(state: _FindingState, wait_s: float) -> int:
+    """The packets of the mean size that the link transmits in a time."""
+    rows = state.run.tables["links"].filter(pl.col("link") == state.link)
+    bits = 8 * int(rows["forwarded_bytes"].sum()) / int(rows["forwarded_packets"].sum())
+    return int(wait_s * float(rows["rate_bps"].mean()) / bits)  # type: ignore[arg-type]
 
 
 def _queue(state: _FindingState) -> properties.QueueTraits | None:

@@ -2,6 +2,7 @@
 
 use super::{adjust, echo_of, Direction, LEAST_TIMEOUT};
 use crate::events::Kind;
+use crate::limits::{Path, Side};
 use crate::packet::Packet;
 use crate::path_times::{Nanos, Vantage};
 use crate::resent::Resent;
@@ -12,6 +13,16 @@ const REORDERED: Nanos = 3_000_000;
 
 /// How long a sender may take to answer, beyond the path.
 const ANSWER: Nanos = 5_000_000;
+
+/// Data that are sent again: when they were before, whether the receiver had them, and whether the copy before was not captured.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    start: u64,
+    end: u64,
+    before: Option<Nanos>,
+    needless: bool,
+    unseen: bool,
+}
 
 impl Direction {
     /// Bytes below `max` pass.
@@ -59,7 +70,9 @@ impl Direction {
                 self.rounds.mark(round, packets, true);
             }
         }
-        self.episode(now, start, end, previous.map(|resent| resent.at), needless);
+        let again =
+            Again { start, end, before: previous.map(|resent| resent.at), needless, unseen: filled > 0 };
+        self.episode(now, &again);
         self.times.resent(start, end);
         let sent = Sent { start, end, packets, new: false, echo: echo_of(packet), patience: self.patience() };
         self.in_slot(now, &sent);
@@ -122,8 +135,9 @@ impl Direction {
         now.saturating_sub(gap.at) < limit
     }
 
-    /// Counts loss events, timeouts and tail probes; `sent_again`: when this was sent again before.
-    fn episode(&mut self, now: Nanos, start: u64, end: u64, sent_again: Option<Nanos>, needless: bool) {
+    /// Counts loss events, timeouts and tail probes.
+    fn episode(&mut self, now: Nanos, again: &Again) {
+        let Again { start, end, before: sent_again, needless, unseen } = *again;
         let duplicates = self.dupacks >= 3 || self.sacked.end().is_some_and(|highest| highest > end);
         let srtt = self.times.smoothed().unwrap_or(0);
         let waited = now.saturating_sub(self.progress.max(sent_again.unwrap_or(0)));
@@ -137,12 +151,28 @@ impl Direction {
         } else if at_edge && timer {
             self.counts.timeouts += 1;
             self.events.push(now, Kind::Timeout, Some(waited));
-            self.limits.timed_out(self.progress.max(sent_again.unwrap_or(0)));
+            if start >= self.recover && !needless {
+                self.lost(now, start, unseen);
+            }
+            self.limits.timed_out(now, self.progress.max(sent_again.unwrap_or(0)));
             self.recover = self.max;
         } else if start >= self.recover && !needless {
             self.counts.loss_events += 1;
-            self.limits.lost(self.times.above_least(), self.times.least());
+            self.lost(now, start, unseen);
             self.recover = self.max;
+        }
+    }
+
+    /// What begins at `start` was lost: before the capture point, if it was not seen.
+    fn lost(&mut self, now: Nanos, start: u64, unseen: bool) {
+        let path = Path { least: self.times.least(), packet: self.times.packet_time() };
+        if unseen {
+            let gap = self.gaps.get(self.gaps.partition_point(|gap| gap.end <= start));
+            let waits = gap.map_or_else(|| self.times.waits(), |gap| gap.waits);
+            self.limits.lost(now, Side::Before, Some(waits.before), &path);
+        } else {
+            let waited = self.times.waited_beyond();
+            self.limits.lost(now, Side::Beyond, waited, &path);
         }
     }
 }

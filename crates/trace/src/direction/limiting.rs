@@ -1,7 +1,8 @@
 //! The events for [`crate::limits`] from the packets of a flow.
 
-use super::Direction;
-use crate::limits::Slot;
+use super::{echo_of, Direction};
+use crate::limits::{Path, Slot, TICK};
+use crate::packet::Packet;
 use crate::path_times::{Nanos, Vantage};
 use crate::rounds::{Closed, Sent};
 
@@ -16,10 +17,14 @@ impl Direction {
 
     fn slot_ended(&mut self, now: Nanos, new: bool, closed: &Closed) {
         self.limits.slot(&Slot {
+            start: closed.start,
             ended: closed.ended,
             now,
             packets: closed.packets,
-            silence: now.saturating_sub(self.ended_data),
+            busy_until: self.busy_until(),
+            idle: (self.una == self.max).then(|| {
+                now.saturating_sub(self.acked_at.saturating_add(self.times.until_answered() / 20 * 19))
+            }),
             new,
             waited: self.more_waited,
             recovers: self.una < self.recover || !new,
@@ -29,18 +34,30 @@ impl Direction {
             above: self.times.above_least_in_slot(),
             at_sender: self.times.vantage() == Vantage::Sender,
             smoothed: self.times.smoothed(),
-            least: self.times.least().filter(|_| self.acked),
+            path: Path { least: self.times.least().filter(|_| self.acked), packet: self.times.packet_time() },
             una: self.una,
         });
         self.times.begin_slot();
     }
 
     /// New data pass, after a segment that was all that the sender had.
-    pub(super) fn after_a_write(&mut self, now: Nanos) {
+    pub(super) fn after_a_write(&mut self, now: Nanos, packet: &Packet) {
         if self.times.vantage() == Vantage::Sender {
+            let unechoed = echo_of(packet).and_then(|echo| self.times.unechoed_since(echo));
+            if unechoed.is_some_and(|since| now.saturating_sub(since) > TICK) {
+                return; // the sender is too far away to say what it answered
+            }
             let since_ack = now.saturating_sub(self.acked_at);
+            if self.una == self.first && self.times.least().is_none_or(|least| since_ack <= least / 2) {
+                return; // a queue before a capture that is not quite at the sender spreads the first window too
+            }
             self.limits.written(since_ack, now.saturating_sub(self.ended_data), self.times.least());
         }
+    }
+
+    /// Until when the sender had something to send: what it sent last waited in a queue before it passed here, and what was lost is sent again.
+    fn busy_until(&self) -> Nanos {
+        self.ended_data.saturating_sub(self.times.waits().before).max(self.repaired)
     }
 
     /// The receiver's window leaves no room, or does, after an acknowledgement.
@@ -62,7 +79,8 @@ impl Direction {
         let known = self.acked && self.delivered() > 0 && self.times.smoothed().is_some();
         // What is acknowledged here reaches the sender later, as its SYN came from it earlier.
         let back = self.times.least_before().filter(|_| empty).unwrap_or(0);
-        self.limits.finish(self.ended.saturating_add(back), empty, known);
+        let busy_until = self.busy_until();
+        self.limits.finish(busy_until, self.ended.saturating_add(back), empty, known);
         self.events.end();
     }
 }

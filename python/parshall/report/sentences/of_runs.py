@@ -93,11 +93,16 @@ TEMPLATES: Mapping[str, str] = {
     "emulated_rtt": "Round-trip times are {bias} longer than those of the network, which is not corrected.",
     "worst_emulation": "Repetition {number}, the worst of all.",
     # What would change it.
-    "less_loss": "Less loss would give them more.",
-    "larger_buffer": "A larger buffer could use the other {rest} of the link.",
-    "fair_queue": "A queue that serves flows in turn, such as fq_codel, would even their goodput out.",
+    "less_loss": (
+        "Simulated with other seeds, the flows get {before} as it is, and {after} without losses on the medium."
+    ),
+    "larger_buffer": "Simulated with other seeds, the flows get {before} as it is, and {after} with twice the buffer.",
+    "fair_queue": (
+        "A queue that serves flows in turn evens their goodput out: simulated with other seeds, a flow of {group} gets "
+        "{before} as it is, and {after} with fq_codel."
+    ),
     "smaller_buffer": (
-        "99 % of packets find {standing} of queue or more: a buffer smaller by that would shorten the wait, and the "
-        "link would stay as busy."
+        "99 % of packets find {standing} of queue or more: simulated with other seeds, packets wait {before} on "
+        "average as it is, and {after} with a buffer smaller by that, and the link is as busy."
     ),
 }
