@@ -192,3 +192,10 @@ def test_the_command_writes_scenario_and_page(tmp_path: Path) -> None:
         application(["infer"]), ["infer", str(capture), "--controls", "", "--no-check", "--no-what-if", "--json"]
     )
     assert json.loads(shown.stdout)["rate_bps"]["value"] == pytest.approx(RATE_BPS, rel=0.03)
+
+
+def test_controls_that_need_timestamps_are_tried_on_a_capture_without_them() -> None:
+    made = infer(DATA.parents[2] / "docs" / "example.pcap.gz", controls=("vegas", "cubic"))
+    assert made.response is not None
+    assert set(made.response.likelihoods) == {"vegas", "cubic"}
+    assert ("timestamps" in made.text) is (made.response.control == "cubic")

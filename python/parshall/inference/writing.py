@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from parshall import _core
 from parshall.analysis.stats.estimates import FloatArray
 from parshall.foundations.numbers import counted, quantity
 from parshall.inference.facts import TIMESTAMPS, Direction, span
 from parshall.inference.path import InferredPath, PathEstimate
 from parshall.inference.workloads import POINTS, Activity, FlowCluster
+from parshall.scenario.properties import defaults
 
 LONGEST_S = 600.0
 """A longer capture is shortened: what repeats itself needs no more."""
@@ -157,7 +161,7 @@ def _grouped(place: int, group: FlowCluster, begin: float, control: Key, path: I
     keys = [*_names(place, group, len(group.activities)), *_rtt(group, path), control]
     starts = [each.starts_s[0] - begin for each in group.activities]
     keys.append(Key("start", _each([_duration(start) for start in starts]), "first data"))
-    keys += _endpoint(group.main)
+    keys += _endpoint(group.main, control)
     keys += _workload(group)
     yield keys
 
@@ -196,7 +200,13 @@ def _wire_s(activity: Activity, rate_bps: float) -> float:
     return 8 * SYN / rate_bps if is_handshake else packet_s
 
 
-def _endpoint(flow: Direction) -> Iterator[Key]:
+def _needs_timestamps(control: Key) -> bool:
+    """True for a control that measures delays with every ACK: the simulator has it with timestamps only."""
+    name = tomllib.loads(f"name = {control.value}")["name"]
+    return _core.needs_timestamps(json.dumps({"name": name, **defaults(name)}))
+
+
+def _endpoint(flow: Direction, control: Key) -> Iterator[Key]:
     yield Key("tcp", '"linux"', "a guess: timestamps and SACK as Linux has them" if flow.timestamps else "a guess")
     if flow.opened:
         yield Key("handshake", "true", "its SYN was captured")
@@ -204,7 +214,7 @@ def _endpoint(flow: Direction) -> Iterator[Key]:
         yield Key("packet_size", f'"{flow.packet_bytes} B"', f"segments of {flow.segment_bytes} B")
     header = flow.header_bytes
     yield Key("header_size", f'"{header} B"', "with timestamps" if flow.timestamps else "without timestamps")
-    if not flow.timestamps:
+    if not flow.timestamps and not _needs_timestamps(control):
         yield Key("timestamps", "false", f"none seen; they take {TIMESTAMPS} B")
     if not flow.sack and flow.opened:
         yield Key("recovery", '"newreno"', "no SACK permitted")
