@@ -69,6 +69,7 @@ def claims(answers: Answers, setting: Setting) -> list[Claim]:
 
 
 FIGURE = Artefact("fig", points, claims)
+STUDY = Study("invented", "Invented", "s", "r", __name__)
 JOINT = Joint((FIGURE,), OPENED, lambda _: Setting())
 
 
@@ -156,17 +157,27 @@ def test_definitions_of_the_register_are_not_counted() -> None:
 
 
 def test_a_design_is_done_by_shards_and_collected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    study = Study("invented", "Invented", "s", "r", __name__)
     monkeypatch.setattr(Study, "joint", lambda _: JOINT)
     for number in (1, 2):
-        assert run_joint(study, 16, "quick", lambda _: None, Execution(tmp_path, 1, None, Shard(number, 2))) is None
+        assert run_joint(STUDY, 16, "quick", lambda _: None, Execution(tmp_path, 1, None, Shard(number, 2))) is None
     told: list[str] = []
-    found = run_joint(study, 16, "quick", told.append, Execution(tmp_path, 1))
+    found = run_joint(STUDY, 16, "quick", told.append, Execution(tmp_path, 1))
     assert found is not None
     assert "of which the store has 16" in told[0]
     assert json.loads(json.dumps(found.as_json()))["best"] == found.best
-    page = document(study, "quick", found)
+    page = document(STUDY, "quick", found)
     assert [each.heading for each in page.sections][:2] == ["Claims carried together", "What the source leaves open"]
+
+
+def test_a_reconstruction_may_lie_outside_what_is_tried() -> None:
+    settings = [Setting(buffer=None, sack="partly"), *JOINT.settings(64, "quick")[1:]]  # type: ignore[arg-type]
+    held = [each.buffer is not None and each.buffer > 10 for each in settings]
+    answers = [Judged([equal("a", "b", 1.0, exactly(1.0 if each else 9.0), within=WITHIN)]) for each in held]
+    found = Judgement(OPENED, settings, answers)
+    decision = found.decision("a: b")
+    assert decision is not None
+    assert (decision.parameter.name, decision.worst) == ("buffer", "1 to 2")
+    assert len(document(STUDY, "quick", found).sections) == 3
 
 
 def test_fewer_than_two_settings_are_refused() -> None:

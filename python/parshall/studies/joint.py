@@ -293,8 +293,8 @@ class Judgement:
         at = int(np.argmax(shares))
         if shares[at] <= np.quantile(chance, LEVEL):
             return None
-        means = [held[self.groups[at] == part].mean() for part in np.unique(self.groups[at])]
-        present = [int(part) for part in np.unique(self.groups[at])]
+        present = [int(part) for part in np.unique(self.groups[at]) if part < self.opened[at].parts]
+        means = [held[self.groups[at] == part].mean() for part in present]
         high, low = int(np.argmax(means)), int(np.argmin(means))
         parameter = self.opened[at]
         labels = parameter.label(present[high]), parameter.label(present[low])
@@ -329,6 +329,8 @@ def _group(parameter: Open, setting: Any) -> int:
     value = getattr(setting, parameter.name)
     if parameter.values:
         return parameter.values.index(value) if value in parameter.values else len(parameter.values)
+    if value is None:
+        return PARTS  # the reconstruction may have no limit where the others have one
     edges = [parameter.at(part / PARTS) for part in range(1, PARTS)]
     return int(np.searchsorted(edges, value, side="right"))
 
