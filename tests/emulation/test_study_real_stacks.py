@@ -15,7 +15,7 @@ from parshall.studies.study import Emulated, emulated
 from parshall_studies import mpi, stacks
 from parshall_studies.itb import exchanges, files, rtts, web
 from parshall_studies.itb.network import Place, bed
-from parshall_studies.itb.network import Setting as Testbed
+from parshall_studies.itb.network import Setting as Hosts
 from parshall_studies.itb.pair import TABLE6
 from parshall_studies.large_deviations import constant, cross_traffic, download, on_off, pairs
 from parshall_studies.large_deviations.flow import Flow
@@ -90,7 +90,7 @@ def test_ranks_of_mpi_exchange_over_the_network_and_nothing_else() -> None:
 
 def test_hosts_of_linux_lose_in_their_interface() -> None:
     """One host of 20 Mbit/s, no limit to its window: its queue of 20 packets loses, and it fills its line."""
-    scenario = for_linux(bed([Place("one", "reno", 1)], Testbed(slower=50, repetitions=1), 20.0, 8.0))
+    scenario = for_linux(bed([Place("one", "reno", 1)], Hosts(slower=50, repetitions=1), 20.0, 8.0))
     run = parshall.instruments.emulation.emulate(scenario)
     (goodput,) = rtts.goodputs(run, 50).values["one"][0]
     assert 0.7e9 < goodput < 1e9
@@ -134,7 +134,7 @@ def test_hosts_among_simulated_sources_get_their_share(monkeypatch: pytest.Monke
 
 def test_small_buffers_limit_a_pair_of_linux_hosts() -> None:
     """Table 6: 64 kB a round trip of 19.8 ms are 26.5 Mbit/s; a kernel offers up to 1.3 times as much."""
-    setting = Testbed(stretched=10, pair_s=0.4, repetitions=1, default_bytes=65_536)
+    setting = Hosts(stretched=10, pair_s=0.4, repetitions=1, default_bytes=65_536)
     point = TABLE6.points(setting)["default"]
     assert isinstance(point, Measurement)
     scenario = for_linux(point.scenario.with_values({"flows.0.congestion_control": "cubic"}), ("receive_window",))
@@ -160,7 +160,7 @@ def test_files_of_linux_share_a_bottleneck() -> None:
         Place("crowded", "cubic_2005", 20, 0.1, start),
         Place("free", "cubic_2005", 5, 0.1, start, reverse=4),
     ]
-    scenario = for_linux(bed(places, Testbed(slower=50, repetitions=1), 19.8, 20.0))
+    scenario = for_linux(bed(places, Hosts(slower=50, repetitions=1), 19.8, 20.0))
     found = emulated("files", scenario, files.completions).answer().answer.values
     (crowded,), (free,) = found["crowded"], found["free"]
     assert (crowded.size, free.size) == (20, 5)

@@ -61,7 +61,7 @@ class Losses:
 
 @dataclass(frozen=True)
 class LossShares:
-    """Which losses are whose.
+    """Losses in full queues and outside them.
 
     Parameters
     ----------

@@ -85,7 +85,7 @@ class InferredPath:
 
     @property
     def has_full_queue(self) -> bool:
-        """Whether losses in a full queue show the buffer."""
+        """True if losses in a full queue show the buffer."""
         return self.buffer_bytes is not None and not self.buffer_bytes.guess
 
 
@@ -190,7 +190,7 @@ def _estimate(found: tuple[float, float, float] | None) -> PathEstimate | None:
 
 
 def _is_slowest(captured: Sequence[FlowPackets], rate_bps: float) -> bool:
-    """Whether packets that pass back to back at a rate are acknowledged as fast: ahead no slower link spreads them."""
+    """True if packets that pass back to back at a rate are acknowledged as fast: ahead no slower link spreads them."""
     found = waits(captured, behind=False, smooth=False)
     rises = np.concatenate([_rises(flow, found, number, rate_bps) for number, flow in enumerate(captured)])
     if not rises.size:

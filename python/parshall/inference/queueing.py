@@ -1,4 +1,4 @@
-"""How long the packets of a capture waited, and what arrived behind the bottleneck when.
+"""The waits of the packets of a capture, and the arrivals behind the bottleneck.
 
 | capture | packets leave the bottleneck | they wait |
 | --- | --- | --- |
@@ -30,7 +30,7 @@ LEAST_SHARED, SHARED = 20, 0.1
 
 @dataclass(frozen=True)
 class Waits:
-    """How long packets waited, in order of the time at which they were sent or seen.
+    """The waits of packets, in order of the time at which they were sent or seen.
 
     Parameters
     ----------

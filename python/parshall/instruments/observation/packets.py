@@ -74,7 +74,7 @@ class FlowPackets:
 
     @property
     def is_new(self) -> BoolArray:
-        """Whether the packets carry data for the first time, shape (packets,)."""
+        """True for packets that carry data for the first time, shape (packets,)."""
         return self.end > self._before
 
     @property
@@ -91,7 +91,7 @@ class FlowPackets:
 
     @property
     def is_sent_again(self) -> BoolArray:
-        """Whether packets that were new went again, and the receiver did not report to have got both; (packets,)."""
+        """True for new packets that went again, unless the receiver reports two copies, shape (packets,)."""
         new = self.is_new
         places = np.flatnonzero(new)
         found = np.zeros(self.start.size, dtype=bool)

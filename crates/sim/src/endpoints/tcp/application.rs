@@ -19,7 +19,7 @@ pub(crate) struct Application {
     pub(crate) begun: Instant,
     /// The transfer that waits for its start.
     pub(crate) pending: Option<u64>,
-    /// How long that one lasts, or the current one; `None`: until its bytes are sent.
+    /// The duration of that one, or of the current one; `None`: until its bytes are sent.
     pub(crate) lasts: Option<Duration>,
     /// Number of the first packet of the current transfer.
     pub(crate) first: u64,
