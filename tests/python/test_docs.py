@@ -125,6 +125,7 @@ def is_slow(path: Path) -> bool:
 def test_code_blocks(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (BIN / "parshall").exists(), "make setup"
     module = ModuleType("__guide__")
+    module.__file__ = "__guide__.py"  # as of a script: a control of it is sent whole to a process of its own
     monkeypatch.setitem(sys.modules, "__guide__", module)  # dataclasses look their module up
     names = vars(module)
     tried = 0

@@ -60,7 +60,7 @@ def opened(before_us: int, beyond_us: int) -> list[Segment]:
 
 def text(observation: ps.Observation) -> str:
     """The sentences of its page, with plain blanks."""
-    sections = document(observation, with_arrivals=False).sections
+    sections = document(observation, without=("arrivals",)).sections
     return " ".join(" ".join(section.paragraphs) for section in sections).replace("\N{NO-BREAK SPACE}", " ")
 
 

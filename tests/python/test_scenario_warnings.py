@@ -214,6 +214,10 @@ _EXAMPLES: dict[str, dict[str, Document]] = {
             "size": {"name": "exponential", "mean": "40 packets"},
             "off": {"name": "exponential", "mean": "50 ms"},
         },
+        "on_off_bulk": {
+            "on": {"name": "exponential", "mean": "50 ms"},
+            "off": {"name": "exponential", "mean": "50 ms"},
+        },
         "request_response": {
             "request": "500 B",
             "response": {"name": "exponential", "mean": "40 packets"},

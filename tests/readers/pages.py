@@ -104,7 +104,7 @@ PAGES: dict[str, Callable[[], Document]] = {
         ps.compare(run("quickstart"), run("quickstart", **{"bottleneck.queue": "codel"}), names=["one", "other"])
     ),
     "sweep": sweep,
-    "observation": lambda: of_observation(observe(ROOT / "docs" / "example.pcap.gz"), with_arrivals=False),
+    "observation": lambda: of_observation(observe(ROOT / "docs" / "example.pcap.gz"), without=("arrivals",)),
     "study": study,
     "design of a buffer": buffer_design,
     "design of a queue": lambda: aqm_page(aqm.choose(place(office()), Demand(delay_s=0.02), ["codel", "pie"])),

@@ -25,7 +25,7 @@ def scenario(*flows: Mapping[str, Any], **more: Any) -> ps.Scenario:
 def printed(made: ps.Scenario) -> str:
     terminal = io.StringIO()
     with redirect_stdout(terminal), redirect_stderr(terminal):
-        verb._predict_scenario(made, None, Printed(), force=False)
+        verb.predict_scenario(made, None, Printed(), force=False)
     return terminal.getvalue()
 
 

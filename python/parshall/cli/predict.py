@@ -14,6 +14,7 @@ from parshall.cli.verb import verb
 
 if TYPE_CHECKING:
     from parshall.report.predicted import PredictedSection
+    from parshall.scenario import Scenario
 
 
 @verb
@@ -33,10 +34,14 @@ def predict(
     Nothing is simulated. `parshall predict throughput --loss P` needs no scenario: it gives the mean throughput of one
     flow under independent losses, and how much it varies at each time scale (with parshall-studies).
     """
+    predict_scenario(changes.scenario(scenario), output, printed, force=force)
+
+
+def predict_scenario(described: Scenario, output: Path | None, printed: Printed, *, force: bool) -> None:
+    """Predict a scenario, store what the models say if there is an output, and print it."""
     from parshall.instruments.prediction.predict import flatten
     from parshall.instruments.prediction.predict import predict as predicted_for
 
-    described = changes.scenario(scenario)
     predicted = predicted_for(described)
     if output is not None:
         predicted.save(output, overwrite=force)

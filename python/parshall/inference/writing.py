@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -10,13 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from parshall import _core
 from parshall.analysis.stats.estimates import FloatArray
 from parshall.foundations.numbers import counted, quantity
 from parshall.inference.facts import TIMESTAMPS, Direction, span
 from parshall.inference.path import InferredPath, PathEstimate
 from parshall.inference.workloads import POINTS, Activity, FlowCluster
-from parshall.scenario.properties import defaults
+from parshall.scenario.properties import needs_timestamps
 
 LONGEST_S = 600.0
 """A longer capture is shortened: what repeats itself needs no more."""
@@ -202,8 +200,7 @@ def _wire_s(activity: Activity, rate_bps: float) -> float:
 
 def _needs_timestamps(control: Key) -> bool:
     """True for a control that measures delays with every ACK: the simulator has it with timestamps only."""
-    name = tomllib.loads(f"name = {control.value}")["name"]
-    return _core.needs_timestamps(json.dumps({"name": name, **defaults(name)}))
+    return needs_timestamps(str(tomllib.loads(f"name = {control.value}")["name"]))
 
 
 def _endpoint(flow: Direction, control: Key) -> Iterator[Key]:

@@ -210,6 +210,15 @@ def defaults(name: str, of: str = "congestion_controls") -> Mapping[str, Any]:
     raise InputError(f"{of.removesuffix('s').replace('_', ' ')}: found {name!r}, which is not in the catalog")
 
 
+def needs_timestamps(control: str) -> bool:
+    """True for a congestion control that measures delays with every ACK.
+
+    >>> needs_timestamps("vegas"), needs_timestamps("cubic")
+    (True, False)
+    """
+    return _core.needs_timestamps(json.dumps({"name": control, **defaults(control)}))
+
+
 def law(control: str) -> str:
     """The congestion control of which models speak: of a kernel's own one, the published one that it follows.
 
