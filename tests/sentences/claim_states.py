@@ -174,6 +174,9 @@ STATES: dict[str, State] = {
         ],
         "readings",
     ),
+    "a reading that adds nothing": state(
+        [claim("a", *HOLDS), claim("b", *FAILS, reading="x"), claim("b", *FAILS, reading="y")], "one_reading"
+    ),
     "a claim that no reading reproduces": state([claim("a", *FAILS, reading=each) for each in "xy"], "readings"),
     "definitions, calibrated claims and those that cannot fail": state(
         [

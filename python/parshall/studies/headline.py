@@ -82,8 +82,9 @@ class Counts:
 
     @cached_property
     def best(self) -> str:
-        """The reading that reproduces most claims."""
-        return max(self.readings, key=lambda each: len(self.reproduced(each)))
+        """The reading that reproduces most claims; empty: none adds to those that rest on no reading."""
+        without = [""] if any("" in row for row in self.experiments.values()) else []
+        return max((*without, *self.readings), key=lambda each: len(self.reproduced(each)))
 
     @cached_property
     def by_some(self) -> set[Key]:
@@ -133,7 +134,7 @@ def _of_experiments(counts: Counts) -> list[Sentence]:
     if not counts.experiments:
         return []
     claims, reproduced = counted(len(counts.experiments), "claim"), len(counts.reproduced(counts.best))
-    if len(counts.readings) > 1:
+    if len(counts.readings) > 1 and counts.best:
         some = f"{len(counts.by_some)}"
         first = say("claims.readings", claims=claims, best=counts.best, reproduced=f"{reproduced}", by_some=some)
     else:
