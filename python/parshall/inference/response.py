@@ -11,8 +11,10 @@ where none is near.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -201,14 +203,16 @@ def explain(
     trial = _Trial(seconds, path, written)
     queues = _queues(path)
     usual = [each for each in USUAL if each in controls] or [controls[0]]
-    first = {(control, queue): trial.features(control, queue, 0) for queue in queues for control in usual}
-    queue = _queue(seen, first)
-    made = {each: [found] for each, found in first.items() if each[1] == queue}
-    for control in controls:
-        made.setdefault((control, queue), [trial.features(control, queue, 0)])
-    ahead = sorted(made, key=lambda each: _distance(seen, made[each][0], FLOORS))[:FINALISTS]
-    for each in ahead:
-        made[each] += [trial.features(*each, number) for number in range(1, RUNS)]
+    first = trial.all([(control, queue, 0) for queue in queues for control in usual])
+    queue = _queue(seen, {each[:2]: found for each, found in first.items()})
+    runs = {each: found for each, found in first.items() if each[1] == queue}
+    runs |= trial.all([each for control in controls if (each := (control, queue, 0)) not in runs])
+    nearest = sorted(runs, key=lambda each: _distance(seen, runs[each], FLOORS))[:FINALISTS]
+    runs |= trial.all([(*each[:2], number) for each in nearest for number in range(1, RUNS)])
+    made: dict[Candidate, list[FloatArray]] = {}
+    for (control, of_queue, _), found in runs.items():
+        made.setdefault((control, of_queue), []).append(found)
+    ahead = [each[:2] for each in nearest]
     spread = np.maximum(FLOORS, _pooled([np.array(made[each]) for each in ahead]))
     distances = {each: _distance(seen, np.mean(made[each], axis=0), spread) for each in made}
     return _judged(flows, distances, queue)
@@ -286,6 +290,11 @@ class _Trial:
     seconds: float
     path: InferredPath
     written: Callable[[InferredPath, str], Draft]
+
+    def all(self, runs: Sequence[tuple[str, str, int]]) -> dict[tuple[str, str, int], FloatArray]:
+        """Features of runs by control, queue and number; as many at a time as there are cores."""
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # the simulator lets other threads go on
+            return dict(zip(runs, pool.map(lambda each: self.features(*each), runs), strict=True))
 
     def features(self, control: str, queue: str, number: int) -> FloatArray:
         """Those of one run; every run after the first has a path drawn within its intervals."""
