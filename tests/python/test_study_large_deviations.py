@@ -16,6 +16,7 @@ from parshall.instruments.simulation import run
 from parshall.report.plot import Points
 from parshall.scenario.schema.quantities import parse
 from parshall.studies.joint import Open
+from parshall.studies.running import Execution, answered
 from parshall_studies.chains import large_deviations as ld
 from parshall_studies.chains import variants
 from parshall_studies.chains.loss import Bernoulli
@@ -432,3 +433,11 @@ def test_a_reading_is_a_setting_of_one_testbed() -> None:
     assert next(iter(quick.values())) == Setting()
     assert {each.flow_s for each in paper.values()} == {3600.0}
     assert {each.long_s for each in paper.values()} == {7200.0}
+
+
+def test_a_download_is_the_same_from_a_store(tmp_path: Path) -> None:
+    (point,) = download.FIG7.points(replace(Setting(), flow_s=20.0)).values()
+    by_store = Execution(tmp_path, 1)
+    first, again = (answered({0: point.simulated()}, by_store)[0] for _ in range(2))
+    assert again.flow.windows.tolist() == first.flow.windows.tolist()
+    assert (again.mean, again.losses, again.spread) == (first.mean, first.losses, first.spread)

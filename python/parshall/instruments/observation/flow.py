@@ -94,10 +94,11 @@ class Decrease:
         return 0.75 <= self.increase[1] <= 1.25 and 0.375 <= self.factor[1] <= 0.625
 
 
+@dataclass(frozen=True, eq=False)
 class TracedFlow:
     """A flow of an observation; `Observation.flow` makes it.
 
-    Attributes
+    Parameters
     ----------
     row, facts
         Its rows of ``flows`` and ``trace_flows`` (empty for a series).
@@ -107,19 +108,11 @@ class TracedFlow:
         What the trace held apart from its flows.
     """
 
-    def __init__(
-        self,
-        row: Mapping[str, Any],
-        facts: Mapping[str, Any],
-        rounds: pl.DataFrame,
-        samples: pl.DataFrame,
-        capture: Mapping[str, Any],
-    ) -> None:
-        self.row = dict(row)
-        self.facts = dict(facts)
-        self.rounds = rounds
-        self.samples = samples
-        self.capture = dict(capture)
+    row: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    rounds: pl.DataFrame
+    samples: pl.DataFrame
+    capture: Mapping[str, Any]
 
     @property
     def name(self) -> str:
