@@ -8,6 +8,7 @@ ITB = Study(
     "high-speed controls at 10 Gbit/s: starts, RTT, load, reverse traffic, spread (Figs 3 to 10, Tables 1 to 6)",
     "Guillier, Hablot & Vicat-Blanc Primet, INRIA RR-6244, 2007",
     "parshall_studies.itb",
+    {"quick": "some 4 CPU minutes"},
 )
 LARGE_DEVIATIONS = Study(
     "large_deviations",
@@ -15,7 +16,7 @@ LARGE_DEVIATIONS = Study(
     "spectra of a Reno flow's throughput at several time scales, theory and simulation (Figs 1 to 9)",
     "Loiseau, Gonçalves, Barral & Vicat-Blanc Primet, Performance Evaluation 67, 2010",
     "parshall_studies.large_deviations",
-    {"quick": "some 2 CPU minutes", "paper": "7 CPU minutes"},
+    {"quick": "some 4 CPU minutes"},
 )
 MULTIPLE_TIME_SCALE = Study(
     "multiple_time_scale",

@@ -21,6 +21,7 @@ from parshall.studies.joint_page import document, headline
 from parshall.studies.register import parsed
 from parshall.studies.running import Execution, run, run_joint
 from parshall.studies.study import Case, Study
+from tools.documentation import verdicts
 
 WITHIN = Tolerance(0.2, "what can be read off")
 OPENED = (
@@ -178,6 +179,21 @@ def test_a_reconstruction_may_lie_outside_what_is_tried() -> None:
     assert decision is not None
     assert (decision.parameter.name, decision.worst) == ("buffer", "1 to 2")
     assert len(document(STUDY, "quick", found).sections) == 3
+
+
+def test_the_table_of_verdicts_has_what_was_stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Study, "joint", lambda _: JOINT)
+    monkeypatch.setattr(verdicts, "STORED", tmp_path)
+    study = Study("invented", "s", "", "", [part("figure", [FIGURE], lambda _: {"": Setting(buffer=20, sack=True)})])
+    found = verdicts.counts(study, "quick", 8, Execution(None, 1))
+    (tmp_path / "invented.json").write_text(json.dumps(found), encoding="utf-8")
+    held = judgement(8).held
+    best, some = int(held.sum(axis=0).max()), int(held.any(axis=1).sum())
+    reproduced = [each.outcome == "holds" for each in FIGURE.judged(Setting(buffer=20, sack=True))].count(True)
+    row = (
+        f"| `invented` | quick | 4 | {reproduced} | {reproduced} | 0 | 0 | 8 | {best} of 4 | {some} of 4 | {4 - some} |"
+    )
+    assert row in verdicts.verdicts()
 
 
 def test_fewer_than_two_settings_are_refused() -> None:
