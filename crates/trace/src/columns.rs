@@ -57,13 +57,13 @@ pub struct Columns {
     pub echo: Vec<u32>,
 }
 
-/// What is known of a direction.
+/// The state of a direction.
 #[derive(Debug, Default)]
 struct Side {
     /// The number of its SYN, and the last one of it that was seen, without overflows.
     syn: Option<u32>,
     last: Option<u64>,
-    /// What is acknowledged of it: the highest number, what is above, and how much it is in all.
+    /// Its acknowledged bytes: the highest number, those above, and how many they are in all.
     acked: u64,
     arrived: u64,
     sacked: Ranges,

@@ -444,7 +444,7 @@ impl Limits {
         self.state()
     }
 
-    /// What limits a sender that has data, while the receiver's window does not.
+    /// The limit of a sender that has data, while the receiver's window does not.
     fn state(&self) -> Limit {
         match self.reduction {
             _ if self.slow_start => Limit::SlowStart,

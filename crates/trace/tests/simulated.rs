@@ -74,7 +74,7 @@ fn losses_retransmissions_and_round_trip_times_are_found_at_every_point() {
     }
 }
 
-/// What is measured is what the endpoint measures, the waits of delayed acknowledgements included.
+/// The mean is that of the endpoint, the waits of delayed acknowledgements included.
 fn round_trip_time(setup: &Setup, point: Point, truth: &Truth, observed: &Observed, place: &str) {
     let mean = observed.first("flows", "mean_rtt_s");
     let handshake = observed.first("trace_flows", "handshake_rtt_s");

@@ -163,7 +163,7 @@ impl Direction {
         }
     }
 
-    /// What begins at `start` was lost: before the capture point, if it was not seen.
+    /// The data that begins at `start` was lost: before the capture point, if it was not seen.
     fn lost(&mut self, now: Nanos, start: u64, unseen: bool) {
         let path = Path { least: self.times.least(), packet: self.times.packet_time() };
         if unseen {
