@@ -15,13 +15,13 @@ from parshall.inference import path as paths
 from parshall.inference.checking import REPETITIONS, Check, check
 from parshall.inference.facts import Direction, directions
 from parshall.inference.response import CONTROLS, Explanation, chosen, explain, with_queue
-from parshall.inference.what_if import REPETITIONS as CHANGED
 from parshall.inference.what_if import RemedyEffect, what_if
 from parshall.inference.workloads import FlowCluster, groups
 from parshall.inference.writing import Draft, draft
 from parshall.instruments.observation import Observation, observe
 from parshall.instruments.observation.packets import packets
 from parshall.instruments.observation.sources import packet_filter
+from parshall.report.remedies import REPETITIONS as CHANGED
 from parshall.scenario.scenario import Scenario
 
 _FILTERS: Mapping[str, Any] = {"from_s": None, "until_s": None, "hosts": (), "ports": ()}

@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from parshall.analysis.stats.confidence import Interval, paired_difference
+from parshall.analysis.stats.confidence import Interval
 from parshall.foundations.errors import ParshallError
 from parshall.instruments.simulation import run
+from parshall.report.remedies import REPETITIONS, relative_difference, shown_change
 from parshall.scenario.scenario import Scenario
 
-REPETITIONS = 5
-MATTERS = 0.05
-"""Share of the value below which a difference does not matter to anybody who waits for a transfer; of a queueing delay,
-share of the round trip with it."""
 QUANTITIES: Mapping[str, tuple[str, str]] = {
     "goodput_bps": ("goodput", "higher"),
     "queueing_delay_p99_s": ("99th percentile of the queueing delay", "lower"),
@@ -59,23 +56,13 @@ class RemedyEffect:
 
     @property
     def helps(self) -> list[str]:
-        """Quantities that are shown to be better by more than `MATTERS`."""
-        return [name for name, each in self.differences.items() if _shown(each, QUANTITIES[name][1]) > 0]
+        """Quantities that are shown to be better (`parshall.report.remedies.shown_change`)."""
+        return [name for name, each in self.differences.items() if shown_change(each, QUANTITIES[name][1]) > 0]
 
     @property
     def harms(self) -> list[str]:
-        """Quantities that are shown to be worse by more than `MATTERS`."""
-        return [name for name, each in self.differences.items() if _shown(each, QUANTITIES[name][1]) < 0]
-
-
-def _shown(difference: Interval, better: str) -> int:
-    """1 if it is shown to be better, -1 if worse, 0 if neither."""
-    if difference.low is None or difference.high is None:
-        return 0
-    sign = 1 if better == "higher" else -1
-    if difference.low > MATTERS:
-        return sign
-    return -sign if difference.high < -MATTERS else 0
+        """Quantities that are shown to be worse."""
+        return [name for name, each in self.differences.items() if shown_change(each, QUANTITIES[name][1]) < 0]
 
 
 def what_if(scenario: Scenario, rtt_s: float, *, repetitions: int = REPETITIONS) -> list[RemedyEffect]:
@@ -121,7 +108,7 @@ def _effect(
     for name in both:
         whole = float(np.mean(before[name])) + (rtt_s if name.startswith("queueing") else 0.0)
         if whole > 0:
-            differences[name] = paired_difference(np.array(after[name]) / whole, np.array(before[name]) / whole)
+            differences[name] = relative_difference(before[name], after[name], whole)
     means = [{name: float(np.mean(part[name])) for name in both} for part in (before, after)]
     return RemedyEffect(words, means[0], means[1], differences)
 

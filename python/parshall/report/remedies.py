@@ -19,7 +19,7 @@ scenario has the same rule: `parshall.inference.what_if`. The paired difference:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,8 @@ AFFORDABLE_PACKETS = 2_000_000
 """At links, in all repetitions of both runs: some seconds. Of a longer run nothing is advised."""
 
 MATTERS = 0.05
-"""The share of a value below which a change of it matters to nobody, as in `parshall.inference.what_if`."""
+"""Share of the value below which a difference does not matter to anybody who waits for a transfer; of a queueing delay,
+share of the round trip with it (`parshall.inference.what_if`)."""
 
 AS_BUSY = 0.01
 """A link that is less busy by no more than this share of the time is as busy."""
@@ -125,10 +126,11 @@ def proved(run: Result, trial: TriedChange) -> ProvedAdvice | None:
     whole = float(np.mean(before[name]))
     if whole <= 0:
         return None
-    difference = paired_difference(np.array(after[name]) / whole, np.array(before[name]) / whole)
+    difference = relative_difference(before[name], after[name], whole)
     means = [{key: float(np.mean(values)) for key, values in each.items()} for each in (before, after)]
     advice = ProvedAdvice(trial, means[0], means[1], difference)
-    return advice if _helps(difference, trial.better) and HOLDS[trial.template](before, after, trial) else None
+    helps = shown_change(difference, trial.better) > 0
+    return advice if helps and HOLDS[trial.template](before, after, trial) else None
 
 
 def _is_affordable(run: Result) -> bool:
@@ -153,11 +155,31 @@ def _measured(scenario: Scenario, trial: TriedChange) -> Values | None:
     return values
 
 
-def _helps(difference: Interval, better: str) -> bool:
-    """True if the whole interval is better by more than `MATTERS`."""
+def relative_difference(before: Sequence[float], after: Sequence[float], whole: float) -> Interval:
+    """Paired difference of values of runs with the same seeds, as a share of `whole`."""
+    return paired_difference(np.array(after) / whole, np.array(before) / whole)
+
+
+def shown_change(difference: Interval, better: str) -> int:
+    """1 if the whole interval of a relative difference is better by more than `MATTERS`, -1 if worse, 0 if neither.
+
+    Parameters
+    ----------
+    better
+        ``higher`` or ``lower``.
+
+    Examples
+    --------
+    >>> up, wide = Interval(0.2, 0.1, 0.3, 5), Interval(0.2, 0.0, 0.4, 5)
+    >>> shown_change(up, "higher"), shown_change(up, "lower"), shown_change(wide, "higher")
+    (1, -1, 0)
+    """
     if difference.low is None or difference.high is None:
-        return False
-    return difference.low > MATTERS if better == "higher" else difference.high < -MATTERS
+        return 0
+    sign = 1 if better == "higher" else -1
+    if difference.low > MATTERS:
+        return sign
+    return -sign if difference.high < -MATTERS else 0
 
 
 # --- what else has to hold ---
