@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -71,10 +69,9 @@ def _judge_jointly(
     printed: Printed,
 ) -> None:
     """Judge every claim in so many settings, write the page, and print what the best of them carries."""
-    from parshall.foundations.files import write_atomically
-    from parshall.report.document import write_document
     from parshall.results.records import storage
     from parshall.studies.joint_page import document, headline
+    from parshall.studies.page import write_both
     from parshall.studies.running import run_joint
 
     drawn = page.files()
@@ -84,16 +81,10 @@ def _judge_jointly(
             note(f"shard {by.shard} of the joint design is done; the same command without --shard collects")
         return
     if (output := page.output) is not None:
-        made = document(chosen, scale, judgement)
-
-        def write() -> Path:
-            output.mkdir(parents=True, exist_ok=True)
-            drawn.write(made, output / FIGURES)
-            listed = json.dumps(judgement.as_json(), indent=2, ensure_ascii=False, allow_nan=False)
-            write_atomically(output / "joint.json", listed + "\n")
-            return write_document(made, output / "joint.html")
-
-        printed.written(storage.guarded(write))
+        made, listed = document(chosen, scale, judgement), judgement.as_json()
+        storage.guarded(lambda: drawn.write(made, output / FIGURES))
+        written = storage.guarded(lambda: write_both(made, "joint.html", listed, "joint.json", output))
+        printed.written(written[-1])
     if printed.as_json:
         print_json(judgement.as_json())
     elif not printed.quiet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from parshall.analysis.stats.claims import Claim
 from parshall.foundations.files import write_atomically
@@ -108,12 +109,14 @@ def write(page: Document, checks: Sequence[Claim], directory: Path, kind: str = 
     OSError
         Something cannot be written.
     """
+    return write_both(page, f"{kind}.html", [check.as_json() for check in checks], "checks.json", directory)
+
+
+def write_both(page: Document, html: str, value: Any, json_name: str, directory: Path) -> list[Path]:
+    """Write a value as JSON and a page, each under its name; errors are those of `write`."""
     directory.mkdir(parents=True, exist_ok=True)
-    listed = json.dumps([check.as_json() for check in checks], indent=2, ensure_ascii=False, allow_nan=False)
-    return [
-        write_atomically(directory / "checks.json", listed + "\n"),
-        write_document(page, directory / f"{kind}.html"),
-    ]
+    listed = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return [write_atomically(directory / json_name, listed + "\n"), write_document(page, directory / html)]
 
 
 def _of(checks: Sequence[Claim], outcome: str, *, published: bool) -> list[Claim]:

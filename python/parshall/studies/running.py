@@ -77,9 +77,8 @@ def run(study: Study, scale: Scale, progress: Progress, execution: Execution | N
     declared = [{key: _Piece(case) for key, case in part.cases(scale).items()} for part in parts]
     order = sorted(range(len(parts)), key=lambda number: -parts[number].priority)
     pieces = list({piece.key: piece for number in order for piece in declared[number].values()}.values())
-    mine = pieces if chosen.shard is None else chosen.shard.of(pieces)
-    progress(_cost(study, scale, mine, chosen))
-    answers = _answered(mine, progress, chosen)
+    takes = f"; the whole {study.kind} takes {study.cost[scale]}" if scale in study.cost else ""
+    answers = _of_shard(pieces, f"{study.name} at {scale} scale", takes, progress, chosen)
     if chosen.shard is not None:
         return Findings([], [])
     findings = [
@@ -108,9 +107,7 @@ def run_joint(
     """
     chosen, design = (execution or Execution()).at(study.name, scale), study.joint()
     pieces = {number: _Piece(case) for number, case in design.cases(count, scale).items()}
-    mine = list(pieces.values()) if chosen.shard is None else chosen.shard.of(list(pieces.values()))
-    progress(_cost(study, scale, mine, chosen))
-    answers = _answered(mine, progress, chosen)
+    answers = _of_shard(list(pieces.values()), f"joint design of {study.name} at {scale} scale", "", progress, chosen)
     if chosen.shard is not None:
         return None
     return design.judgement({number: answers[piece.key] for number, piece in pieces.items()}, scale, study.register())
@@ -153,15 +150,18 @@ def _without_answers(name: str, text: str) -> Part:
     return Part(name, lambda _: {}, lambda _, __: Findings([], [Section(name, (text,))]))
 
 
-def _cost(study: Study, scale: Scale, pieces: Sequence[_Piece], execution: Execution) -> str:
-    """Return the number of cases and the time of the whole study, as a message before it begins."""
+def _of_shard(
+    pieces: Sequence[_Piece], what: str, takes: str, progress: Progress, execution: Execution
+) -> dict[str, Any]:
+    """The answers of the pieces, or of those of the shard; how many there are is said before they begin."""
+    mine = pieces if execution.shard is None else execution.shard.of(pieces)
     store = execution.kept
-    known, unread = (0, 0) if store is None else count_answers(store, (piece.key for piece in pieces))
-    count = f"{len(pieces)} case{'' if len(pieces) == 1 else 's'}"
+    known, unread = (0, 0) if store is None else count_answers(store, (piece.key for piece in mine))
+    count = f"{len(mine)} case{'' if len(mine) == 1 else 's'}"
     count += f", of which the store has {known}" if known else ""
     count += f"; {unread} that it has in a format that is not read are done again" if unread else ""
-    takes = f"; the whole {study.kind} takes {study.cost[scale]}" if scale in study.cost else ""
-    return f"{study.name} at {scale} scale: {count}{takes}"
+    progress(f"{what}: {count}{takes}")
+    return _answered(mine, progress, execution)
 
 
 def answered(cases: Mapping[Key, Case], execution: Execution | None = None) -> dict[Key, Any]:
