@@ -27,6 +27,12 @@ from parshall_studies.large_deviations import on_off, theory
 from parshall_studies.large_deviations.setting import Setting
 
 
+@pytest.fixture(autouse=True)
+def no_control_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A control that another test declared as a class would have calls done in this very process."""
+    monkeypatch.setattr("parshall.scenario.schema.external.known_here_alone", lambda: ())
+
+
 def test_answers_come_in_the_order_of_the_calls() -> None:
     told: list[str] = []
     calls = [Call(f"root of {n}", Function(math.sqrt, (n,))) for n in range(7)]
