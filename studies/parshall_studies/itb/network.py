@@ -51,7 +51,7 @@ _IN_KERNEL: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """What the source leaves unsaid of its testbed, and how much of it is run.
+    """The open parameters of the source's testbed, and how much of it is run.
 
     Parameters
     ----------

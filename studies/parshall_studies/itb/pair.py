@@ -165,7 +165,7 @@ class PingPong:
 
 
 def controls_of(setting: Setting) -> dict[str, dict[str, Any]]:
-    """What is drawn beside the kernel's BIC, as changes of the group."""
+    """The starts that are drawn beside the kernel's BIC, as changes of the group."""
     cubic = replace(setting, kernel_controls=True).control("cubic_2005")
     short = {"initial_ssthresh": "100 packets"}
     return {

@@ -58,7 +58,7 @@ WORDS = {
 }
 READINGS = {"source": "the source's formulas", "refined": "random losses and SACK"}
 GOALS = (0.03, 0.10)
-"""What is asked of the median and the 90th percentile of a session's error, less noise."""
+"""The demands on the median and the 90th percentile of a session's error, less noise."""
 _WORST, _SMALL_BUFFER, _SWINGING, _SMALL_WINDOW = 10, 0.03, 1.2, 6.0
 
 Network = Mapping[str, float]

@@ -1,4 +1,4 @@
-"""What the settings of ns-2 that the source leaves open move of Tables 1 to 3, one at a time.
+"""The effects on Tables 1 to 3 of the settings of ns-2 that the source leaves open, one at a time.
 
 Printed model, printed simulation and ours are on one scale (figure ``tables_scale``): 0 is the printed model, 1 the
 printed simulation. The least timeout and the clock decide most: they say how long a session is silent, and how many

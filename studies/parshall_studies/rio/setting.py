@@ -1,4 +1,4 @@
-"""What the source leaves unsaid of its networks and formulas, and its networks for simulator and model.
+"""The open parameters of the source's networks and formulas, and its networks for simulator and model.
 
 100 TCP sessions share a RIO router of 48 Mbit/s; each has an access link of 1 Mbit/s and a token bucket of 40
 packets/s and 20 packets (Malouch & Liu, §4 and Fig. 4). `OPEN` lists what is not said, and what is tried for it.
@@ -106,7 +106,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the source leaves unsaid (`OPEN`), and how much is simulated.
+    """The parameters that the source leaves unsaid (`OPEN`), and how much is simulated.
 
     The defaults of formulas carry most of its claims (the joint design), those of TCP are ns-2's before May 2001.
 

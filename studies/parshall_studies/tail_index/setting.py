@@ -1,4 +1,4 @@
-"""What the source leaves unsaid of Figs 1 and 2: whose TCP, where slow start ends, which load was drawn.
+"""The parameters that the source leaves unsaid of Figs 1 and 2: whose TCP, where slow start ends, which load was drawn.
 
 Fig. 1 is measured on a testbed of Linux hosts of 2011, Fig. 2 is simulated by ns-2. The source names the "Reno variant"
 and nothing else of either stack; what is taken here are the defaults of the kernels of these years (2.6.x) and of ns-2.
@@ -99,7 +99,7 @@ FIG2 = tuple(Curve(500, buffer, True) for buffer in (100, 1000))
 
 @dataclass(frozen=True)
 class Setting:
-    """What is unsaid (`OPEN`), and how much is simulated.
+    """The parameters that are unsaid (`OPEN`), and how much is simulated.
 
     Parameters
     ----------
